@@ -1,0 +1,140 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Swift 6 language mode comes with the tools version. Warnings become errors only where the project's own scripts ask
+// for it, so that a newer compiler's new warning never stops somebody who just wants to build.
+let strict = Context.environment["TICKERTAPE_WARNINGS_AS_ERRORS"] == "1"
+
+let house: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+extension Target.Dependency {
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
+    static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
+    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+}
+
+// The rooms, from the inside out. A room may import only what its list names, and the build checks that
+// (`--explicit-target-dependency-import-check error`); docs/architecture.md says why.
+let package = Package(
+    name: "tickertape",
+    products: [
+        .executable(name: "tickertape", targets: ["Tickertape"]),
+        // For Benchmarks/, which is a package of its own.
+        .library(name: "Market", targets: ["Market"]),
+        .library(name: "Wire", targets: ["Wire"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"])]
+        ),
+        .target(name: "TLS", dependencies: ["COpenSSL", .nioCore, .nioTLS], swiftSettings: house),
+        .target(
+            name: "WebSocket",
+            dependencies: [.nioCore, .nioHTTP1, .nioWebSocket],
+            swiftSettings: house
+        ),
+        .target(name: "Market", swiftSettings: house),
+        .target(name: "Wire", dependencies: ["Market", .nioCore], swiftSettings: house),
+        .target(
+            name: "Feeds",
+            dependencies: [
+                "Market", "Wire", "WebSocket", "TLS",
+                .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .target(
+            name: "Sinks",
+            dependencies: [
+                "Market", "Wire", "WebSocket", "TLS",
+                .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes, .hummingbird,
+                .serviceLifecycle, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Tickertape",
+            dependencies: [
+                "Market", "Wire", "WebSocket", "TLS", "Feeds", "Sinks",
+                .nioCore, .nioPosix, .serviceLifecycle, .logging, .argumentParser, .configuration,
+            ],
+            swiftSettings: house
+        ),
+
+        .target(
+            name: "TickertapeTesting",
+            dependencies: ["Market", "Wire", "WebSocket", "TLS", .nioCore, .nioEmbedded],
+            path: "Tests/Support",
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "TLSTests",
+            dependencies: ["TLS", "TickertapeTesting", .nioCore, .nioEmbedded, .nioPosix, .nioTLS],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "WebSocketTests",
+            dependencies: [
+                "WebSocket", "TickertapeTesting", .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioWebSocket,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(name: "MarketTests", dependencies: ["Market", "TickertapeTesting"], swiftSettings: house),
+        .testTarget(
+            name: "WireTests",
+            dependencies: ["Wire", "Market", "TickertapeTesting", .nioCore],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "FeedsTests",
+            dependencies: [
+                "Feeds", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "SinksTests",
+            dependencies: [
+                "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "TickertapeTests",
+            dependencies: [
+                "Tickertape", "Feeds", "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                .nioCore, .nioPosix, .configuration, .argumentParser, .logging,
+            ],
+            swiftSettings: house
+        ),
+    ]
+)

@@ -1,0 +1,52 @@
+/// An exact decimal number: `significand × 10^exponent`, never rounded.
+///
+/// A price or a size as the venue sent it. The form is normalised (no trailing zero in the significand, zero is always
+/// `0 × 10^0`), so two equal numbers have equal bits and `==` and `hash` are those of the bits.
+///
+/// It holds any number of up to 18 significant digits, which an `Int64` always can.
+@frozen
+public struct ExactDecimal: Sendable, Hashable {
+    /// The digits with their sign, without a trailing zero.
+    public let significand: Int64
+    /// The power of ten, from `minimumExponent` to `maximumExponent`.
+    public let exponent: Int16
+
+    /// The smallest power of ten that is held; with 18 digits it reaches far below any float's.
+    public static var minimumExponent: Int { @inlinable get { -1_000 } }
+    /// The largest power of ten that is held.
+    public static var maximumExponent: Int { @inlinable get { 1_000 } }
+
+    @inlinable
+    init(normalisedSignificand significand: Int64, exponent: Int16) {
+        self.significand = significand
+        self.exponent = exponent
+    }
+
+    /// Makes `significand × 10^exponent` in normalised form, or `nil` where its exponent leaves the range.
+    @inlinable
+    public init?(significand: Int64, exponent: Int) {
+        guard significand != 0 else {
+            self = .zero
+            return
+        }
+        var digits = significand
+        var power = exponent
+        while true {
+            let (quotient, remainder) = digits.quotientAndRemainder(dividingBy: 10)
+            if remainder != 0 { break }
+            digits = quotient
+            power += 1
+        }
+        guard power >= Self.minimumExponent, power <= Self.maximumExponent else { return nil }
+        self.init(normalisedSignificand: digits, exponent: Int16(truncatingIfNeeded: power))
+    }
+
+    /// Zero.
+    public static var zero: ExactDecimal {
+        @inlinable get { ExactDecimal(normalisedSignificand: 0, exponent: 0) }
+    }
+
+    /// Whether this is zero.
+    @inlinable
+    public var isZero: Bool { self.significand == 0 }
+}

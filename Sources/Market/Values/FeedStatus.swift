@@ -1,0 +1,69 @@
+/// What is true of a feed at this moment, in terms that a person, a program and a log all get alike.
+package struct FeedStatus: Sendable, Equatable {
+    /// Where the trades come from.
+    package enum Source: Sendable, Equatable {
+        /// The market itself.
+        case live
+        /// A recording, at so many times its own pace (`nil`: as fast as it goes).
+        case replay(file: String, speed: Double?)
+        /// The bundled recording, for who has no key.
+        case demo
+    }
+
+    /// What the connection is doing.
+    package enum Phase: Sendable, Equatable {
+        case connecting
+        /// Connected and subscribed, no trade yet.
+        case waiting
+        case live
+        /// Connected, but no trade for a while.
+        case late
+        /// Not connected; the attempt of that number starts at `retryAt` (wall clock, ns since 1970).
+        case reconnecting(attempt: Int, retryAt: Int64)
+        /// The service refuses for now, until `until` (wall clock, ns since 1970).
+        case rateLimited(until: Int64)
+        /// The service does not accept the key; only a person can mend that.
+        case keyRejected
+        /// The recording is at its end.
+        case ended
+        case stopped
+    }
+
+    package var source: Source
+    package var phase: Phase
+    /// When the phase began, wall clock, ns since 1970.
+    package var since: Int64
+    /// Why, in one line; never holds a key.
+    package var reason: String?
+    /// Whether the upstream's certificate is checked. `false` only after an explicit setting, and then always shown.
+    package var certificateChecked: Bool
+
+    package init(
+        source: Source,
+        phase: Phase,
+        since: Int64,
+        reason: String? = nil,
+        certificateChecked: Bool = true
+    ) {
+        self.source = source
+        self.phase = phase
+        self.since = since
+        self.reason = reason
+        self.certificateChecked = certificateChecked
+    }
+
+    /// The phase as one stable lower-case word for programs.
+    package var word: String {
+        switch self.phase {
+        case .connecting: "connecting"
+        case .waiting: "waiting"
+        case .live: "live"
+        case .late: "late"
+        case .reconnecting: "reconnecting"
+        case .rateLimited: "rate-limited"
+        case .keyRejected: "key-rejected"
+        case .ended: "ended"
+        case .stopped: "stopped"
+        }
+    }
+}

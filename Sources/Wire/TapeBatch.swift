@@ -1,0 +1,64 @@
+package import Market
+package import NIOCore
+
+/// What one read of the feed brought: the trades, numbered, and the frames they came in.
+///
+/// The unit in which trades travel: handed to every reader of the tape by one plain call, and over a loop's edge by one
+/// hop.
+package struct TapeBatch: Sendable {
+    /// A text frame as the upstream sent it, and which of the batch's trades it held.
+    package struct Frame: Sendable {
+        /// The frame's payload, verbatim; shares the read's storage.
+        package var bytes: ByteBuffer
+        /// Indices into ``TapeBatch/trades``.
+        package var trades: Range<Int>
+        /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed.
+        package var isWhole: Bool
+
+        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool) {
+            self.bytes = bytes
+            self.trades = trades
+            self.isWhole = isWhole
+        }
+    }
+
+    /// Names the run of numbers; a new one begins when the program starts.
+    package var epoch: UInt64
+    /// The number of `trades[0]`; the others follow without a hole.
+    package var firstSequence: UInt64
+    /// Our wall clock when the read was made, ns since 1970.
+    package var received: Int64
+    package var trades: [Trade]
+    package var frames: [Frame]
+    /// Names for the symbols of `trades`.
+    package var symbols: SymbolTable
+
+    package init(
+        epoch: UInt64,
+        firstSequence: UInt64,
+        received: Int64,
+        trades: [Trade],
+        frames: [Frame],
+        symbols: SymbolTable
+    ) {
+        self.epoch = epoch
+        self.firstSequence = firstSequence
+        self.received = received
+        self.trades = trades
+        self.frames = frames
+        self.symbols = symbols
+    }
+}
+
+/// Somebody who follows the tape: a relay, a display, a recorder.
+///
+/// Every method is called on the feed's event loop, in order, and must return at once: work goes to the reader's own
+/// loop or thread.
+package protocol TapeReader: AnyObject, Sendable {
+    /// Takes the trades of one read.
+    func read(_ batch: TapeBatch)
+    /// Takes a change of the feed's state.
+    func statusChanged(_ status: FeedStatus)
+    /// Takes a gap; it stands between the batches before and after this call.
+    func gapFound(_ gap: Gap)
+}
