@@ -1,0 +1,37 @@
+# The program in a small image: built with Swift linked in, run on Debian's libssl.
+#
+#   docker build -t tickertape .
+#   docker run --rm -it --network host --read-only -e FINNHUB_TOKEN tickertape
+#
+# The relay binds to loopback only (Finnhub's terms forbid to redistribute its data), so `--network host` is what makes
+# it reachable from this machine; published ports (-p) do not reach it.
+
+FROM swift:6.3-bookworm AS build
+# Security updates matter more than equal bytes: the versions are the distribution's.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libssl-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+# Resources, where a target has some, are looked for beside the program.
+RUN swift build --configuration release --product tickertape --static-swift-stdlib \
+    && mkdir /out \
+    && cp .build/release/tickertape /out/ \
+    && strip /out/tickertape \
+    && find -L .build/release -maxdepth 1 -name 'tickertape_*.resources' -exec cp -r {} /out/ \;
+
+FROM debian:bookworm-slim
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates libssl3 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
+COPY --from=build /out/ /usr/local/bin/
+COPY config/tickertape.yaml /usr/share/doc/tickertape/
+USER 10001
+# For --record and `record`: mount a volume here that user 10001 may write to.
+WORKDIR /data
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 CMD ["tickertape", "health"]
+ENTRYPOINT ["tickertape"]

@@ -1,0 +1,38 @@
+import ArgumentParser
+
+/// Prints the settings in force.
+struct ConfigCommand: SettingsCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print every setting in force, and where its value comes from.",
+        discussion: """
+            Takes the flags of `run`, so that `tickertape config FLAGS` shows what `tickertape FLAGS` would use. The \
+            key itself is never printed. Exit status 78 when a setting is wrong.
+            """
+    )
+
+    @OptionGroup(title: "The service") var feed: FeedOptions
+    @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Relay and recording") var relay: RelayOptions
+    @OptionGroup(title: "Relay and recording") var record: RecordOptions
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] { [self.feed, self.display, self.relay, self.record, self.common] }
+
+    mutating func run() async throws {
+        Console.print(Self.listing(try self.loadSettings()).joined(separator: "\n"))
+    }
+
+    /// The lines: where the config file is, then `key: value (origin)` for each setting.
+    static func listing(_ loaded: LoadedSettings) -> [String] {
+        let file = loaded.file.map { "# config file: \($0)" } ?? "# config file: none"
+        return [file]
+            + Setting.all.map { setting in
+                let origin = loaded.settings.origin(of: setting.key)
+                guard setting.isSecret else {
+                    return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))"
+                }
+                return "\(setting.key): \(loaded.settings.token == nil ? "not set" : "set") (\(origin))"
+            }
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+
+/// A group of flags that stand for settings.
+protocol SettingFlags {
+    /// Adds those that were given.
+    func add(to flags: inout GivenFlags)
+}
+
+extension NameSpecification {
+    /// The flag names that a setting declares.
+    static func of(_ setting: Setting) -> NameSpecification {
+        NameSpecification(setting.flags.map { .customLong($0) })
+    }
+}
+
+extension ArgumentHelp {
+    /// The help that a setting declares.
+    static func of(_ setting: Setting, _ placeholder: String) -> ArgumentHelp {
+        let initial = setting.write(Settings())
+        return ArgumentHelp("\(setting.help) (default: \(initial))", valueName: placeholder)
+    }
+}
+
+extension GivenFlags {
+    mutating func add(_ setting: Setting, _ text: String?) {
+        guard let text, let name = setting.flags.first else { return }
+        self.add(setting, [text], flag: "--\(name)")
+    }
+}
+
+/// The flags of every command.
+struct CommonOptions: ParsableArguments, SettingFlags {
+    @Option(name: .customLong("config"), help: ArgumentHelp("The config file to read.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Any setting by its key, as `tickertape config` lists them; lists take commas.",
+            valueName: "key=value"
+        )
+    )
+    var set: [String] = []
+
+    @Option(name: .of(.logLevel), help: .of(.logLevel, "level"))
+    var logLevel: String?
+
+    func add(to flags: inout GivenFlags) {
+        flags.configFile = self.config
+        for text in self.set {
+            // The form was checked by `validate`.
+            guard case .success(let (setting, value)) = Self.takeApart(text) else { continue }
+            let texts = setting.isList ? value.split(separator: ",").map(String.init) : [value]
+            flags.add(setting, texts, flag: "--set \(setting.key)")
+        }
+        flags.add(.logLevel, self.logLevel)
+    }
+
+    func validate() throws {
+        for text in self.set { _ = try Self.takeApart(text).get() }
+    }
+
+    private static func takeApart(_ text: String) -> Result<(Setting, String), ValidationError> {
+        guard let equals = text.firstIndex(of: "=") else {
+            return .failure(ValidationError("--set wants KEY=VALUE, for example --set upstream.ping-interval=30s"))
+        }
+        let key = text[..<equals].trimmingBlanks()
+        guard let setting = Setting.named(key) else {
+            let cure =
+                key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
+                ?? "`tickertape config` lists the settings"
+            return .failure(ValidationError("--set \(key): no such setting; \(cure)"))
+        }
+        guard !setting.isSecret else {
+            return .failure(
+                ValidationError(
+                    "--set \(key): every user of this machine can see the arguments; use \(setting.environment) or"
+                        + " --token-file"
+                )
+            )
+        }
+        return .success((setting, String(text[text.index(after: equals)...])))
+    }
+}
+
+/// The flags for the connection to the service.
+struct FeedOptions: ParsableArguments, SettingFlags {
+    @Option(name: .of(.symbols), help: .of(.symbols, "symbol"))
+    var symbols: [String] = []
+
+    @Option(name: .of(.upstreamURL), help: .of(.upstreamURL, "url"))
+    var upstream: String?
+
+    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"))
+    var authorityFile: String?
+
+    @Option(name: .of(.tokenFile), help: .of(.tokenFile, "file"))
+    var tokenFile: String?
+
+    func add(to flags: inout GivenFlags) {
+        if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
+        flags.add(.upstreamURL, self.upstream)
+        flags.add(.authorityFile, self.authorityFile)
+        flags.add(.tokenFile, self.tokenFile)
+    }
+}
+
+/// The flags for what is shown, and at what pace.
+struct DisplayOptions: ParsableArguments, SettingFlags {
+    @Option(name: .of(.format), help: .of(.format, "format"), completion: .list(["auto", "tui", "plain", "json"]))
+    var format: String?
+
+    @Flag(name: .of(.isQuiet), help: ArgumentHelp(stringLiteral: Setting.isQuiet.help))
+    var quiet = false
+
+    @Option(name: .of(.colour), help: .of(.colour, "when"), completion: .list(["auto", "always", "never"]))
+    var colour: String?
+
+    @Option(name: .of(.quiet), help: .of(.quiet, "duration"))
+    var quietFor: String?
+
+    @Option(name: .of(.atMost), help: .of(.atMost, "duration"))
+    var atMost: String?
+
+    func add(to flags: inout GivenFlags) {
+        flags.add(.format, self.format)
+        if self.quiet { flags.add(.isQuiet, "true") }
+        flags.add(.colour, self.colour)
+        flags.add(.quiet, self.quietFor)
+        flags.add(.atMost, self.atMost)
+    }
+}
+
+/// The flag for where the relay listens.
+struct RelayOptions: ParsableArguments, SettingFlags {
+    @Option(name: .of(.relayListen), help: .of(.relayListen, "host:port|off"))
+    var relay: String?
+
+    func add(to flags: inout GivenFlags) {
+        flags.add(.relayListen, self.relay)
+    }
+}
+
+/// The flag for recording while running.
+struct RecordOptions: ParsableArguments, SettingFlags {
+    @Option(name: .of(.recordFile), help: .of(.recordFile, "file"))
+    var record: String?
+
+    func add(to flags: inout GivenFlags) {
+        flags.add(.recordFile, self.record)
+    }
+}

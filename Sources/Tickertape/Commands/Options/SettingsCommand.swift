@@ -1,0 +1,38 @@
+import ArgumentParser
+import Glibc
+
+/// A command that needs the settings.
+protocol SettingsCommand: AsyncParsableCommand {
+    /// Its groups of flags.
+    var groups: [any SettingFlags] { get }
+}
+
+extension SettingsCommand {
+    /// What the command line says of settings.
+    var givenFlags: GivenFlags {
+        var flags = GivenFlags()
+        for group in self.groups { group.add(to: &flags) }
+        return flags
+    }
+
+    /// Loads the settings in force, and prints what the person should hear about them.
+    func loadSettings() throws(OperatorError) -> LoadedSettings {
+        let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
+        for warning in loaded.warnings { Console.complain("warning: \(warning)") }
+        return loaded
+    }
+
+    /// The process's environment; taken from libc, since Foundation's costs more than all the rest of the start.
+    private static func environment() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            next += 1
+        }
+        return variables
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+
+/// Keeps what the service sends.
+struct RecordCommand: SettingsCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Write what Finnhub sends to a file, with arrival times.",
+        discussion: """
+            Each line of the file is a frame as it came, so that `tickertape replay FILE` can live it again to the \
+            byte. Display and relay work as with `run`; --quiet and --relay off switch them off. Without FILE it makes \
+            one in the folder of record.directory, named by the time. An existing file is never overwritten.
+
+            EXAMPLES:
+              tickertape record --symbol BINANCE:BTCUSDT --symbol BINANCE:ETHUSDT
+              tickertape record --quiet --relay off btc.jsonl
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
+    var file: String?
+
+    @OptionGroup(title: "The service") var feed: FeedOptions
+    @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Relay") var relay: RelayOptions
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] {
+        [self.feed, self.display, self.relay, self.common, FileArgument(file: self.file)]
+    }
+
+    mutating func run() async throws {
+        try await Assembly.record(self.loadSettings().settings)
+    }
+
+    /// The argument, as what it is: the setting `record.file`.
+    private struct FileArgument: SettingFlags {
+        var file: String?
+
+        func add(to flags: inout GivenFlags) {
+            if let file { flags.add(.recordFile, [file], flag: "FILE") }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// Follows the market: display, relay and, when asked, recording.
+struct RunCommand: SettingsCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Follow the market in the terminal and relay it (the default command).",
+        discussion: """
+            Without a key it replays the bundled recording, marked DEMO. When standard output is no terminal, or with \
+            --format plain or json, it prints one line a price.
+            """
+    )
+
+    @OptionGroup(title: "The service") var feed: FeedOptions
+    @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Relay and recording") var relay: RelayOptions
+    @OptionGroup(title: "Relay and recording") var record: RecordOptions
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] { [self.feed, self.display, self.relay, self.record, self.common] }
+
+    mutating func run() async throws {
+        try await Assembly.run(self.loadSettings().settings)
+    }
+}

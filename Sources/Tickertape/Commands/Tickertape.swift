@@ -1,0 +1,62 @@
+import ArgumentParser
+import Glibc
+
+/// The program: its commands, and the way in and out.
+@main
+struct Tickertape: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tickertape",
+        abstract: "Live crypto prices from Finnhub: in the terminal, and relayed to programs on this machine.",
+        discussion: """
+            Finnhub allows one connection per API key. tickertape makes that one connection, shows the prices, and \
+            passes them on to any number of local WebSocket clients on ws://127.0.0.1:8080/ (Finnhub's own protocol) \
+            and ws://127.0.0.1:8080/v1/stream (only changed prices, at a readable pace).
+
+            EXAMPLES:
+              tickertape                               the bundled recording, no key
+              FINNHUB_TOKEN=... tickertape             BINANCE:BTCUSDT, live
+              tickertape --token-file key --symbol BINANCE:ETHUSDT
+              tickertape --format json --relay off     one line a price, no relay
+              tickertape watch                         another display, same relay
+              tickertape record btc.jsonl              keep what Finnhub sends
+              tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape config                        every setting and its origin
+
+            SETTINGS: flags win over the environment, the environment over the config file, and that over the \
+            defaults. The config file is the one named by --config or TICKERTAPE_CONFIG, or else \
+            $XDG_CONFIG_HOME/tickertape/config.yaml, ~/.config/tickertape/config.yaml or \
+            /etc/tickertape/config.yaml. A setting `upstream.url` is TICKERTAPE_UPSTREAM_URL in the environment and \
+            `--set upstream.url=VALUE` on the command line. The key comes from FINNHUB_TOKEN, from a file \
+            (--token-file) or from the config file, never from the command line, which every user of a machine can \
+            see.
+
+            STOPPING: q in the display, Ctrl-C or SIGTERM.
+
+            EXIT STATUS: 0 stopped as asked, 1 failed, 64 the command line is wrong, 69 the relay's address is in use, \
+            77 Finnhub does not accept the key, 78 a setting in the environment or in the config file is wrong.
+            """,
+        version: "tickertape \(tickertapeVersion)",
+        subcommands: [
+            RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, ServeCommand.self,
+            ConfigCommand.self, HealthCommand.self,
+        ],
+        defaultSubcommand: RunCommand.self
+    )
+
+    /// Runs the command, and turns what it throws into one line and an exit status.
+    static func main() async {
+        do {
+            var command = try await self.asyncParseAsRoot(nil)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as OperatorError {
+            Console.complain("\(error)")
+            Glibc.exit(error.status.rawValue)
+        } catch {
+            self.exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+
+/// Shows what a running relay sends.
+struct WatchCommand: SettingsCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show the prices of a tickertape that is already running.",
+        discussion: """
+            Needs no key and makes no connection to Finnhub: it reads the relay of the first tickertape, so any number \
+            of displays can be open.
+
+            EXAMPLES:
+              tickertape watch                         the relay of the settings
+              tickertape watch ws://127.0.0.1:9000 --format plain
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The relay's address, ws://HOST:PORT.", valueName: "url"))
+    var url: String?
+
+    @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to show; several may be given.", valueName: "symbol"))
+    var symbols: [String] = []
+
+    @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] {
+        [SymbolFlags(symbols: self.symbols), self.display, self.common]
+    }
+
+    mutating func run() async throws {
+        let settings = try self.loadSettings().settings
+        try await Assembly.watch(self.relayURL(settings), settings)
+    }
+
+    /// The address on the command line, or the relay's own of the settings.
+    func relayURL(_ settings: Settings) throws(OperatorError) -> StreamURL {
+        let text: String
+        if let url = self.url {
+            text = url
+        } else if let listen = settings.relay.listen {
+            text = "ws://\(listen)/"
+        } else {
+            throw OperatorError("the relay is off in the settings; name one: tickertape watch URL", status: .usage)
+        }
+        do throws(Misfit) {
+            return try StreamURL(text)
+        } catch {
+            throw OperatorError(
+                error.echoes ? "\"\(text)\" \(error.reason)" : "the URL \(error.reason)",
+                status: .usage
+            )
+        }
+    }
+}
+
+/// The symbols alone, for commands that do not connect to the service.
+struct SymbolFlags: SettingFlags {
+    var symbols: [String]
+
+    func add(to flags: inout GivenFlags) {
+        if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
+    }
+}

@@ -1,0 +1,86 @@
+/// A host and a port: `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
+package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
+    /// A name or an address; an IPv6 address without its brackets.
+    package var host: String
+    /// 0 asks the system for a free port.
+    package var port: Int
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `HOST:PORT`, with an IPv6 host in brackets; `nil` when it is none.
+    package init?(_ text: some StringProtocol) {
+        guard let (host, port) = Endpoint.split(text), let port, let number = Endpoint.port(port) else { return nil }
+        self.init(host: host, port: number)
+    }
+
+    package var description: String {
+        self.host.utf8.contains(UInt8(ascii: ":")) ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
+    }
+
+    /// Whether only this machine can reach the host.
+    package var isLoopback: Bool { Endpoint.isLoopback(self.host) }
+
+    /// Whether a host is `localhost`, in 127.0.0.0/8, or `::1`.
+    ///
+    /// Only spellings that name one address are taken: `127.1` or `0x7f.0.0.1` mean different things to different
+    /// resolvers, so they count as strangers.
+    package static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased() == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isAddress =
+            parts.count == 4
+            && parts.allSatisfy { part in
+                part.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+                    && UInt8(part) != nil && (part.count == 1 || !part.hasPrefix("0"))
+            }
+        return isAddress && parts[0] == "127"
+    }
+
+    /// Takes `HOST`, `HOST:PORT` or `[ADDRESS]:PORT` apart; the port, where there is one, as text.
+    static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {
+        let host: String
+        var rest: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = String(text[text.index(after: text.startIndex)..<end])
+            rest = Substring(text[text.index(after: end)...])
+            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.allSatisfy(Self.isAddressByte) else { return nil }
+        } else {
+            let end = text.firstIndex(of: ":") ?? text.endIndex
+            host = String(text[..<end])
+            rest = Substring(text[end...])
+            guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(Self.isNameByte) else { return nil }
+        }
+        if rest.isEmpty { return (host, nil) }
+        guard rest.removeFirst() == ":" else { return nil }
+        return (host, String(rest))
+    }
+
+    /// Reads a port number, 0 to 65,535, digits only.
+    static func port(_ text: String) -> Int? {
+        guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { return nil }
+        return UInt16(text).map(Int.init)
+    }
+
+    private static func isAddressByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package import Logging
+package import NIOCore
+
+/// Everything that a person can choose, as values; the initial ones are the defaults.
+///
+/// ``Setting/all`` says for each how it is named, written and explained.
+package struct Settings: Sendable, Equatable {
+    /// What to follow, in the order of the display.
+    package var symbols = ["BINANCE:BTCUSDT"]
+    /// Finnhub's key; without one the bundled recording is shown.
+    package var token: Secret?
+    /// The file that holds the key.
+    package var tokenFile: String?
+    package var upstream = Upstream()
+    package var tls = Certificates()
+    package var handshake = Handshake()
+    package var reconnect = Backoff()
+    package var pipeline = Pipeline()
+    package var display = Display()
+    package var record = Record()
+    package var relay = Relay()
+    package var logLevel = Logger.Level.info
+
+    /// Where each setting that is not the default came from, by key.
+    package var origins: [String: Origin] = [:]
+
+    package init() {}
+
+    /// Where the value of a key came from.
+    package func origin(of key: String) -> Origin { self.origins[key] ?? .builtIn }
+
+    /// The service that sends the trades.
+    package struct Upstream: Sendable, Equatable {
+        package var url = StreamURL(host: "ws.finnhub.io", port: 443)
+        package var pingInterval = TimeAmount.seconds(20)
+        package var pongTimeout = TimeAmount.seconds(10)
+        /// The largest message taken, in bytes.
+        package var maxMessage = 1 << 20
+    }
+
+    /// Whom the upstream must prove to be.
+    package struct Certificates: Sendable, Equatable {
+        /// PEM file of the authorities to trust instead of the system's.
+        package var authorityFile: String?
+        /// Whether certificates are checked at all.
+        package var verify = true
+    }
+
+    /// How long each step of connecting may take.
+    package struct Handshake: Sendable, Equatable {
+        package var dns = TimeAmount.seconds(5)
+        package var tcp = TimeAmount.seconds(5)
+        package var tls = TimeAmount.seconds(5)
+        package var upgrade = TimeAmount.seconds(10)
+    }
+
+    /// The wait before a new attempt: at first and at most.
+    package struct Backoff: Sendable, Equatable {
+        package var min = TimeAmount.milliseconds(500)
+        package var max = TimeAmount.seconds(60)
+    }
+
+    /// What an impatient reader gets of the tape.
+    package struct Pipeline: Sendable, Equatable {
+        /// A value is shown once none came for this long ...
+        package var quiet = TimeAmount.milliseconds(100)
+        /// ... or when it is this late; `nil` is the classic debounce, which a busy market starves.
+        package var atMost: TimeAmount? = .milliseconds(500)
+    }
+
+    package struct Display: Sendable, Equatable {
+        package enum Format: String, Sendable, CaseIterable {
+            /// The screen when standard output is a terminal, plain lines otherwise.
+            case auto
+            case tui, plain, json
+        }
+
+        package enum Colour: String, Sendable, CaseIterable {
+            /// Colours on a terminal, unless `NO_COLOR` is set.
+            case auto
+            case always, never
+        }
+
+        package var format = Format.auto
+        package var colour = Colour.auto
+        /// Whether nothing is shown.
+        package var isQuiet = false
+    }
+
+    package struct Record: Sendable, Equatable {
+        /// The file to write.
+        package var file: String?
+        /// Where `tickertape record` makes a file of its own naming.
+        package var directory = "."
+    }
+
+    package struct Relay: Sendable, Equatable {
+        /// Where to listen; `nil` is off.
+        package var listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8080)
+        package var pingInterval = TimeAmount.seconds(20)
+        package var pongTimeout = TimeAmount.seconds(10)
+        package var maxClients = 1_000
+        /// The most that waits for one client, in bytes.
+        package var maxWaiting = 1 << 20
+        /// The most symbols of all clients together.
+        package var maxSymbols = 50
+        /// The largest message taken from a client, in bytes.
+        package var maxMessage = 64 << 10
+        /// Pages that may connect; programs, which send no origin, always may.
+        package var allowedOrigins: [String] = []
+    }
+}
+
+extension StreamURL {
+    /// Makes the encrypted address of a host.
+    package init(host: String, port: Int, path: String = "/") {
+        self.isEncrypted = true
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+}
+
+/// Where a setting's value came from.
+package enum Origin: Sendable, Equatable, CustomStringConvertible {
+    case builtIn
+    /// A file, by its path.
+    case file(String)
+    /// An environment variable, by its name.
+    case environment(String)
+    /// A flag, with its dashes.
+    case flag(String)
+
+    package var description: String {
+        switch self {
+        case .builtIn: "default"
+        case .file(let path): "from \(path)"
+        case .environment(let name): "from \(name)"
+        case .flag(let flag): "from \(flag)"
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Configuration
+import Glibc
+import Synchronization
+
+/// The config file: found, read within bounds, and parsed as YAML.
+struct SettingsFile {
+    /// The most bytes of it; its manual with every setting has a few thousand.
+    static let limit = 1 << 20
+
+    let path: String
+    /// Whether users other than the owner and the group may read it.
+    let isOpenToOthers: Bool
+    let values: YAMLSnapshot
+    /// The paths of all values in it, joined by dots, in the order of their depth.
+    let keys: [String]
+
+    /// Reads the file that was named, or else the first of the usual places where one exists.
+    static func find(named path: String?, environment: [String: String]) throws(OperatorError) -> SettingsFile? {
+        if let path {
+            guard let file = try SettingsFile(path: path) else {
+                throw OperatorError(
+                    "\(path): no such config file; correct --config or TICKERTAPE_CONFIG",
+                    status: .configuration
+                )
+            }
+            return file
+        }
+        for path in Self.usualPaths(environment: environment) {
+            if let file = try SettingsFile(path: path) { return file }
+        }
+        return nil
+    }
+
+    /// Where a config file is looked for, the first one wins (XDG Base Directory Specification: a relative
+    /// `XDG_CONFIG_HOME` is invalid and ignored).
+    static func usualPaths(environment: [String: String]) -> [String] {
+        var paths: [String] = []
+        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+            paths.append("\(folder)/tickertape/config.yaml")
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            paths.append("\(home)/.config/tickertape/config.yaml")
+        }
+        return paths + ["/etc/tickertape/config.yaml"]
+    }
+
+    /// Reads and parses a file, or answers `nil` where there is none.
+    init?(path: String) throws(OperatorError) {
+        let contents: BoundedFile
+        do throws(BoundedFile.Failure) {
+            guard let read = try BoundedFile(path: path, limit: Self.limit) else { return nil }
+            contents = read
+        } catch {
+            throw OperatorError("\(path): the config file \(error.reason)", status: .configuration)
+        }
+        self.path = path
+        self.isOpenToOthers = contents.isOpenToOthers
+
+        // swift-configuration asks for every value's key whether it is a secret; that is how the keys become known.
+        let keys = Keys()
+        let options = YAMLSnapshot.ParsingOptions(
+            secretsSpecifier: .dynamic { key, _ in
+                keys.list.withLock { $0.append(key) }
+                return Setting.named(key)?.isSecret ?? true
+            }
+        )
+        // A file of comments alone has no root, and the parser takes that for an error.
+        let bytes = contents.bytes.isVoidOfYAML ? Array("{}".utf8) : contents.bytes
+        do {
+            self.values = try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: options)
+        } catch {
+            throw OperatorError("\(path):\(Self.oneLine("\(error)"))", status: .configuration)
+        }
+        self.keys = keys.list.withLock { $0 }
+    }
+
+    /// Makes one line of the parser's message, and leaves out the text it points at, which may hold a key.
+    private static func oneLine(_ message: String) -> String {
+        var line = message.prefix { !$0.isNewline }
+        while line.last == ":" { line.removeLast() }
+        let words = line.first?.isNumber == true ? String(line) : " \(line)"
+        return "\(words); write settings as `key: value`, indented with blanks"
+    }
+
+    private final class Keys: Sendable {
+        let list = Mutex<[String]>([])
+    }
+}
+
+extension [UInt8] {
+    /// Whether there is nothing but blank lines, comments and document marks.
+    fileprivate var isVoidOfYAML: Bool {
+        self.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
+            let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
+            return text.isEmpty || text.first == UInt8(ascii: "#") || text.elementsEqual("---".utf8)
+        }
+    }
+}
+
+/// A small regular file's bytes.
+struct BoundedFile {
+    /// Why a file could not be taken, as the end of a sentence that begins with its name.
+    struct Failure: Error {
+        let reason: String
+    }
+
+    let bytes: [UInt8]
+    /// Whether users other than the owner and the group may read it.
+    let isOpenToOthers: Bool
+
+    /// Reads a file of at most `limit` bytes, or answers `nil` where there is none.
+    init?(path: String, limit: Int) throws(Failure) {
+        // Without O_NONBLOCK a named pipe would hang the start.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(reason: status.st_mode & S_IFMT == S_IFDIR ? "is a folder" : "is not a regular file")
+        }
+        self.isOpenToOthers = status.st_mode & S_IROTH != 0
+
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            let before = bytes.count
+            let wanted = Swift.min(64 << 10, limit + 1 - before)
+            bytes.append(contentsOf: repeatElement(0, count: wanted))
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                Glibc.read(descriptor, buffer.baseAddress! + before, wanted)
+            }
+            if count < 0 {
+                if errno == EINTR {
+                    bytes.removeLast(wanted)
+                    continue
+                }
+                throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+            }
+            bytes.removeLast(wanted - count)
+            if count == 0 { break }
+        }
+        guard bytes.count <= limit else { throw Failure(reason: "is larger than \(limit) bytes") }
+        self.bytes = bytes
+    }
+}

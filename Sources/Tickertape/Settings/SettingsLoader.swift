@@ -1,0 +1,241 @@
+import Configuration
+
+/// What the command line says of settings.
+package struct GivenFlags: Sendable {
+    /// A setting's texts as they were given, and the flag that gave them.
+    package struct Given: Sendable {
+        package var setting: Setting
+        package var texts: [String]
+        package var flag: String
+    }
+
+    /// The file named by `--config`.
+    package var configFile: String?
+    package private(set) var values: [Given] = []
+
+    package init() {}
+
+    /// Adds a flag's texts; a later flag for the same key counts.
+    mutating func add(_ setting: Setting, _ texts: [String], flag: String) {
+        self.values.append(Given(setting: setting, texts: texts, flag: flag))
+    }
+}
+
+/// The settings in force, and what the person should hear about them.
+package struct LoadedSettings: Sendable {
+    package var settings: Settings
+    /// The config file that was read.
+    package var file: String?
+    /// One line each, for standard error; never holds a key.
+    package var warnings: [String]
+}
+
+extension Settings {
+    /// Brings flags over environment over config file over defaults.
+    ///
+    /// Every layer is checked as a whole: a mistake in a lower one is told even where a higher one covers it.
+    package static func load(
+        flags: GivenFlags = GivenFlags(),
+        environment: [String: String]
+    ) throws(OperatorError) -> LoadedSettings {
+        let environment = environment.filter { !$0.value.trimmingBlanks().isEmpty }
+        try Self.refuseUnknownVariables(environment)
+        let file = try SettingsFile.find(
+            named: flags.configFile ?? environment["TICKERTAPE_CONFIG"],
+            environment: environment
+        )
+
+        var settings = Settings()
+        var token = TokenChoice()
+        var warnings: [String] = []
+        var layers: [Layer] = []
+        if let file {
+            try Self.refuseUnknownKeys(file)
+            layers.append(Layer(file: file))
+        }
+        layers.append(Layer(environment: environment))
+        layers.append(contentsOf: flags.values.map(Layer.init(given:)))
+        for layer in layers {
+            let written = try layer.apply(to: &settings)
+            if let warning = try token.consider(settings, written: written, file: file) { warnings.append(warning) }
+        }
+        if let warning = try token.readFile(&settings) { warnings.append(warning) }
+        try settings.refuseContradictions()
+        if !settings.tls.verify {
+            warnings.append(
+                "the service's certificate is not checked (tls.verify \(settings.origin(of: "tls.verify")))"
+            )
+        }
+        return LoadedSettings(settings: settings, file: file?.path, warnings: warnings)
+    }
+
+    private func refuseContradictions() throws(OperatorError) {
+        if let atMost = self.pipeline.atMost, atMost < self.pipeline.quiet {
+            throw self.contradiction("pipeline.at-most", "pipeline.quiet", "must not be less than")
+        }
+        if self.reconnect.max < self.reconnect.min {
+            throw self.contradiction("reconnect.max", "reconnect.min", "must not be less than")
+        }
+    }
+
+    private func contradiction(_ first: String, _ second: String, _ rule: String) -> OperatorError {
+        let named = [first, second].map { key in
+            "\(key) (\(Setting.named(key)?.write(self) ?? ""), \(self.origin(of: key)))"
+        }
+        let isUsage = [first, second].contains { key in
+            if case .flag = self.origin(of: key) { true } else { false }
+        }
+        return OperatorError("\(named[0]) \(rule) \(named[1])", status: isUsage ? .usage : .configuration)
+    }
+
+    // MARK: Unknown names
+
+    /// Variables of our prefix that are no settings: the build's, and the config file's path.
+    private static let otherVariables: Set = ["TICKERTAPE_CONFIG", "TICKERTAPE_WARNINGS_AS_ERRORS"]
+
+    private static func refuseUnknownVariables(_ environment: [String: String]) throws(OperatorError) {
+        let known = Set(Setting.all.map(\.environment)).union(Self.otherVariables)
+        for name in environment.keys.sorted() where name.hasPrefix("TICKERTAPE_") && !known.contains(name) {
+            let cure = name.nearest(in: known).map { "did you mean \($0)?" } ?? "`tickertape config` lists the settings"
+            throw OperatorError("\(name): no setting has this environment variable; \(cure)", status: .configuration)
+        }
+    }
+
+    private static func refuseUnknownKeys(_ file: SettingsFile) throws(OperatorError) {
+        var seen: Set<String> = []
+        for key in file.keys {
+            guard seen.insert(key).inserted else {
+                throw OperatorError("\(key) (from \(file.path)): is given twice; keep one", status: .configuration)
+            }
+            if Setting.named(key) != nil { continue }
+            if Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
+                // A group whose settings are all commented out reads as a key without a value.
+                if let value = try? file.values.value(forKey: AbsoluteConfigKey(ConfigKey(key)), type: .string).value,
+                    case .string(let text) = value.content, ["", "~", "null"].contains(text)
+                {
+                    continue
+                }
+                throw OperatorError(
+                    "\(key) (from \(file.path)): is a group of settings; indent them below it",
+                    status: .configuration
+                )
+            }
+            let cure =
+                key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
+                ?? "`tickertape config` lists the settings"
+            throw OperatorError("\(key) (from \(file.path)): no such setting; \(cure)", status: .configuration)
+        }
+    }
+}
+
+/// One source of values: a provider of swift-configuration, and how its values are named in messages.
+private struct Layer {
+    let snapshot: any ConfigSnapshot
+    let settings: [Setting]
+    let origin: (Setting) -> Origin
+    let status: ExitStatus
+
+    init(file: SettingsFile) {
+        self.snapshot = file.values
+        self.settings = Setting.all
+        self.origin = { _ in .file(file.path) }
+        self.status = .configuration
+    }
+
+    init(environment: [String: String]) {
+        let names = Dictionary(uniqueKeysWithValues: Setting.all.map { ($0.configKey, $0.environment) })
+        let provider = EnvironmentVariablesProvider(
+            environmentVariables: environment,
+            secretsSpecifier: .specific(Set(Setting.all.filter(\.isSecret).map(\.environment)))
+        )
+        self.snapshot = provider.mapKeys { key in names[key].map { AbsoluteConfigKey([$0]) } ?? key }.snapshot()
+        self.settings = Setting.all
+        self.origin = { .environment($0.environment) }
+        self.status = .configuration
+    }
+
+    init(given: GivenFlags.Given) {
+        let content: ConfigContent =
+            given.setting.isList || given.texts.count != 1 ? .stringArray(given.texts) : .string(given.texts[0])
+        let provider = InMemoryProvider(
+            name: given.flag,
+            values: [given.setting.configKey: ConfigValue(content, isSecret: given.setting.isSecret)]
+        )
+        self.snapshot = provider.snapshot()
+        self.settings = [given.setting]
+        self.origin = { _ in .flag(given.flag) }
+        self.status = .usage
+    }
+
+    /// Writes every value that this layer has over those of the layers below, and answers with their keys.
+    func apply(to settings: inout Settings) throws(OperatorError) -> Set<String> {
+        var written: Set<String> = []
+        for setting in self.settings {
+            guard let texts = self.texts(of: setting) else { continue }
+            do throws(Misfit) {
+                try setting.read(&settings, texts)
+            } catch {
+                let shown = error.echoes && !setting.isSecret && texts.count == 1 ? "\"\(texts[0].shortened)\" " : ""
+                throw OperatorError(
+                    "\(setting.key) (\(self.origin(setting))): \(shown)\(error.reason)",
+                    status: self.status
+                )
+            }
+            settings.origins[setting.key] = self.origin(setting)
+            written.insert(setting.key)
+        }
+        return written
+    }
+
+    /// The value as texts: as a list where it is one or may be, else as one text; `nil` where the layer has none.
+    private func texts(of setting: Setting) -> [String]? {
+        let types: [ConfigType] = setting.isList ? [.stringArray, .string] : [.string, .stringArray]
+        for type in types {
+            // A value of the other type is an error of the provider's; the next round reads it as what it is.
+            guard let result = try? self.snapshot.value(forKey: setting.configKey, type: type) else { continue }
+            switch result.value?.content {
+            case .string(let text): return [text]
+            case .stringArray(let texts): return texts
+            default: return nil
+            }
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// One line of at most 80 characters, without control characters.
+    fileprivate var shortened: String {
+        let line = String(
+            String.UnicodeScalarView(
+                self.unicodeScalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7f ? " " : $0 }
+            )
+        )
+        return self.unicodeScalars.count > 80 ? line + "…" : line
+    }
+
+    /// The name that was probably meant: at most three edits away.
+    func nearest(in names: some Collection<String>) -> String? {
+        guard self.utf8.count <= 80 else { return nil }
+        let ranked = names.map { (name: $0, distance: self.edits(to: $0)) }
+            .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        guard let ranked, ranked.distance <= Swift.min(3, self.utf8.count / 2) else { return nil }
+        return ranked.name
+    }
+
+    /// How many bytes must be put in, taken out or changed to make `other` of this (Levenshtein).
+    private func edits(to other: String) -> Int {
+        let other = Array(other.utf8)
+        var row = Array(0...other.count)
+        for (line, byte) in self.utf8.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for column in other.indices {
+                let change = diagonal + (byte == other[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(change, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[other.count]
+    }
+}

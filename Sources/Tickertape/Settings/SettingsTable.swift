@@ -1,0 +1,236 @@
+import Logging
+import NIOCore
+
+extension Setting {
+    /// Every setting, in the order in which they are listed and explained.
+    ///
+    /// The one place where a setting is named: the flags, the environment, the config file, the `config` command and
+    /// the tests of `config/tickertape.yaml` all read it from here.
+    package static let all: [Setting] = [
+        symbols, token, tokenFile,
+        upstreamURL, upstreamPingInterval, upstreamPongTimeout, upstreamMaxMessage,
+        authorityFile, verify,
+        dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
+        backoffMin, backoffMax,
+        quiet, atMost,
+        format, colour, isQuiet,
+        recordFile, recordDirectory,
+        relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting, relayMaxSymbols,
+        relayMaxMessage, relayAllowedOrigins,
+        logLevel,
+    ]
+
+    private static let patience: ClosedRange<TimeAmount> = .milliseconds(10)...(.hours(1))
+
+    static let symbols = Setting(
+        "symbols",
+        list: \.symbols,
+        of: .symbol,
+        count: 1...1_000,
+        flags: ["symbol"],
+        help: "A symbol to follow, as Finnhub names it; several may be given."
+    )
+    static let token = Setting(
+        "token",
+        \.token,
+        Syntax.secret.optional("none"),
+        environment: "FINNHUB_TOKEN",
+        isSecret: true,
+        help: "The API key of Finnhub."
+    )
+    static let tokenFile = Setting(
+        "token-file",
+        \.tokenFile,
+        Syntax.path.optional("none"),
+        flags: ["token-file"],
+        help: "A file that holds the API key and nothing else."
+    )
+
+    static let upstreamURL = Setting(
+        "upstream.url",
+        \.upstream.url,
+        .streamURL,
+        flags: ["upstream"],
+        help: "The service's address; ws:// only to this machine."
+    )
+    static let upstreamPingInterval = Setting(
+        "upstream.ping-interval",
+        \.upstream.pingInterval,
+        Syntax.duration.within(patience),
+        help: "How often to ask the service for a sign of life."
+    )
+    static let upstreamPongTimeout = Setting(
+        "upstream.pong-timeout",
+        \.upstream.pongTimeout,
+        Syntax.duration.within(patience),
+        help: "How long to wait for that sign before reconnecting."
+    )
+    static let upstreamMaxMessage = Setting(
+        "upstream.max-message",
+        \.upstream.maxMessage,
+        Syntax.size.within(1_024...(64 << 20)),
+        help: "The largest message that is taken from the service."
+    )
+
+    static let authorityFile = Setting(
+        "tls.ca-file",
+        \.tls.authorityFile,
+        Syntax.path.optional("none"),
+        flags: ["ca-file"],
+        help: "A PEM file of certificate authorities to trust instead of the system's."
+    )
+    static let verify = Setting(
+        "tls.verify",
+        \.tls.verify,
+        .flag,
+        help: "Whether the service's certificate is checked; when not, everything that is shown says so."
+    )
+
+    static let dnsTimeout = Setting(
+        "handshake.dns-timeout",
+        \.handshake.dns,
+        Syntax.duration.within(patience),
+        help: "How long finding the service's address may take."
+    )
+    static let tcpTimeout = Setting(
+        "handshake.tcp-timeout",
+        \.handshake.tcp,
+        Syntax.duration.within(patience),
+        help: "How long connecting may take."
+    )
+    static let tlsTimeout = Setting(
+        "handshake.tls-timeout",
+        \.handshake.tls,
+        Syntax.duration.within(patience),
+        help: "How long the TLS handshake may take."
+    )
+    static let upgradeTimeout = Setting(
+        "handshake.upgrade-timeout",
+        \.handshake.upgrade,
+        Syntax.duration.within(patience),
+        help: "How long the answer to the WebSocket request may take."
+    )
+
+    static let backoffMin = Setting(
+        "reconnect.min",
+        \.reconnect.min,
+        Syntax.duration.within(patience),
+        help: "The wait before the first new attempt after a lost connection; it doubles."
+    )
+    static let backoffMax = Setting(
+        "reconnect.max",
+        \.reconnect.max,
+        Syntax.duration.within(patience),
+        help: "The longest wait between attempts."
+    )
+
+    static let quiet = Setting(
+        "pipeline.quiet",
+        \.pipeline.quiet,
+        Syntax.duration.within(.zero...(.hours(1))),
+        flags: ["quiet-for"],
+        help: "A price is shown once none came for this long."
+    )
+    static let atMost = Setting(
+        "pipeline.at-most",
+        \.pipeline.atMost,
+        Syntax.duration.within(.milliseconds(1)...(.hours(1))).optional("none"),
+        flags: ["at-most"],
+        help: "The longest that a price waits for quiet; none waits for ever."
+    )
+
+    static let format = Setting(
+        "display.format",
+        \.display.format,
+        .word,
+        flags: ["format"],
+        help: "How prices are shown: tui, plain, json, or auto (tui on a terminal, else plain)."
+    )
+    static let colour = Setting(
+        "display.colour",
+        \.display.colour,
+        .word,
+        flags: ["colour", "color"],
+        help: "Colours: always, never, or auto (on a terminal, unless NO_COLOR is set)."
+    )
+    static let isQuiet = Setting(
+        "display.quiet",
+        \.display.isQuiet,
+        .flag,
+        flags: ["quiet"],
+        help: "Show nothing; relay and record only."
+    )
+
+    static let recordFile = Setting(
+        "record.file",
+        \.record.file,
+        Syntax.path.optional("none"),
+        flags: ["record"],
+        help: "Write what the service sends, with arrival times, to this file."
+    )
+    static let recordDirectory = Setting(
+        "record.directory",
+        \.record.directory,
+        .path,
+        help: "The folder in which `tickertape record` makes a file named by the time."
+    )
+
+    static let relayListen = Setting(
+        "relay.listen",
+        \.relay.listen,
+        Syntax.loopbackEndpoint.optional("off"),
+        flags: ["relay"],
+        help: "Where the relay listens, HOST:PORT on this machine, or off."
+    )
+    static let relayPingInterval = Setting(
+        "relay.ping-interval",
+        \.relay.pingInterval,
+        Syntax.duration.within(patience),
+        help: "How often a client is asked for a sign of life."
+    )
+    static let relayPongTimeout = Setting(
+        "relay.pong-timeout",
+        \.relay.pongTimeout,
+        Syntax.duration.within(patience),
+        help: "How long a client may take to answer before it is dropped."
+    )
+    static let relayMaxClients = Setting(
+        "relay.max-clients",
+        \.relay.maxClients,
+        Syntax.count.within(1...100_000),
+        help: "The most clients at a time."
+    )
+    static let relayMaxWaiting = Setting(
+        "relay.max-waiting",
+        \.relay.maxWaiting,
+        Syntax.size.within((64 << 10)...(1 << 30)),
+        help: "The most bytes that wait for one client; a client that lets more pile up is slow."
+    )
+    static let relayMaxSymbols = Setting(
+        "relay.max-symbols",
+        \.relay.maxSymbols,
+        Syntax.count.within(1...1_000),
+        help: "The most symbols of all clients together; Finnhub's free plan has 50."
+    )
+    static let relayMaxMessage = Setting(
+        "relay.max-message",
+        \.relay.maxMessage,
+        Syntax.size.within(1_024...(16 << 20)),
+        help: "The largest message that is taken from a client."
+    )
+    static let relayAllowedOrigins = Setting(
+        "relay.allowed-origins",
+        list: \.relay.allowedOrigins,
+        of: .origin,
+        count: 0...100,
+        help: "Web pages that may connect, by origin; programs always may."
+    )
+
+    static let logLevel = Setting(
+        "log.level",
+        \.logLevel,
+        .word,
+        flags: ["log-level"],
+        help: "The least important messages to log: trace, debug, info, notice, warning, error or critical."
+    )
+}

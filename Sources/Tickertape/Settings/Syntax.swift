@@ -1,0 +1,191 @@
+/// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
+package struct Misfit: Error, Equatable {
+    package var reason: String
+    /// Whether the text may be repeated in the message; a secret's may not.
+    package var echoes: Bool
+
+    package init(_ reason: String, echoes: Bool = true) {
+        self.reason = reason
+        self.echoes = echoes
+    }
+}
+
+/// How a setting's value is written, the same on the command line, in the environment and in the config file.
+package struct Syntax<Value: Sendable>: Sendable {
+    /// Reads a value from a text without surrounding blanks.
+    package var read: @Sendable (String) throws(Misfit) -> Value
+    /// Writes a value so that `read` gives it back.
+    package var write: @Sendable (Value) -> String
+
+    package init(
+        read: @escaping @Sendable (String) throws(Misfit) -> Value,
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.read = read
+        self.write = write
+    }
+
+    /// The same, with a word for "no value"; an empty text and YAML's own words for nothing mean it too.
+    package func optional(_ word: String) -> Syntax<Value?> {
+        Syntax<Value?>(
+            read: { text throws(Misfit) in
+                ["", "~", "null", word].contains(text.lowercased()) ? nil : try self.read(text)
+            },
+            write: { $0.map(self.write) ?? word }
+        )
+    }
+
+    /// The same, but only for values within `range`.
+    package func within(_ range: ClosedRange<Value>) -> Syntax<Value> where Value: Comparable {
+        Syntax(
+            read: { text throws(Misfit) in
+                let value = try self.read(text)
+                guard range.contains(value) else {
+                    throw Misfit(
+                        "is out of range; it may be \(self.write(range.lowerBound)) to \(self.write(range.upperBound))"
+                    )
+                }
+                return value
+            },
+            write: self.write
+        )
+    }
+}
+
+extension Syntax<Bool> {
+    package static var flag: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                switch text.lowercased() {
+                case "true", "yes", "on", "1": true
+                case "false", "no", "off", "0": false
+                default: throw Misfit("is neither true nor false")
+                }
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax<Int> {
+    package static var count: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let value = Int(digits: text) else { throw Misfit("is not a whole number; write it like 1000") }
+                return value
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax<String> {
+    /// The path of a file or a folder.
+    package static var path: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard !text.isEmpty, !text.utf8.contains(0) else { throw Misfit("is not a path") }
+                return text
+            },
+            write: { $0 }
+        )
+    }
+
+    /// A venue's symbol; anything printable, since Finnhub has names such as `IC MARKETS:1`.
+    package static var symbol: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard (1...64).contains(text.utf8.count),
+                    text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+                else { throw Misfit("is not a symbol; write it like BINANCE:BTCUSDT, at most 64 bytes") }
+                return text
+            },
+            write: { $0 }
+        )
+    }
+
+    /// A page's origin as a browser sends it (RFC 6454, 6.2).
+    package static var origin: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                let usage = Misfit("is not an origin; write it like https://example.com or http://localhost:3000")
+                let text = text.lowercased()
+                guard let scheme = ["http://", "https://"].first(where: text.hasPrefix),
+                    let (_, port) = Endpoint.split(text.dropFirst(scheme.count)),
+                    port.map({ Endpoint.port($0) != nil }) ?? true
+                else { throw usage }
+                return text
+            },
+            write: { $0 }
+        )
+    }
+}
+
+extension Syntax<Secret> {
+    package static var secret: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let secret = Secret(token: text) else {
+                    throw Misfit(
+                        "is not a key: it must be 1 to 256 letters, digits and marks without a blank",
+                        echoes: false
+                    )
+                }
+                return secret
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Secret {
+    /// Takes a token that can stand in a URL's query as it is read; `nil` for anything else.
+    init?(token text: String) {
+        guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            return nil
+        }
+        self.init(text)
+    }
+}
+
+extension Syntax<StreamURL> {
+    package static var streamURL: Syntax {
+        Syntax(read: { text throws(Misfit) in try StreamURL(text) }, write: { "\($0)" })
+    }
+}
+
+extension Syntax<Endpoint> {
+    /// An address to listen on, of this machine only.
+    package static var loopbackEndpoint: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let endpoint = Endpoint(text) else {
+                    throw Misfit("is not HOST:PORT; write it like 127.0.0.1:8080 or [::1]:8080")
+                }
+                guard endpoint.isLoopback else {
+                    throw Misfit(
+                        "can be reached from other machines, and Finnhub's terms forbid to redistribute its data; use"
+                            + " 127.0.0.1, [::1] or localhost"
+                    )
+                }
+                return endpoint
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One word of a list.
+    package static var word: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let value = Value(rawValue: text.lowercased()) else {
+                    throw Misfit("is not one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+                }
+                return value
+            },
+            write: { $0.rawValue }
+        )
+    }
+}
