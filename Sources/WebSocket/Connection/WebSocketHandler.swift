@@ -166,13 +166,25 @@ package final class WebSocketHandler: ChannelDuplexHandler {
 
     private func pingReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
         guard self.closing.isOpen else { return }
+        let answer = Self.copyWithRoomForHeader(payload, context: context)
         if context.channel.isWritable {
-            self.write(.pong, payload, context: context, promise: nil)
+            self.write(.pong, answer, context: context, promise: nil)
             self.mustFlush = true
         } else {
-            self.unansweredPing = payload
+            self.unansweredPing = answer
         }
         context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived)
+    }
+
+    /// Copies a control frame's payload, so that an answer which waits does not keep a whole read buffer alive; the room
+    /// before it lets the encoder put the header there.
+    private static func copyWithRoomForHeader(_ payload: ByteBuffer, context: ChannelHandlerContext) -> ByteBuffer {
+        let room = 6  // two bytes and a mask
+        var copy = context.channel.allocator.buffer(capacity: room + payload.readableBytes)
+        copy.writeRepeatingByte(0, count: room)
+        copy.writeImmutableBuffer(payload)
+        copy.moveReaderIndex(forwardBy: room)
+        return copy
     }
 
     private func closeReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
@@ -207,6 +219,16 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             let action = self.closing.closeAsked(code, reason: reason, now: context.eventLoop.now)
             self.perform(action, context: context, promise: promise)
         }
+    }
+
+    /// Writes bytes that already are whole frames, like `WebSocketOutput.framed` but by a plain call on the loop, without
+    /// the way through the pipeline's upper part. For fan-out.
+    package func writeFramed(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>? = nil) {
+        guard self.closing.isOpen else {
+            promise?.fail(WebSocketWriteError.closing)
+            return
+        }
+        self.door.writeFrames(bytes, promise: promise)
     }
 
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
@@ -276,30 +298,31 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             self.keepalive.stop()
             self.unansweredPing = nil
         }
+        var written: EventLoopFuture<Void>?
         switch action.send {
         case .nothing:
-            self.end(action.transport, context: context)
+            break
         case .closeFrame(let code, let reason):
             let payload = CloseFrame(code: code, reason: reason).encoded(allocator: context.channel.allocator)
-            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let isWritten = written.futureResult
-            self.write(.connectionClose, payload, context: context, promise: written)
+            let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+            written = promise.futureResult
+            self.write(.connectionClose, payload, context: context, promise: promise)
             context.flush()
-            self.end(action.transport, after: isWritten, context: context)
         }
-        // After the close frame, so that an application which closes the channel on this event does not cut it off.
+        // After the close frame, so that an application which closes the channel on this event does not cut it off, and
+        // before the transport ends, so that it is heard before `channelInactive`.
         if let closure = action.report {
             context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
         }
+        self.end(action.transport, after: written ?? context.eventLoop.makeSucceededVoidFuture(), context: context)
         if context.channel.isActive { self.arm(context: context) }
     }
 
     private func end(
         _ transport: ClosingMachine.Action.Transport,
-        after written: EventLoopFuture<Void>? = nil,
+        after written: EventLoopFuture<Void>,
         context: ChannelHandlerContext
     ) {
-        let written = written ?? context.eventLoop.makeSucceededVoidFuture()
         switch transport {
         case .keep:
             break
