@@ -1,0 +1,318 @@
+package import NIOCore
+package import NIOWebSocket
+
+/// One WebSocket connection in a pipeline: frames below it, messages above it.
+///
+/// It obeys four machines: `MessageAssembler` joins frames, `ClosingMachine` ends the connection, `KeepaliveMachine` pings,
+/// and `JudgingFrameDecoder` below has judged each header. Pings are answered here and go no further. One timer serves
+/// all deadlines; it is set anew only when it fires, or when a deadline comes nearer.
+package final class WebSocketHandler: ChannelDuplexHandler {
+    package typealias InboundIn = WebSocketFrame
+    package typealias InboundOut = WebSocketMessage
+    package typealias OutboundIn = WebSocketOutput
+    package typealias OutboundOut = WebSocketFrame
+
+    private let settings: WebSocketSettings
+    private let door: FramedOutputDoor
+    private var assembler: MessageAssembler
+    private var closing: ClosingMachine
+    private var keepalive: KeepaliveMachine
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var mustFlush = false
+    /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
+    /// 5.5.3), so a flood of pings holds one pong, not thousands.
+    private var unansweredPing: ByteBuffer?
+
+    init(_ settings: WebSocketSettings, door: FramedOutputDoor) {
+        self.settings = settings
+        self.door = door
+        self.assembler = MessageAssembler(
+            maximumBytes: settings.maximumMessageBytes,
+            maximumFragments: settings.maximumFragments
+        )
+        self.closing = ClosingMachine(role: settings.role, timeout: settings.closeTimeout)
+        self.keepalive = KeepaliveMachine(interval: nil, timeout: settings.pongTimeout, now: .uptimeNanoseconds(0))
+    }
+
+    // MARK: The life of the channel
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { self.start(context: context) }
+    }
+
+    package func channelActive(context: ChannelHandlerContext) {
+        self.start(context: context)
+        context.fireChannelActive()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        self.perform(self.closing.transportEnded(locally: false), context: context)
+        context.fireChannelInactive()
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.task.cancel()
+        self.timer = nil
+    }
+
+    private func start(context: ChannelHandlerContext) {
+        self.keepalive = KeepaliveMachine(
+            interval: self.settings.pingInterval,
+            timeout: self.settings.pongTimeout,
+            now: context.eventLoop.now
+        )
+        self.arm(context: context)
+    }
+
+    // MARK: Inbound
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = Self.unwrapInboundIn(data)
+        switch frame.opcode {
+        case .text:
+            self.take(frame, as: .text, context: context)
+        case .binary:
+            self.take(frame, as: .binary, context: context)
+        case .continuation:
+            self.take(frame, as: .continuation, context: context)
+        case .ping:
+            self.pingReceived(self.payload(of: frame, context: context), context: context)
+        case .pong:
+            self.keepalive.pongReceived()
+            context.fireUserInboundEventTriggered(WebSocketEvent.pongReceived)
+        case .connectionClose:
+            self.closeReceived(self.payload(of: frame, context: context), context: context)
+        default:
+            self.fail(.unknownOpcode(UInt8(webSocketOpcode: frame.opcode)), context: context)
+        }
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        // One flush for all pongs of a read.
+        if self.mustFlush {
+            self.mustFlush = false
+            context.flush()
+        }
+        context.fireChannelReadComplete()
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let part as JudgingFrameDecoder.PartialFrame:
+            self.take(part, context: context)
+        case ChannelEvent.inputClosed:
+            // Nothing more will come, not even a close frame: half a WebSocket is none.
+            context.fireUserInboundEventTriggered(event)
+            context.close(promise: nil)
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case let violation as WebSocketViolation:
+            self.fail(violation, context: context)
+        case NIOWebSocketError.invalidFrameLength:
+            self.fail(.messageTooBig, context: context)
+        case is NIOWebSocketError:
+            self.fail(.fragmentedControlFrame, context: context)
+        default:
+            context.fireErrorCaught(error)
+        }
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, let payload = self.unansweredPing {
+            self.unansweredPing = nil
+            if self.closing.isOpen {
+                self.write(.pong, payload, context: context, promise: nil)
+                context.flush()
+            }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func take(_ frame: WebSocketFrame, as opcode: MessageAssembler.DataOpcode, context: ChannelHandlerContext) {
+        guard self.closing.isOpen else { return }  // late: this side has asked for the end, or the peer has failed
+        let payload = self.payload(of: frame, context: context)
+        switch self.assembler.frameReceived(opcode, isFinal: frame.fin, payload: payload) {
+        case .deliver(let message):
+            context.fireChannelRead(Self.wrapInboundOut(message))
+        case .awaitMore:
+            break
+        case .fail(let violation):
+            self.fail(violation, context: context)
+        }
+    }
+
+    private func take(_ part: JudgingFrameDecoder.PartialFrame, context: ChannelHandlerContext) {
+        guard self.closing.isOpen, let opcode = part.header.dataOpcode else { return }
+        let header = part.header
+        let bytes =
+            header.isMasked
+            ? header.mask.removed(from: part.bytes, offset: part.offset, allocator: context.channel.allocator)
+            : part.bytes
+        let violation = bytes.withUnsafeReadableBytes {
+            self.assembler.payloadArrived(opcode, frameBytes: header.payloadBytes, bytes: $0)
+        }
+        if let violation { self.fail(violation, context: context) }
+    }
+
+    private func payload(of frame: WebSocketFrame, context: ChannelHandlerContext) -> ByteBuffer {
+        guard let key = frame.maskKey else { return frame.data }
+        return FrameMask(key).removed(from: frame.data, allocator: context.channel.allocator)
+    }
+
+    private func pingReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
+        guard self.closing.isOpen else { return }
+        if context.channel.isWritable {
+            self.write(.pong, payload, context: context, promise: nil)
+            self.mustFlush = true
+        } else {
+            self.unansweredPing = payload
+        }
+        context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived)
+    }
+
+    private func closeReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
+        switch CloseFrame.parse(payload) {
+        case .failure(let violation):
+            self.fail(violation, context: context)
+        case .success(let close):
+            let now = context.eventLoop.now
+            self.perform(self.closing.closeReceived(close.code, reason: close.reason, now: now), context: context)
+        }
+    }
+
+    // MARK: Outbound
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard self.closing.isOpen else {
+            promise?.fail(WebSocketWriteError.closing)
+            return
+        }
+        switch Self.unwrapOutboundIn(data) {
+        case .framed(let bytes):
+            self.door.writeFrames(bytes, promise: promise)
+        case .text(let payload):
+            self.write(.text, payload, context: context, promise: promise)
+        case .binary(let payload):
+            self.write(.binary, payload, context: context, promise: promise)
+        case .close(let code, let reason):
+            guard code.mayBeSent else {
+                promise?.fail(WebSocketWriteError.forbiddenCloseCode(code))
+                return
+            }
+            let action = self.closing.closeAsked(code, reason: reason, now: context.eventLoop.now)
+            self.perform(action, context: context, promise: promise)
+        }
+    }
+
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .all { self.perform(self.closing.transportEnded(locally: true), context: context) }
+        context.close(mode: mode, promise: promise)
+    }
+
+    private func write(
+        _ opcode: WebSocketOpcode,
+        _ payload: ByteBuffer,
+        context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>?
+    ) {
+        let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
+        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: key, data: payload)
+        context.write(Self.wrapOutboundOut(frame), promise: promise)
+    }
+
+    // MARK: Time
+
+    /// Sees to it that the timer fires no later than the next deadline. One that fires too early looks again.
+    private func arm(context: ChannelHandlerContext) {
+        let deadline: NIODeadline
+        switch (self.keepalive.deadline, self.closing.deadline) {
+        case (let one?, let other?): deadline = min(one, other)
+        case (let one?, nil), (nil, let one?): deadline = one
+        case (nil, nil): return
+        }
+        if let timer = self.timer {
+            if timer.at <= deadline { return }
+            timer.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.timer = nil
+            self.timeReached(context: context)
+        }
+        self.timer = (deadline, task)
+    }
+
+    private func timeReached(context: ChannelHandlerContext) {
+        let now = context.eventLoop.now
+        switch self.keepalive.timeReached(now) {
+        case .wait:
+            break
+        case .sendPing:
+            self.write(.ping, ByteBuffer(), context: context, promise: nil)
+            context.flush()
+        case .end:
+            self.perform(self.closing.pongMissed(), context: context)
+        }
+        self.perform(self.closing.timeReached(now), context: context)
+        self.arm(context: context)
+    }
+
+    // MARK: The end
+
+    private func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
+        self.perform(self.closing.failed(violation, now: context.eventLoop.now), context: context)
+    }
+
+    private func perform(
+        _ action: ClosingMachine.Action,
+        context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>? = nil
+    ) {
+        if !self.closing.isOpen {
+            self.keepalive.stop()
+            self.unansweredPing = nil
+        }
+        switch action.send {
+        case .nothing:
+            self.end(action.transport, context: context)
+        case .closeFrame(let code, let reason):
+            let payload = CloseFrame(code: code, reason: reason).encoded(allocator: context.channel.allocator)
+            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+            let isWritten = written.futureResult
+            self.write(.connectionClose, payload, context: context, promise: written)
+            context.flush()
+            self.end(action.transport, after: isWritten, context: context)
+        }
+        // After the close frame, so that an application which closes the channel on this event does not cut it off.
+        if let closure = action.report {
+            context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
+        }
+        if context.channel.isActive { self.arm(context: context) }
+    }
+
+    private func end(
+        _ transport: ClosingMachine.Action.Transport,
+        after written: EventLoopFuture<Void>? = nil,
+        context: ChannelHandlerContext
+    ) {
+        let written = written ?? context.eventLoop.makeSucceededVoidFuture()
+        switch transport {
+        case .keep:
+            break
+        case .close:
+            context.close(promise: nil)
+        case .closeWhenWritten:
+            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        case .closeOutput:
+            written.assumeIsolated().whenComplete { _ in
+                let halfClosed = context.eventLoop.makePromise(of: Void.self)
+                halfClosed.futureResult.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+                context.close(mode: .output, promise: halfClosed)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import NIOCore
+
+/// Frames written by hand, for those who encode once and send to many.
+package enum WebSocketFraming {
+    /// Writes a whole text message of a server: one final frame without a mask (RFC 6455, 5.2).
+    package static func serverText(_ payload: ByteBuffer, into buffer: inout ByteBuffer) {
+        Self.writeServerHeader(opcode: 0x1, payloadBytes: payload.readableBytes, into: &buffer)
+        buffer.writeImmutableBuffer(payload)
+    }
+
+    /// Writes a whole text message of a server: one final frame without a mask (RFC 6455, 5.2).
+    package static func serverText(_ payload: ByteBufferView, into buffer: inout ByteBuffer) {
+        Self.writeServerHeader(opcode: 0x1, payloadBytes: payload.count, into: &buffer)
+        buffer.writeBytes(payload)
+    }
+
+    /// Writes a whole binary message of a server.
+    package static func serverBinary(_ payload: ByteBuffer, into buffer: inout ByteBuffer) {
+        Self.writeServerHeader(opcode: 0x2, payloadBytes: payload.readableBytes, into: &buffer)
+        buffer.writeImmutableBuffer(payload)
+    }
+
+    /// Returns the bytes of the header of a server's frame with a payload of that many bytes.
+    package static func serverHeaderBytes(payloadBytes: Int) -> Int {
+        switch payloadBytes {
+        case ...125: 2
+        case ...0xFFFF: 4
+        default: 10
+        }
+    }
+
+    private static func writeServerHeader(opcode: UInt8, payloadBytes: Int, into buffer: inout ByteBuffer) {
+        buffer.reserveCapacity(minimumWritableBytes: Self.serverHeaderBytes(payloadBytes: payloadBytes) + payloadBytes)
+        buffer.writeInteger(0x80 | opcode)
+        switch payloadBytes {
+        case ...125:
+            buffer.writeInteger(UInt8(payloadBytes))
+        case ...0xFFFF:
+            buffer.writeMultipleIntegers(UInt8(126), UInt16(payloadBytes))
+        default:
+            buffer.writeMultipleIntegers(UInt8(127), UInt64(payloadBytes))
+        }
+    }
+}

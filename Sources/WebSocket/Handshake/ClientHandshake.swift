@@ -1,0 +1,76 @@
+import NIOCore
+import NIOHTTP1
+
+/// The opening handshake from the client's side (RFC 6455, 4.1): the request as bytes, and the judgement of its answer.
+struct ClientHandshake {
+    enum Verdict: Equatable {
+        case accepted
+        /// Not a 101: somebody must decide.
+        case refused
+        case invalid(String)
+    }
+
+    private let request: WebSocketClientRequest
+    private let key: String
+
+    /// `nonce` is sixteen bytes of chance.
+    init(_ request: WebSocketClientRequest, nonce: (UInt64, UInt64)) {
+        self.request = request
+        self.key = HandshakeKey.encode(nonce)
+    }
+
+    /// Returns the request; what could end a line early is refused, so that no value can add a header.
+    func encoded(allocator: ByteBufferAllocator) throws(WebSocketUpgradeError) -> ByteBuffer {
+        let request = self.request
+        guard request.target.hasPrefix("/"), request.target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .invalidRequest("target")
+        }
+        guard !request.host.isEmpty, request.host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .invalidRequest("host")
+        }
+        guard request.subprotocols.allSatisfy({ HTTPHeadParser.isToken($0.utf8) }) else {
+            throw .invalidRequest("subprotocol")
+        }
+        var head = allocator.buffer(capacity: 512)
+        head.writeString("GET \(request.target) HTTP/1.1\r\nHost: \(request.host)\r\n")
+        head.writeString("Upgrade: websocket\r\nConnection: Upgrade\r\n")
+        head.writeString("Sec-WebSocket-Key: \(self.key)\r\nSec-WebSocket-Version: 13\r\n")
+        if !request.subprotocols.isEmpty {
+            head.writeString("Sec-WebSocket-Protocol: \(request.subprotocols.joined(separator: ", "))\r\n")
+        }
+        for (name, value) in request.headers {
+            guard HTTPHeadParser.isToken(name.utf8), HTTPHeadParser.isFieldValue(value.utf8) else {
+                throw .invalidRequest("header")
+            }
+            head.writeString("\(name): \(value)\r\n")
+        }
+        head.writeString("\r\n")
+        return head
+    }
+
+    /// Judges an answer by the six rules of RFC 6455, 4.1. Header names and the two words are compared without regard to
+    /// case: Cloudflare writes `upgrade` and `websocket`.
+    func check(_ head: HTTPResponseHead) -> Verdict {
+        guard head.status.code == 101 else { return .refused }
+        guard head.headers.has("Upgrade", token: "websocket") else { return .invalid("Upgrade is not websocket") }
+        guard head.headers.has("Connection", token: "upgrade") else { return .invalid("Connection is not upgrade") }
+        guard head.headers["Sec-WebSocket-Accept"] == [HandshakeKey.accept(for: self.key)] else {
+            return .invalid("wrong Sec-WebSocket-Accept")
+        }
+        guard head.headers[canonicalForm: "Sec-WebSocket-Extensions"].allSatisfy(\.isEmpty) else {
+            return .invalid("an extension that was not offered")
+        }
+        let subprotocols = head.headers["Sec-WebSocket-Protocol"]
+        guard subprotocols.count <= 1, subprotocols.allSatisfy(self.request.subprotocols.contains) else {
+            return .invalid("a subprotocol that was not offered")
+        }
+        return .accepted
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether the comma-separated values of a header hold a token, in any case of letters.
+    func has(_ name: String, token: String) -> Bool {
+        self[canonicalForm: name].contains { $0.lowercased() == token }
+    }
+}

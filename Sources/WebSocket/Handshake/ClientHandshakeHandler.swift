@@ -1,0 +1,243 @@
+package import NIOCore
+package import NIOHTTP1
+
+extension Channel {
+    /// Asks the peer for a WebSocket, and adds the WebSocket handlers at the end of the pipeline as it is now when the peer
+    /// agrees.
+    ///
+    /// `upgraded` is called on the loop after the handlers were added and before any byte behind the 101 is delivered, so
+    /// the application can add its own. May be called before the channel is active; see
+    /// `WebSocketClientRequest.startsOn` for TLS.
+    ///
+    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with
+    ///   what `upgraded` threw. The channel is closed then.
+    package func upgradeToWebSocket(
+        _ request: WebSocketClientRequest,
+        settings: WebSocketSettings,
+        upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        self.eventLoop.flatSubmit {
+            let promise = self.eventLoop.makePromise(of: Void.self)
+            do {
+                let handshake = ClientHandshake(
+                    request,
+                    nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max))
+                )
+                let bytes = try handshake.encoded(allocator: self.allocator)
+                let handler = ClientHandshakeHandler(
+                    request,
+                    handshake: handshake,
+                    bytes: bytes,
+                    settings: settings,
+                    upgraded: upgraded,
+                    promise: promise
+                )
+                try self.pipeline.syncOperations.addHandler(handler)
+            } catch {
+                promise.fail(error)
+                self.close(promise: nil)
+            }
+            return promise.futureResult
+        }
+    }
+}
+
+/// The opening handshake in a client's pipeline: sends the request, reads the answer, and makes place for the WebSocket.
+final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        /// Waits for the channel, or for the event that the request names.
+        case notAsked
+        /// Waits for the head of the answer.
+        case readingHead
+        /// Waits for the body of a refusal.
+        case readingRefusal(HTTPResponseHead, RefusalBody)
+        case done
+    }
+
+    private let request: WebSocketClientRequest
+    private let handshake: ClientHandshake
+    private let bytes: ByteBuffer
+    private let settings: WebSocketSettings
+    private let upgraded: @Sendable (any Channel, HTTPResponseHead) throws -> Void
+    private let promise: EventLoopPromise<Void>
+    private var reader: HTTPHeadReader
+    private var state: State = .notAsked
+    private var timer: Scheduled<Void>?
+
+    init(
+        _ request: WebSocketClientRequest,
+        handshake: ClientHandshake,
+        bytes: ByteBuffer,
+        settings: WebSocketSettings,
+        upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void,
+        promise: EventLoopPromise<Void>
+    ) {
+        self.request = request
+        self.handshake = handshake
+        self.bytes = bytes
+        self.settings = settings
+        self.upgraded = upgraded
+        self.promise = promise
+        self.reader = HTTPHeadReader(maximumBytes: request.maximumHeaderBytes)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.request.timeout) {
+            self.timeReached(context: context)
+        }
+        if context.channel.isActive, self.request.startsOn == nil { self.ask(context: context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.finish(.failure(WebSocketUpgradeError.connectionClosed))
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if self.request.startsOn == nil { self.ask(context: context) }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let startsOn = self.request.startsOn, startsOn(event) { self.ask(context: context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Self.unwrapInboundIn(data)
+        switch self.state {
+        case .notAsked:
+            self.fail(.invalidResponse("an answer before the request"), context: context)
+        case .readingHead:
+            self.progressed(self.reader.append(bytes), context: context)
+        case .readingRefusal(let head, let body):
+            self.refused(head, body, next: bytes, context: context)
+        case .done:
+            // After the handlers were added but before this one has left: bytes of the WebSocket, or of a channel that
+            // is being closed, where nobody is left to take them.
+            context.fireChannelRead(data)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        switch self.state {
+        case .readingRefusal(let head, let body):
+            self.finish(.failure(Self.refusal(head, body)))
+        case .notAsked, .readingHead:
+            self.finish(.failure(WebSocketUpgradeError.connectionClosed))
+        case .done:
+            break
+        }
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch self.state {
+        case .notAsked, .readingHead, .readingRefusal:
+            self.finish(.failure(error))
+            context.close(promise: nil)
+        case .done:
+            context.fireErrorCaught(error)
+        }
+    }
+
+    private func ask(context: ChannelHandlerContext) {
+        guard case .notAsked = self.state else { return }
+        self.state = .readingHead
+        context.writeAndFlush(Self.wrapOutboundOut(self.bytes), promise: nil)
+    }
+
+    private func progressed(_ progress: HTTPHeadReader.Progress, context: ChannelHandlerContext) {
+        switch progress {
+        case .needsMoreBytes:
+            return
+        case .tooLarge:
+            self.fail(.headersTooLarge, context: context)
+        case .complete(let bytes, let rest):
+            do {
+                self.answered(try HTTPHeadParser.response(bytes), rest: rest, context: context)
+            } catch {
+                self.fail(.invalidResponse("malformed \(error.what)"), context: context)
+            }
+        }
+    }
+
+    private func answered(_ head: HTTPResponseHead, rest: ByteBuffer, context: ChannelHandlerContext) {
+        if (100..<200).contains(head.status.code), head.status.code != 101 {
+            // 100 and 103 come before the answer (RFC 9110, 15.2).
+            self.progressed(self.reader.next(), context: context)
+            return
+        }
+        switch self.handshake.check(head) {
+        case .invalid(let why):
+            self.fail(.invalidResponse(why), context: context)
+        case .refused:
+            let body = RefusalBody(of: head, maximumBytes: self.request.maximumBodyBytes)
+            self.refused(head, body, next: rest, context: context)
+        case .accepted:
+            self.switchProtocols(head, rest: rest, context: context)
+        }
+    }
+
+    private func switchProtocols(_ head: HTTPResponseHead, rest: ByteBuffer, context: ChannelHandlerContext) {
+        do {
+            try context.pipeline.syncOperations.addWebSocketHandlers(self.settings, after: self)
+            try self.upgraded(context.channel, head)
+        } catch {
+            self.finish(.failure(error))
+            context.close(promise: nil)
+            return
+        }
+        self.finish(.success(()))
+        if rest.readableBytes > 0 { context.fireChannelRead(Self.wrapInboundOut(rest)) }
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    private func refused(
+        _ head: HTTPResponseHead,
+        _ body: RefusalBody,
+        next bytes: ByteBuffer,
+        context: ChannelHandlerContext
+    ) {
+        var body = body
+        if body.append(bytes) {
+            self.finish(.failure(Self.refusal(head, body)))
+            context.close(promise: nil)
+        } else {
+            self.state = .readingRefusal(head, body)
+        }
+    }
+
+    private static func refusal(_ head: HTTPResponseHead, _ body: RefusalBody) -> WebSocketUpgradeError {
+        .refused(status: head.status, headers: head.headers, body: body.text)
+    }
+
+    private func timeReached(context: ChannelHandlerContext) {
+        switch self.state {
+        case .readingRefusal(let head, let body):
+            // The status is what matters; a body that never ends must not hide it.
+            self.finish(.failure(Self.refusal(head, body)))
+        case .notAsked, .readingHead:
+            self.finish(.failure(WebSocketUpgradeError.timedOut))
+        case .done:
+            return
+        }
+        context.close(promise: nil)
+    }
+
+    private func fail(_ error: WebSocketUpgradeError, context: ChannelHandlerContext) {
+        self.finish(.failure(error))
+        context.close(promise: nil)
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        if case .done = self.state { return }
+        self.state = .done
+        self.timer?.cancel()
+        self.timer = nil
+        self.promise.completeWith(result)
+    }
+}

@@ -1,0 +1,64 @@
+/// A breach of RFC 6455, or of a limit of ours, by the peer.
+package enum WebSocketViolation: Error, Sendable, Equatable {
+    /// A client's frame without a mask (5.1).
+    case unmaskedFrame
+    /// A server's frame with a mask (5.1).
+    case maskedFrame
+    /// A reserved bit without an extension that gives it a meaning (5.2).
+    case reservedBits
+    /// An opcode that is not defined (5.2).
+    case unknownOpcode(UInt8)
+    /// A control frame in pieces (5.5).
+    case fragmentedControlFrame
+    /// A control frame of more than 125 bytes (5.5).
+    case longControlFrame
+    /// A length of 2^63 or more, or not in its shortest form (5.2).
+    case invalidLength
+    /// A continuation with nothing to continue (5.4).
+    case unexpectedContinuation
+    /// A new message inside an unfinished one (5.4).
+    case interleavedMessage
+    /// Text that is not UTF-8 (8.1).
+    case invalidText
+    /// A close frame of one byte, or with a code that must not travel (5.5.1, 7.4).
+    case invalidClose
+    /// A close reason that is not UTF-8 (5.5.1).
+    case invalidCloseReason
+    /// A message of more bytes than the limit.
+    case messageTooBig
+    /// A message of more fragments than the limit.
+    case tooManyFragments
+
+    /// The close code that tells the peer.
+    package var closeCode: WebSocketCloseCode {
+        switch self {
+        case .unmaskedFrame, .maskedFrame, .reservedBits, .unknownOpcode, .fragmentedControlFrame, .longControlFrame,
+            .invalidLength, .unexpectedContinuation, .interleavedMessage, .invalidClose:
+            .protocolError
+        case .invalidText, .invalidCloseReason:
+            .invalidText
+        case .messageTooBig, .tooManyFragments:
+            .tooBig
+        }
+    }
+
+    /// The words that go with the code, for people who look at the wire.
+    package var reason: String {
+        switch self {
+        case .unmaskedFrame: "a client's frames must be masked"
+        case .maskedFrame: "a server's frames must not be masked"
+        case .reservedBits: "reserved bit without an extension"
+        case .unknownOpcode(let opcode): "unknown opcode \(opcode)"
+        case .fragmentedControlFrame: "fragmented control frame"
+        case .longControlFrame: "control frame over 125 bytes"
+        case .invalidLength: "invalid frame length"
+        case .unexpectedContinuation: "continuation without a message"
+        case .interleavedMessage: "new message inside a fragmented one"
+        case .invalidText: "text is not UTF-8"
+        case .invalidClose: "invalid close frame"
+        case .invalidCloseReason: "close reason is not UTF-8"
+        case .messageTooBig: "message too big"
+        case .tooManyFragments: "too many fragments"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import NIOCore
+import WebSocket
+
+/// Sends back every message in its own type.
+final class EchoHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketMessage
+    typealias OutboundOut = WebSocketOutput
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch Self.unwrapInboundIn(data) {
+        case .text(let text): context.write(Self.wrapOutboundOut(.text(text)), promise: nil)
+        case .binary(let bytes): context.write(Self.wrapOutboundOut(.binary(bytes)), promise: nil)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.flush()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+
+/// The limits that the suite's largest cases need.
+func suiteSettings(_ role: WebSocketRole) -> WebSocketSettings {
+    var settings = WebSocketSettings(role: role)
+    settings.maximumMessageBytes = 16 << 20
+    settings.maximumFragments = 65_536
+    settings.pingInterval = nil
+    return settings
+}
