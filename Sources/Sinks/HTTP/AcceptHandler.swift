@@ -1,0 +1,34 @@
+import Logging
+import NIOCore
+
+/// The rest that a listening socket takes when the system has no descriptor or memory for another connection.
+///
+/// Without it the same connection would be tried again and again, at full speed.
+final class AcceptHandler: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias OutboundIn = Never
+
+    private static let rest: TimeAmount = .milliseconds(250)
+
+    private let logger: Logger
+    private var isResting = false
+    private var isReadHeld = false
+
+    init(logger: Logger) { self.logger = logger }
+
+    func read(context: ChannelHandlerContext) {
+        if self.isResting { self.isReadHeld = true } else { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !self.isResting else { return }
+        self.isResting = true
+        self.logger.warning("the relay could not accept a connection", metadata: ["error": "\(error)"])
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
+            self.isResting = false
+            guard self.isReadHeld else { return }
+            self.isReadHeld = false
+            context.read()
+        }
+    }
+}

@@ -1,0 +1,295 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+import WebSocket
+
+/// One HTTP connection: its requests one at a time, answered by the router or turned into a WebSocket.
+///
+/// It stands behind `HTTPRequestDecoder` and `HTTPResponseEncoder`. After an upgrade all three leave the pipeline, so a
+/// WebSocket client costs neither a task nor an async channel.
+final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// What a connection needs to know of the relay.
+    struct Host {
+        var settings: RelaySettings
+        var gate: RequestGate
+        var router: RelayRouter
+        /// Takes a place for a WebSocket client, or says why there is none.
+        var admit: () -> HTTPRefusal?
+        /// Makes the handler of a new WebSocket client.
+        var makeClient: (RelayEndpoint) -> RelayClient
+    }
+
+    private enum State {
+        /// Waits for a request's head.
+        case idle
+        /// Waits for the rest of a request.
+        case receiving(HTTPRequestHead, bodyBytes: Int)
+        /// Waits for the router's answer.
+        case answering
+        /// Waits for the peer to close, after our last answer, and drops what it sends.
+        case lingering
+    }
+
+    /// How long the peer may take to close after our last answer. Closing with input unread would reset the connection,
+    /// and the reset can overtake the answer.
+    private static let lingerTime: TimeAmount = .seconds(1)
+
+    private let host: Host
+    private var state: State = .idle
+    private var timer: Scheduled<Void>?
+    /// Parts of the next requests, which came in the same read as the one that is being answered.
+    private var waiting: CircularBuffer<HTTPServerRequestPart> = []
+    private var isReadHeld = false
+    private var mayKeepAlive = true
+    private var answered = 0
+
+    /// Why this connection gets nothing at all, as there are too many.
+    private let refusal: HTTPRefusal?
+
+    init(_ host: Host, refusesAllWith refusal: HTTPRefusal? = nil) {
+        self.host = host
+        self.refusal = refusal
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.startTimer(context: context) }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        if let refusal = self.refusal { self.refuse(refusal, context: context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.stopTimer() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.stopTimer()
+        context.fireChannelInactive()
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = Self.unwrapInboundIn(data)
+        if case .answering = self.state {
+            self.waiting.append(part)
+        } else {
+            self.take(part, context: context)
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if case .answering = self.state {
+            self.isReadHeld = true
+        } else {
+            context.read()
+        }
+    }
+
+    private func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
+        switch (part, self.state) {
+        case (.head(let head), .idle):
+            self.state = .receiving(head, bodyBytes: 0)
+        case (.body(let bytes), .receiving(let head, let before)):
+            let now = before + bytes.readableBytes
+            self.state = .receiving(head, bodyBytes: now)
+            if now > self.host.settings.maximumMessageBytes { self.refuse(.bodyTooLarge, context: context) }
+        case (.end, .receiving(let head, _)):
+            self.stopTimer()
+            self.answer(head, context: context)
+        case (_, .lingering):
+            break  // late: the last answer is given
+        case (.head, _), (.body, _), (.end, _):
+            preconditionFailure("the decoder sent \(part) in state \(self.state)")
+        }
+    }
+
+    private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+        self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
+        if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
+        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }) {
+            return self.upgrade(head, to: endpoint, context: context)
+        }
+        // The decoder parses no further behind a request that asks for another protocol.
+        if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
+        self.state = .answering
+        let router = self.host.router
+        let channel = context.channel
+        context.eventLoop.makeFutureWithTask {
+            let response = await router.respond(to: head, on: channel)
+            return (response.head, try await ResponseCollector.bytes(of: response.body))
+        }.assumeIsolated().whenComplete { result in
+            guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
+            switch result {
+            case .success((let response, let body)):
+                self.write(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
+                self.goOn(context: context)
+            case .failure:
+                self.refuse(.failed, context: context)
+            }
+        }
+    }
+
+    /// Takes the next request, or ends the connection.
+    private func goOn(context: ChannelHandlerContext) {
+        guard self.mayKeepAlive else { return self.linger(context: context) }
+        self.state = .idle
+        self.answered += 1
+        self.startTimer(context: context)
+        while let part = self.waiting.popFirst() {
+            self.take(part, context: context)
+            if case .answering = self.state { return }
+        }
+        if self.isReadHeld {
+            self.isReadHeld = false
+            context.read()
+        }
+    }
+
+    // MARK: Answers
+
+    private func write(_ head: HTTPResponseHead, _ body: ByteBuffer?, context: ChannelHandlerContext) {
+        var head = head
+        if !self.mayKeepAlive, !head.headers.contains(name: "Connection") {
+            head.headers.add(name: "Connection", value: "close")
+        }
+        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+        if let body, body.readableBytes > 0 {
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    /// Answers with a refusal and ends the connection: who is refused has no business here.
+    private func refuse(_ refusal: HTTPRefusal, context: ChannelHandlerContext) {
+        self.mayKeepAlive = false
+        var headers = refusal.headers
+        let body = refusal.body
+        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
+        let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
+        self.write(head, body, context: context)
+        self.linger(context: context)
+    }
+
+    private func linger(context: ChannelHandlerContext) {
+        self.stopTimer()
+        self.state = .lingering
+        self.waiting.removeAll()
+        context.close(mode: .output, promise: nil)
+        if self.isReadHeld {
+            self.isReadHeld = false
+            context.read()
+        }
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: The upgrade
+
+    private func upgrade(_ head: HTTPRequestHead, to endpoint: RelayEndpoint, context: ChannelHandlerContext) {
+        let accepted: WebSocketServerHandshake.Accepted
+        switch WebSocketServerHandshake.check(head) {
+        case .success(let success):
+            accepted = success
+        case .failure(let refusal):
+            let answer = HTTPRefusal(
+                status: refusal.status,
+                type: "websocket-refused",
+                message: refusal.reason,
+                headers: refusal.headers
+            )
+            return self.refuse(answer, context: context)
+        }
+        if let refusal = self.host.admit() { return self.refuse(refusal, context: context) }
+
+        let response = HTTPResponseHead(
+            version: .http1_1,
+            status: .switchingProtocols,
+            headers: accepted.responseHeaders
+        )
+        context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+        self.state = .lingering
+        let client = self.host.makeClient(endpoint)
+        let pipeline = context.pipeline.syncOperations
+        do {
+            let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addWebSocketHandlers(client.webSocketSettings)
+            _ = pipeline.removeHandler(encoder)
+            _ = pipeline.removeHandler(context: context)
+            // The client writes at once, so nothing that speaks HTTP may be in its way.
+            try pipeline.addHandler(client)
+            // Last, for it hands on the bytes that came right behind the request.
+            _ = pipeline.removeHandler(decoder)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Time and failure
+
+    private func startTimer(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.host.settings.handshakeTimeout) {
+            if self.answered > 0, case .idle = self.state {
+                context.close(promise: nil)
+            } else {
+                self.refuse(.timedOut, context: context)
+            }
+        }
+    }
+
+    private func stopTimer() {
+        self.timer?.cancel()
+        self.timer = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch (event, self.state) {
+        case (is ChannelShouldQuiesceEvent, .idle), (is ChannelShouldQuiesceEvent, .receiving):
+            self.answered == 0 ? self.refuse(.stopping, context: context) : context.close(promise: nil)
+        case (is ChannelShouldQuiesceEvent, .answering), (ChannelEvent.inputClosed, .answering):
+            self.mayKeepAlive = false
+        case (ChannelEvent.inputClosed, .idle), (ChannelEvent.inputClosed, .receiving),
+            (ChannelEvent.inputClosed, .lingering):
+            context.close(promise: nil)
+        default:
+            break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch (error, self.state) {
+        case (is HTTPParserError, .idle), (is HTTPParserError, .receiving):
+            self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
+        case (is HTTPParserError, .answering):
+            self.mayKeepAlive = false  // what follows the request under way is no HTTP
+        case (is HTTPParserError, .lingering):
+            break
+        default:
+            context.close(promise: nil)
+        }
+    }
+}
+
+/// The collecting of a response's body, all of which is made in memory here.
+private final class ResponseCollector: ResponseBodyWriter {
+    private var buffer = ByteBuffer()
+
+    static func bytes(of body: ResponseBody) async throws -> ByteBuffer {
+        let collector = ResponseCollector()
+        try await body.write(collector)
+        return collector.buffer
+    }
+
+    func write(_ buffer: ByteBuffer) async throws { self.buffer.writeImmutableBuffer(buffer) }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

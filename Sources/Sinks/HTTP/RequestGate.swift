@@ -1,0 +1,81 @@
+import NIOHTTP1
+
+/// The check of whom a request is addressed to and which page it comes from, before anything else is done for it.
+///
+/// A relay on loopback is reachable by every web page that the user opens. `Host` must be one of our names, so that a page
+/// whose own name is made to point here (DNS rebinding) is refused; `Origin`, which browsers always send with a WebSocket
+/// and programs do not, must be absent or a page of this machine, so that a foreign page (cross-site WebSocket hijacking)
+/// is refused.
+struct RequestGate: Sendable {
+    /// Host names in lower case, IPv6 addresses in brackets.
+    private let names: Set<String>
+    /// Whole origins in lower case.
+    private let allowedOrigins: Set<String>
+
+    /// - Parameter boundAddress: the address that is listened at, without a port.
+    init(boundAddress: String, allowedOrigins: [String]) {
+        let bound = boundAddress.lowercased()
+        self.names = [
+            "127.0.0.1", "localhost", "[::1]", bound.contains(":") && !bound.hasPrefix("[") ? "[\(bound)]" : bound,
+        ]
+        self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    }
+
+    /// Returns why the request is refused, or `nil`.
+    func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
+        let hosts = head.headers["Host"]
+        guard hosts.count == 1 else {
+            return HTTPRefusal(
+                status: .badRequest,
+                type: "host-missing",
+                message: "a request needs exactly one Host header"
+            )
+        }
+        guard let host = Self.hostName(hosts[0]), self.names.contains(host) else {
+            return HTTPRefusal(
+                status: .misdirectedRequest,
+                type: "host-not-allowed",
+                message: "the Host header names another machine; use localhost or 127.0.0.1"
+            )
+        }
+        let origins = head.headers["Origin"]
+        guard origins.allSatisfy(self.isAllowed(origin:)), origins.count <= 1 else {
+            return HTTPRefusal(
+                status: .forbidden,
+                type: "origin-not-allowed",
+                message: "web pages of this origin may not connect; allowed origins are a setting of the relay"
+            )
+        }
+        return nil
+    }
+
+    private func isAllowed(origin: String) -> Bool {
+        let origin = origin.lowercased()
+        if self.allowedOrigins.contains(origin) { return true }
+        for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
+            guard let host = Self.hostName(String(origin.dropFirst(scheme.count))) else { return false }
+            return self.names.contains(host)
+        }
+        return false
+    }
+
+    /// Returns the host of `host[:port]` in lower case, or `nil` when it is not of that form.
+    static func hostName(_ text: String) -> String? {
+        let text = text.lowercased()
+        let end: String.Index
+        if text.hasPrefix("[") {
+            guard let bracket = text.firstIndex(of: "]") else { return nil }
+            end = text.index(after: bracket)
+        } else {
+            end = text.firstIndex(of: ":") ?? text.endIndex
+        }
+        let rest = text[end...]
+        guard
+            rest.isEmpty
+                || (rest.first == ":" && rest.utf8.count <= 6 && rest.utf8.dropFirst().allSatisfy(Self.isDigit))
+        else { return nil }
+        return String(text[..<end])
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}

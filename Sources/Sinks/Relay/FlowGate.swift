@@ -1,0 +1,39 @@
+import Synchronization
+import Wire
+
+/// The decision when a feed that can wait is asked to, and when it may go on: it waits as long as the outbox is high or
+/// any lossless client is slow.
+final class FlowGate: Sendable {
+    private struct State {
+        var isOutboxHigh = false
+        var slowClients = 0
+        var isPaused = false
+    }
+
+    private let control: any FlowControl
+    private let state = Mutex(State())
+
+    init(_ control: any FlowControl) { self.control = control }
+
+    func outboxIsHigh(_ isHigh: Bool) { self.change { $0.isOutboxHigh = isHigh } }
+
+    func clientBecameSlow() { self.change { $0.slowClients += 1 } }
+
+    func clientCaughtUp() {
+        self.change {
+            precondition($0.slowClients > 0, "a client caught up that was not slow")
+            $0.slowClients -= 1
+        }
+    }
+
+    /// The control is called under the lock, so that the two loops' calls come in the order of their decisions.
+    private func change(_ change: (inout State) -> Void) {
+        self.state.withLock { state in
+            change(&state)
+            let mustPause = state.isOutboxHigh || state.slowClients > 0
+            guard mustPause != state.isPaused else { return }
+            state.isPaused = mustPause
+            if mustPause { self.control.pause() } else { self.control.resume() }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Market
+import Wire
+
+/// The prices of all symbols as the pipeline shows them, each with its place in the symbol's own count of trades.
+///
+/// The count makes `skipped` exact for a reader who is not in step with the pipeline: one who has just come and was given
+/// a newer price than the last one shown, or one who was too slow for some.
+struct PriceDesk {
+    /// A price to show.
+    struct Showing: Equatable {
+        /// The symbol's row.
+        var row: Int
+        var update: PriceUpdate
+        /// Which of the symbol's trades it shows, counted from 1.
+        var ordinal: UInt64
+    }
+
+    /// The newest of one symbol.
+    struct Newest: Equatable {
+        var summary: SymbolSummary
+        /// Which of the symbol's trades is the newest, counted from 1.
+        var ordinal: UInt64
+    }
+
+    private struct Row {
+        var symbol: String
+        /// Trades taken in.
+        var taken: UInt64 = 0
+        /// Trades up to and with the one shown last.
+        var shown: UInt64 = 0
+        /// The row of the pipeline's board, once the symbol has traded.
+        var boardRow: Int?
+    }
+
+    private var pipeline: PricePipeline
+    private var rows: [Row] = []
+    private var rowOfName: [String: Int] = [:]
+    /// The row by the feed's number of the symbol.
+    private var rowOfSymbol: [Int?] = []
+
+    init(settings: PricePipeline.Settings) { self.pipeline = PricePipeline(settings: settings) }
+
+    /// When `fire` wants to be called, monotonic ns.
+    var deadline: Int64? { self.pipeline.deadline }
+
+    /// The symbols that have traded, in order of first appearance.
+    var summaries: [SymbolSummary] { self.pipeline.board.rows }
+
+    /// How many rows there are; they only grow.
+    var rowCount: Int { self.rows.count }
+
+    func symbol(ofRow row: Int) -> String { self.rows[row].symbol }
+
+    func knownRow(of symbol: String) -> Int? { self.rowOfName[symbol] }
+
+    /// Returns the row of a symbol and makes it if needed; the caller bounds how many symbols there are.
+    mutating func row(of symbol: String) -> Int {
+        if let row = self.rowOfName[symbol] { return row }
+        self.rowOfName[symbol] = self.rows.count
+        self.rows.append(Row(symbol: symbol))
+        return self.rows.count - 1
+    }
+
+    /// Returns the newest of a row, if it has traded.
+    func newest(row: Int) -> Newest? {
+        guard let boardRow = self.rows[row].boardRow else { return nil }
+        return Newest(summary: self.pipeline.board.rows[boardRow], ordinal: self.rows[row].taken)
+    }
+
+    /// Takes in a batch that came at `now`, and returns what is to be shown at once.
+    mutating func take(_ batch: TapeBatch, now: Int64) -> [Showing] {
+        var updates: [PriceUpdate] = []
+        self.pipeline.take(
+            trades: batch.trades,
+            firstSequence: batch.firstSequence,
+            received: batch.received,
+            symbols: batch.symbols,
+            now: now
+        ) { updates.append($0) }
+        for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
+        return self.showings(updates)
+    }
+
+    /// Returns what is due at `now`.
+    mutating func fire(now: Int64) -> [Showing] {
+        var updates: [PriceUpdate] = []
+        self.pipeline.fire(now: now) { updates.append($0) }
+        return self.showings(updates)
+    }
+
+    /// Returns all that has not been shown.
+    mutating func flush() -> [Showing] {
+        var updates: [PriceUpdate] = []
+        self.pipeline.flush { updates.append($0) }
+        return self.showings(updates)
+    }
+
+    private mutating func row(of symbol: SymbolID, in batch: TapeBatch) -> Int {
+        let index = Int(symbol.index)
+        if index < self.rowOfSymbol.count, let row = self.rowOfSymbol[index] { return row }
+        while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(nil) }
+        let row = self.row(of: batch.symbols.name(of: symbol))
+        self.rowOfSymbol[index] = row
+        self.rows[row].boardRow = self.pipeline.board.row(of: symbol)
+        return row
+    }
+
+    private mutating func showings(_ updates: [PriceUpdate]) -> [Showing] {
+        updates.map { update in
+            let row = self.row(of: update.summary.symbol)
+            self.rows[row].shown += update.skipped + 1
+            return Showing(row: row, update: update, ordinal: self.rows[row].shown)
+        }
+    }
+}

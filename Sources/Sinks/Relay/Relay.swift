@@ -1,0 +1,202 @@
+package import Logging
+package import Market
+package import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+package import Wire
+
+/// The local relay: Finnhub's own protocol at `/`, debounced prices at `/v1/stream`, and a little HTTP, on one port.
+///
+/// It reads the tape on the feed's loop and does everything else on a loop of its own, where all its clients live.
+package final class Relay: TapeReader, Sendable {
+    /// How long a stop may take, whatever the clients do.
+    private static let stopLimit: TimeAmount = .milliseconds(1_700)
+    /// How long clients may take to read what is left when a replay has ended.
+    private static let finishLimit: TimeAmount = .seconds(10)
+
+    private enum Life {
+        case new
+        case starting
+        case running(any Channel)
+        case stopped
+    }
+
+    private let settings: RelaySettings
+    private let eventLoop: any EventLoop
+    private let logger: Logger
+    private let outbox: RelayOutbox
+    private let flow: FlowGate?
+    private let gauges: RelayGauges
+    private let hub: NIOLoopBoundBox<RelayHub>
+    private let roster: NIOLoopBoundBox<ConnectionRoster>
+    private let life = Mutex(Life.new)
+
+    /// - Parameters:
+    ///   - eventLoop: where the relay lives; another one than the feed's, so that neither waits for the other.
+    ///   - demand: is told every symbol that a client wants and the feed does not have, once, on `eventLoop`.
+    ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
+    ///   - status: what is true of the feed until it says otherwise.
+    package init(
+        settings: RelaySettings,
+        eventLoop: any EventLoop,
+        logger: Logger,
+        demand: @escaping @Sendable (String) -> Void,
+        flow: (any FlowControl)? = nil,
+        status: FeedStatus
+    ) {
+        self.settings = settings
+        self.eventLoop = eventLoop
+        self.logger = logger
+        self.gauges = RelayGauges()
+        self.flow = flow.map(FlowGate.init)
+        // Trades for all clients wait here only as long as the relay's loop is busy.
+        self.outbox = RelayOutbox(highMark: 1 << 20, limit: 64 << 20)
+        self.hub = .makeBoxSendingValue(
+            RelayHub(
+                settings: settings,
+                loop: eventLoop,
+                logger: logger,
+                gauges: self.gauges,
+                demand: demand,
+                flow: self.flow,
+                status: status
+            ),
+            eventLoop: eventLoop
+        )
+        self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+    }
+
+    // MARK: The tape
+
+    package func read(_ batch: TapeBatch) { self.offer(.batch(batch)) }
+
+    package func statusChanged(_ status: FeedStatus) { self.offer(.status(status)) }
+
+    package func gapFound(_ gap: Gap) { self.offer(.gap(gap)) }
+
+    /// Tells the clients who wanted a symbol that the upstream does not take it, in the upstream's words
+    /// (`Invalid symbol X`). Callable from any thread.
+    package func symbolRefused(_ symbol: String, message: String) {
+        self.offer(.refused(symbol: symbol, message: message))
+    }
+
+    private func offer(_ event: RelayEvent) {
+        let offered = self.outbox.offer(event)
+        if offered.isHigh { self.flow?.outboxIsHigh(true) }
+        if offered.wakesReader { self.eventLoop.execute { self.drain() } }
+    }
+
+    private func drain() { self.hub.value.take(self.outbox.take()) }
+
+    // MARK: What it says of itself
+
+    /// WebSocket clients at this moment.
+    package var clientCount: Int { self.gauges.clients }
+
+    /// Where it listens, while it runs.
+    package var address: SocketAddress? {
+        self.life.withLock { if case .running(let channel) = $0 { channel.localAddress } else { nil } }
+    }
+
+    /// Waits until any client has subscribed for the first time; `false` when none will (the relay has stopped, or the
+    /// task is cancelled). For one waiter at a time.
+    package func firstSubscribe() async -> Bool { await self.gauges.firstSubscribe() }
+
+    // MARK: Life
+
+    /// Listens, and returns the address with its port.
+    ///
+    /// - Throws: ``RelayError``, with a line that says what to change.
+    package func start() async throws -> SocketAddress {
+        let address = try LoopbackAddress.resolve(host: self.settings.host, port: self.settings.port)
+        try self.life.withLock { life in
+            guard case .new = life else { throw RelayError.alreadyStarted }
+            life = .starting
+        }
+        do {
+            return try await self.listen(at: address)
+        } catch {
+            self.life.withLock { $0 = .stopped }
+            throw self.relayError(for: error)
+        }
+    }
+
+    private func listen(at address: SocketAddress) async throws -> SocketAddress {
+        let listener = try await self.eventLoop.submit { NIOLoopBound(self.makeListener(), eventLoop: self.eventLoop) }
+            .get()
+        let channel = try await RelayListener.bind(
+            self.settings,
+            address: address,
+            on: self.eventLoop,
+            listener: listener,
+            logger: self.logger
+        )
+        let isRunning = self.life.withLock { life in
+            guard case .starting = life else { return false }
+            life = .running(channel)
+            return true
+        }
+        guard isRunning, let bound = channel.localAddress else {
+            // Stopped meanwhile.
+            try? await channel.close()
+            throw RelayError.alreadyStarted
+        }
+        try await self.eventLoop.submit { self.hub.value.start() }.get()
+        self.logger.info("the relay listens", metadata: ["address": "\(bound)"])
+        return bound
+    }
+
+    private func makeListener() -> RelayListener {
+        let hub = self.hub
+        let loop = self.eventLoop
+        let sources = RelayRouter.Sources(snapshot: { try await loop.submit { hub.value.snapshot() }.get() })
+        return RelayListener(
+            hub: hub.value,
+            roster: self.roster.value,
+            router: RelayRouter(sources: sources, logger: self.logger),
+            logger: self.logger
+        )
+    }
+
+    private func relayError(for error: any Error) -> RelayError {
+        let (host, port) = (self.settings.host, self.settings.port)
+        switch error {
+        case let error as RelayError: return error
+        case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)
+        default: return .cannotListen(host: host, port: port, reason: "\(error)")
+        }
+    }
+
+    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001. Done within 2 s.
+    package func stop() async { await self.end(within: Self.stopLimit, reason: "the relay is stopping") }
+
+    /// Stops at the end of a replay: clients have 10 s to read what is queued for them.
+    package func finish() async { await self.end(within: Self.finishLimit, reason: "the replay is over") }
+
+    private func end(within limit: TimeAmount, reason: String) async {
+        let before = self.life.withLock { life in
+            let before = life
+            life = .stopped
+            return before
+        }
+        self.gauges.stopped()
+        if case .running(let channel) = before { try? await channel.close() }
+        try? await self.eventLoop.flatSubmit {
+            self.drain()
+            self.hub.value.stop(reason: reason)
+            return self.roster.value.close(within: limit)
+        }.get()
+    }
+}
+
+extension Relay: Service {
+    /// Runs until the service group shuts down: starts if that has not been done, and stops at the end.
+    package func run() async throws {
+        let isNew = self.life.withLock { if case .new = $0 { true } else { false } }
+        if isNew { _ = try await self.start() }
+        // Throws when the task is cancelled, which ends the relay as well.
+        try? await gracefulShutdown()
+        await self.stop()
+    }
+}

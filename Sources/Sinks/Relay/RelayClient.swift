@@ -1,0 +1,124 @@
+import NIOCore
+import WebSocket
+
+/// One WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
+///
+/// This is what both kinds of client share: the way out, the state of the channel, and one flush however much was written.
+class RelayClient: ChannelInboundHandler {
+    typealias InboundIn = WebSocketMessage
+    typealias OutboundOut = WebSocketOutput
+
+    /// How much may wait in the channel before it counts as unwritable, and how little makes it writable again, in bytes.
+    struct Marks {
+        var low: Int
+        var high: Int
+    }
+
+    let hub: RelayHub
+    let webSocketSettings: WebSocketSettings
+    private let marks: Marks
+    private var context: ChannelHandlerContext?
+    /// Whether messages may be written: from the upgrade until either side begins to close.
+    private(set) var isOpen = false
+    private var mustFlush = false
+
+    init(hub: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
+        self.hub = hub
+        self.webSocketSettings = webSocketSettings
+        self.marks = marks
+    }
+
+    // MARK: For the kinds of client
+
+    /// The WebSocket is open.
+    func opened() {}
+    /// A message came.
+    func received(_ text: ByteBuffer) {}
+    /// The channel has become writable or unwritable.
+    func writabilityChanged() {}
+    /// The WebSocket is closing or gone; nothing more can be written.
+    func closed() {}
+
+    // MARK: The way out
+
+    /// Whether less waits than the high mark.
+    var isWritable: Bool { self.context?.channel.isWritable ?? false }
+
+    /// The bytes that wait in this program.
+    var waitingBytes: Int {
+        guard let options = self.context?.channel.syncOptions else { return 0 }
+        return (try? options.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// Writes bytes that are whole frames; they leave with the hub's next flush.
+    func send(framed bytes: ByteBuffer) {
+        guard self.isOpen, let context = self.context else { return }
+        context.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
+        if !self.mustFlush {
+            self.mustFlush = true
+            self.hub.mustFlush(self)
+        }
+    }
+
+    func flush() {
+        self.mustFlush = false
+        self.context?.flush()
+    }
+
+    /// Starts the closing handshake, behind all that was written.
+    func close(_ code: WebSocketCloseCode, reason: String) {
+        guard self.isOpen, let context = self.context else { return }
+        self.end()
+        context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
+    }
+
+    // MARK: The channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        // Only a channel that is gone refuses this, and that one is reported as such.
+        try? context.channel.syncOptions?.setOption(
+            .writeBufferWaterMark,
+            value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
+        )
+        self.isOpen = true
+        self.hub.joined(self)
+        self.opened()
+        self.hub.flush()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.end()
+        self.hub.left(self)
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard self.isOpen else { return }  // late: it is being closed
+        switch Self.unwrapInboundIn(data) {
+        case .text(let text):
+            self.received(text)
+        case .binary:
+            self.close(.unsupported, reason: "text messages only")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { self.hub.flush() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard self.isOpen else { return }
+        self.writabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case WebSocketEvent.closed? = event as? WebSocketEvent { self.end() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func end() {
+        guard self.isOpen else { return }
+        self.isOpen = false
+        self.closed()
+    }
+}

@@ -1,0 +1,45 @@
+import Market
+import Wire
+
+/// What crosses from the ingest loop to the relay's own loop.
+enum RelayEvent: Sendable {
+    case batch(TapeBatch)
+    case status(FeedStatus)
+    case gap(Gap)
+    /// The upstream does not take a symbol; with its words.
+    case refused(symbol: String, message: String)
+    /// The relay's loop was so late that trades had to be left out.
+    case lost(RelayLoss)
+}
+
+/// Trades that the relay itself left out because its loop was too late to take them.
+struct RelayLoss: Sendable {
+    /// How many of each symbol.
+    private(set) var trades: [SymbolID: UInt64] = [:]
+    /// The arrival of the first and of the last of them, wall clock, ns since 1970.
+    private(set) var from: Int64
+    private(set) var to: Int64
+    /// The number of the first trade after them.
+    private(set) var nextSequence: UInt64
+    private(set) var symbols: SymbolTable
+
+    init(_ batch: TapeBatch) {
+        self.from = batch.received
+        self.to = batch.received
+        self.nextSequence = batch.firstSequence
+        self.symbols = batch.symbols
+        self.add(batch)
+    }
+
+    mutating func add(_ batch: TapeBatch) {
+        for trade in batch.trades { self.trades[trade.symbol, default: 0] += 1 }
+        self.to = batch.received
+        self.nextSequence = batch.firstSequence + UInt64(batch.trades.count)
+        self.symbols = batch.symbols
+    }
+
+    /// How many of them a reader wanted.
+    func count(where isWanted: (String) -> Bool) -> UInt64 {
+        self.trades.reduce(0) { isWanted(self.symbols.name(of: $1.key)) ? $0 + $1.value : $0 }
+    }
+}

@@ -1,0 +1,42 @@
+package import Market
+package import NIOCore
+
+/// The address, the limits and the intervals of one relay.
+package struct RelaySettings: Sendable, Equatable {
+    /// Where to listen: a loopback address or `localhost`; anything else is refused when the relay starts.
+    package var host: String
+    /// The TCP port; 0 takes a free one.
+    package var port: Int
+    /// Most WebSocket clients at a time.
+    package var maximumClients = 1_000
+    /// Most bytes that wait for one client in this program. (What waits in the kernel is `sendBufferBytes`.)
+    package var maximumWaitingBytes = 1 << 20
+    /// Largest message taken from a client, in bytes.
+    package var maximumMessageBytes = 64 << 10
+    /// Largest request line and headers of a request together, in bytes.
+    package var maximumHeaderBytes = 8 << 10
+    /// Time from the connection to the end of a request's headers, and between two requests.
+    package var handshakeTimeout: TimeAmount = .seconds(10)
+    /// Time between WebSocket pings.
+    package var pingInterval: TimeAmount = .seconds(20)
+    /// Time within which a client must answer a WebSocket ping.
+    package var pongTimeout: TimeAmount = .seconds(10)
+    /// Time between the text pings of Finnhub's protocol.
+    package var textPingInterval: TimeAmount = .seconds(60)
+    /// How long a client that is behind may take to catch up before it is closed.
+    package var stallTimeout: TimeAmount = .seconds(10)
+    /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
+    package var symbolLimit = 50
+    /// How the prices of `/v1/stream` are debounced.
+    package var pipeline = PricePipeline.Settings()
+    /// The kernel's send buffer of a client (`SO_SNDBUF`; Linux doubles it), in bytes. Left to itself, Linux takes 2.5 MB
+    /// for a client that does not read, before anybody notices.
+    package var sendBufferBytes = 128 << 10
+    /// Origins of web pages that may connect, such as `https://example.org`, besides those on a loopback name.
+    package var allowedOrigins: [String] = []
+
+    package init(host: String = "127.0.0.1", port: Int = 8_080) {
+        self.host = host
+        self.port = port
+    }
+}

@@ -1,0 +1,53 @@
+import Wire
+
+/// What one client of Finnhub's protocol has asked for, and what its requests are answered.
+struct TradesSession {
+    enum Action: Equatable {
+        /// The client's symbols have changed; the one just added is to be asked for if the feed lacks it.
+        case changed(demand: String?)
+        /// An error in Finnhub's words.
+        case refuse(String)
+        case nothing
+    }
+
+    /// The words of Finnhub where one connection asks for too many symbols.
+    static let tooManySymbols = "Subscribing to too many symbols"
+
+    private(set) var symbols: Set<String> = []
+    private let limit: Int
+
+    init(symbolLimit: Int) { self.limit = symbolLimit }
+
+    /// Takes in a request; `ledger` holds the symbols of all clients.
+    mutating func received(_ request: FinnhubRequest?, ledger: inout SymbolLedger) -> Action {
+        switch request {
+        case .subscribe(let symbol):
+            // Asking again for what one has changes nothing, as there.
+            if self.symbols.contains(symbol) { return .nothing }
+            guard self.symbols.count < self.limit else { return .refuse(Self.tooManySymbols) }
+            switch ledger.wanted(symbol) {
+            case .invalid:
+                return .refuse(Self.invalid(symbol))
+            case .full:
+                return .refuse(Self.tooManySymbols)
+            case .known:
+                self.symbols.insert(symbol)
+                return .changed(demand: nil)
+            case .demand:
+                self.symbols.insert(symbol)
+                return .changed(demand: symbol)
+            }
+        case .unsubscribe(let symbol):
+            return self.symbols.remove(symbol) == nil ? .nothing : .changed(demand: nil)
+        case .other:
+            return .nothing  // news and press releases are not relayed; Finnhub is as silent about what a plan lacks
+        case nil:
+            return .refuse("Invalid message")
+        }
+    }
+
+    /// Takes in that the upstream does not take a symbol; answers whether the client had asked for it.
+    mutating func refused(_ symbol: String) -> Bool { self.symbols.remove(symbol) != nil }
+
+    static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolLedger.longestName))" }
+}
