@@ -1,47 +1,121 @@
-/// The newest of one symbol, with what the session has seen of it.
-package struct SymbolSummary: Sendable, Equatable {
-    package var symbol: String
-    /// The newest price and the size that came with it.
-    package var price: ExactDecimal
-    package var size: ExactDecimal
-    /// The exchange's clock of the newest trade, ns since 1970.
-    package var exchangeTime: Int64
-    /// Our wall clock at its arrival, ns since 1970.
-    package var received: Int64
-    /// Its number on the tape.
-    package var sequence: UInt64
-    /// The session's first price, and its extremes.
-    package var open: ExactDecimal
-    package var high: ExactDecimal
-    package var low: ExactDecimal
-    /// The sum of all sizes; exact.
-    package var volume: ExactDecimal
-    /// Trades of the session (price updates are not trades).
-    package var trades: UInt64
+/// The newest of each symbol, and the statistics of the session.
+///
+/// **Late trades.** Finnhub sends trades in the order of the exchange's clock, and a careful client drops what is older
+/// than the newest it has. Here such a trade stays on the tape and counts in everything but one thing: it does not
+/// replace the newest price. "Late" means older than the newest of its symbol by up to ``reorderWindow``. An older one
+/// still is no late trade but a clock that was set back (a recording that begins again, one trade stamped far in the
+/// future), and it does become the newest, so that no single wrong time can freeze a price.
+package struct Board: Sendable {
+    /// How much older than its symbol's newest a trade may be and still count as late, in ns of the exchange's clock.
+    package static let reorderWindow: Int64 = 10_000_000_000
 
-    package init(
-        symbol: String,
-        price: ExactDecimal,
-        size: ExactDecimal,
-        exchangeTime: Int64,
+    /// What one trade did to its symbol's row.
+    package struct Change: Sendable, Equatable {
+        /// The row's index in ``Board/rows``.
+        package var row: Int
+        /// Whether the trade is the symbol's newest now; a late one is not.
+        package var isNewest: Bool
+    }
+
+    /// The symbols in order of first appearance.
+    package private(set) var rows: [SymbolSummary] = []
+    private var rates: [TradeRate] = []
+    /// The row of each symbol by its number, or -1.
+    private var rowOfSymbol: [Int32] = []
+
+    package init() {}
+
+    /// The index in ``rows`` of a symbol, if it has traded.
+    package func row(of symbol: SymbolID) -> Int? {
+        guard Int(symbol.index) < self.rowOfSymbol.count else { return nil }
+        let row = self.rowOfSymbol[Int(symbol.index)]
+        return row < 0 ? nil : Int(row)
+    }
+
+    /// The row of a symbol by its name, if it has traded.
+    package func summary(of name: String) -> SymbolSummary? { self.rows.first { $0.symbol == name } }
+
+    /// Trades per second of a row over the last ten seconds before `now` (the clock of `received`), for display.
+    package func tradesPerSecond(row: Int, now: Int64) -> Double { self.rates[row].perSecond(now: now) }
+
+    /// Takes in a batch: `trades[0]` has the number `firstSequence`, and all arrived at `received` (ns since 1970).
+    package mutating func apply(
+        trades: some Collection<Trade>,
+        firstSequence: UInt64,
         received: Int64,
-        sequence: UInt64,
-        open: ExactDecimal,
-        high: ExactDecimal,
-        low: ExactDecimal,
-        volume: ExactDecimal,
-        trades: UInt64
+        symbols: SymbolTable
     ) {
-        self.symbol = symbol
-        self.price = price
-        self.size = size
-        self.exchangeTime = exchangeTime
+        var sequence = firstSequence
+        for trade in trades {
+            _ = self.apply(trade, sequence: sequence, received: received, symbols: symbols)
+            sequence += 1
+        }
+    }
+
+    /// Takes in one trade.
+    package mutating func apply(
+        _ trade: Trade,
+        sequence: UInt64,
+        received: Int64,
+        symbols: SymbolTable
+    ) -> Change {
+        guard let row = self.row(of: trade.symbol) else {
+            return self.open(trade, sequence: sequence, received: received, symbols: symbols)
+        }
+        let isNewest = self.rows[row].take(trade, sequence: sequence, received: received)
+        if !trade.isPriceUpdate { self.rates[row].count(now: received) }
+        return Change(row: row, isNewest: isNewest)
+    }
+
+    private mutating func open(
+        _ trade: Trade,
+        sequence: UInt64,
+        received: Int64,
+        symbols: SymbolTable
+    ) -> Change {
+        let row = self.rows.count
+        let index = Int(trade.symbol.index)
+        while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(-1) }
+        self.rowOfSymbol[index] = Int32(row)
+        self.rows.append(
+            SymbolSummary(
+                symbol: symbols.name(of: trade.symbol),
+                price: trade.price,
+                size: trade.size,
+                exchangeTime: trade.exchangeTime,
+                received: received,
+                sequence: sequence,
+                open: trade.price,
+                high: trade.price,
+                low: trade.price,
+                volume: ExactSum(trade.size),
+                trades: trade.isPriceUpdate ? 0 : 1
+            )
+        )
+        var rate = TradeRate()
+        if !trade.isPriceUpdate { rate.count(now: received) }
+        self.rates.append(rate)
+        return Change(row: row, isNewest: true)
+    }
+}
+
+extension SymbolSummary {
+    /// Takes in one more trade of the symbol; answers whether it is the newest now (see ``Board``: late trades).
+    fileprivate mutating func take(_ trade: Trade, sequence: UInt64, received: Int64) -> Bool {
+        if self.high < trade.price { self.high = trade.price }
+        if trade.price < self.low { self.low = trade.price }
+        if !trade.isPriceUpdate {
+            self.volume.add(trade.size)
+            self.trades += 1
+        }
+        // The difference of two times of any sign fits only with wrapping; a wrapped one is far outside the window.
+        let age = self.exchangeTime &- trade.exchangeTime
+        if age > 0, age <= Board.reorderWindow { return false }
+        self.price = trade.price
+        self.size = trade.size
+        self.exchangeTime = trade.exchangeTime
         self.received = received
         self.sequence = sequence
-        self.open = open
-        self.high = high
-        self.low = low
-        self.volume = volume
-        self.trades = trades
+        return true
     }
 }

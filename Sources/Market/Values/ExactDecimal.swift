@@ -3,10 +3,11 @@
 /// A price or a size as the venue sent it. The form is normalised (no trailing zero in the significand, zero is always
 /// `0 × 10^0`), so two equal numbers have equal bits and `==` and `hash` are those of the bits.
 ///
-/// It holds any number of up to 18 significant digits, which an `Int64` always can.
+/// It holds any number of up to 18 significant digits whose power of ten is between ``minimumExponent`` and
+/// ``maximumExponent``.
 @frozen
 public struct ExactDecimal: Sendable, Hashable {
-    /// The digits with their sign, without a trailing zero.
+    /// The digits with their sign, without a trailing zero; its magnitude is below `10^18`.
     public let significand: Int64
     /// The power of ten, from `minimumExponent` to `maximumExponent`.
     public let exponent: Int16
@@ -15,14 +16,21 @@ public struct ExactDecimal: Sendable, Hashable {
     public static var minimumExponent: Int { @inlinable get { -1_000 } }
     /// The largest power of ten that is held.
     public static var maximumExponent: Int { @inlinable get { 1_000 } }
+    /// The first magnitude of a significand that is not held: 19 digits.
+    public static var significandLimit: Int64 { @inlinable get { 1_000_000_000_000_000_000 } }
 
+    /// Makes `significand × 10^exponent` for a caller who knows the form to be normal: no trailing zero, at most 18
+    /// digits, an exponent in range, zero only as `0 × 10^0`.
     @inlinable
-    init(normalisedSignificand significand: Int64, exponent: Int16) {
+    public init(normalisedSignificand significand: Int64, exponent: Int16) {
+        assert(significand.magnitude < Self.significandLimit.magnitude)
+        assert(significand == 0 ? exponent == 0 : significand % 10 != 0)
         self.significand = significand
         self.exponent = exponent
     }
 
-    /// Makes `significand × 10^exponent` in normalised form, or `nil` where its exponent leaves the range.
+    /// Makes `significand × 10^exponent` in normalised form, or `nil` where it has more than 18 significant digits or
+    /// its exponent leaves the range.
     @inlinable
     public init?(significand: Int64, exponent: Int) {
         guard significand != 0 else {
@@ -37,7 +45,10 @@ public struct ExactDecimal: Sendable, Hashable {
             digits = quotient
             power += 1
         }
-        guard power >= Self.minimumExponent, power <= Self.maximumExponent else { return nil }
+        guard
+            digits.magnitude < Self.significandLimit.magnitude,
+            power >= Self.minimumExponent, power <= Self.maximumExponent
+        else { return nil }
         self.init(normalisedSignificand: digits, exponent: Int16(truncatingIfNeeded: power))
     }
 

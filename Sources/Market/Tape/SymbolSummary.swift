@@ -1,0 +1,47 @@
+/// The newest of one symbol, with what the session has seen of it.
+package struct SymbolSummary: Sendable, Equatable {
+    package var symbol: String
+    /// The newest price and the size that came with it.
+    package var price: ExactDecimal
+    package var size: ExactDecimal
+    /// The exchange's clock of the newest trade, ns since 1970.
+    package var exchangeTime: Int64
+    /// Our wall clock at its arrival, ns since 1970.
+    package var received: Int64
+    /// Its number on the tape.
+    package var sequence: UInt64
+    /// The session's first price, and its extremes.
+    package var open: ExactDecimal
+    package var high: ExactDecimal
+    package var low: ExactDecimal
+    /// The sum of all sizes; exact.
+    package var volume: ExactSum
+    /// Trades of the session (price updates are not trades).
+    package var trades: UInt64
+
+    package init(
+        symbol: String,
+        price: ExactDecimal,
+        size: ExactDecimal,
+        exchangeTime: Int64,
+        received: Int64,
+        sequence: UInt64,
+        open: ExactDecimal,
+        high: ExactDecimal,
+        low: ExactDecimal,
+        volume: ExactSum,
+        trades: UInt64
+    ) {
+        self.symbol = symbol
+        self.price = price
+        self.size = size
+        self.exchangeTime = exchangeTime
+        self.received = received
+        self.sequence = sequence
+        self.open = open
+        self.high = high
+        self.low = low
+        self.volume = volume
+        self.trades = trades
+    }
+}

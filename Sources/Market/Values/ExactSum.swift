@@ -1,0 +1,93 @@
+/// The exact sum of many sizes, wide enough for a day of trades: up to 38 digits.
+package struct ExactSum: Sendable, CustomStringConvertible {
+    /// The sum is `significand × 10^exponent`; the exponent is the smallest that was added.
+    private var significand: Int128 = 0
+    private var exponent = 0
+    /// How many addends are missing from the sum, because 38 digits could not hold it with them.
+    ///
+    /// Only a broken upstream gets here: the exponents of the addends must lie some 20 orders of magnitude apart.
+    package private(set) var omitted: UInt64 = 0
+
+    package init() {}
+
+    package init(_ number: ExactDecimal) { self.add(number) }
+
+    /// Adds exactly, or leaves the sum as it is and counts the addend in ``omitted``.
+    package mutating func add(_ number: ExactDecimal) {
+        guard !number.isZero else { return }
+        if self.significand == 0 {
+            self.significand = Int128(number.significand)
+            self.exponent = Int(number.exponent)
+            return
+        }
+        let shift = Int(number.exponent) - self.exponent
+        guard shift > -38, shift < 38 else {
+            self.omitted += 1
+            return
+        }
+        let power = PowerOfTen.int128(abs(shift))
+        let (scaledSum, sumOverflow) =
+            shift < 0 ? self.significand.multipliedReportingOverflow(by: power) : (self.significand, false)
+        let (scaledAddend, addendOverflow) =
+            shift > 0
+            ? Int128(number.significand).multipliedReportingOverflow(by: power) : (Int128(number.significand), false)
+        let (sum, overflow) = scaledSum.addingReportingOverflow(scaledAddend)
+        guard !sumOverflow, !addendOverflow, !overflow, sum.magnitude < Self.limit else {
+            self.omitted += 1
+            return
+        }
+        self.significand = sum
+        self.exponent = min(self.exponent, Int(number.exponent))
+    }
+
+    /// The first magnitude that is not held: 39 digits.
+    private static var limit: UInt128 { 100_000_000_000_000_000_000_000_000_000_000_000_000 }
+
+    /// The digits without trailing zeros, and their power of ten.
+    private var normalised: (significand: Int128, exponent: Int) {
+        guard self.significand != 0 else { return (0, 0) }
+        var digits = self.significand
+        var power = self.exponent
+        while true {
+            let (quotient, remainder) = digits.quotientAndRemainder(dividingBy: 10)
+            if remainder != 0 { return (digits, power) }
+            digits = quotient
+            power += 1
+        }
+    }
+
+    /// The sum as a decimal number, or `nil` where it has more than 18 significant digits.
+    package var decimal: ExactDecimal? {
+        let (digits, power) = self.normalised
+        guard let narrow = Int64(exactly: digits) else { return nil }
+        return ExactDecimal(significand: narrow, exponent: power)
+    }
+
+    /// The exact sum as text, in the form of ``ExactDecimal/description``.
+    package var description: String {
+        String(unsafeUninitializedCapacity: ExactDecimal.maximumTextLength) { buffer in
+            self.write(to: UnsafeMutableRawBufferPointer(buffer))
+        }
+    }
+
+    /// Writes the sum as text and returns its length in bytes.
+    ///
+    /// - Precondition: `buffer` has room for ``ExactDecimal/maximumTextLength`` bytes.
+    package func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let (digits, power) = self.normalised
+        return DecimalText.write(
+            magnitude: digits.magnitude,
+            isNegative: digits < 0,
+            exponent: power,
+            style: .plain,
+            to: buffer
+        )
+    }
+}
+
+extension ExactSum: Equatable {
+    /// Whether the two sums are the same number, and as complete.
+    package static func == (left: ExactSum, right: ExactSum) -> Bool {
+        left.normalised == right.normalised && left.omitted == right.omitted
+    }
+}

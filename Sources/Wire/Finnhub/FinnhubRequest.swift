@@ -1,0 +1,61 @@
+package import NIOCore
+
+/// What a client asks of Finnhub: `{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}`.
+package enum FinnhubRequest: Sendable, Equatable {
+    /// Asks for the trades of a symbol; the symbol is empty where the request names none.
+    case subscribe(String)
+    case unsubscribe(String)
+    /// A request of another type, such as `subscribe-news`.
+    case other(String)
+
+    /// Reads a request; `nil` when the text is no JSON object or has no type.
+    package static func parse(_ text: ByteBuffer) -> FinnhubRequest? {
+        text.withUnsafeReadableBytes { bytes in
+            var reader = JSONReader(bytes)
+            var type: String?
+            var symbol = ""
+            guard reader.take(UInt8(ascii: "{")) else { return nil }
+            var isFirst = true
+            members: while true {
+                switch reader.nextMember(isFirst: &isFirst) {
+                case .end: break members
+                case .invalid: return nil
+                case .key(let key):
+                    guard case .string = reader.kind() else {
+                        guard reader.skipValue() else { return nil }
+                        continue
+                    }
+                    guard let value = reader.string() else { return nil }
+                    if key.equals("type") { type = value.text }
+                    if key.equals("symbol") { symbol = value.text }
+                }
+            }
+            guard reader.isAtEnd() else { return nil }
+            switch type {
+            case "subscribe": return .subscribe(symbol)
+            case "unsubscribe": return .unsubscribe(symbol)
+            case .some(let type): return .other(type)
+            case nil: return nil
+            }
+        }
+    }
+
+    /// The request as Finnhub's documentation writes it.
+    package func encoded() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        let (type, symbol): (String, String?) =
+            switch self {
+            case .subscribe(let symbol): ("subscribe", symbol)
+            case .unsubscribe(let symbol): ("unsubscribe", symbol)
+            case .other(let type): (type, nil)
+            }
+        buffer.writeStaticString("{\"type\":")
+        JSONText.escape(type, into: &buffer)
+        if let symbol {
+            buffer.writeStaticString(",\"symbol\":")
+            JSONText.escape(symbol, into: &buffer)
+        }
+        buffer.writeStaticString("}")
+        return buffer
+    }
+}

@@ -1,0 +1,205 @@
+import Market
+
+/// A reader of JSON text (RFC 8259) over bytes: no tree, no recursion, no floating point.
+///
+/// The caller walks the values it wants and skips the others. A method that fails leaves the reader at the end, so that
+/// nothing behind a broken token is taken for JSON. It never reads outside its bytes, and nesting is bounded by
+/// ``maximumDepth``.
+struct JSONReader {
+    /// How deep a skipped value may be nested.
+    static let maximumDepth = 64
+
+    /// What a value is, by its first byte.
+    enum Kind { case object, array, string, number, literal, invalid }
+
+    let bytes: UnsafeRawBufferPointer
+    private(set) var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The byte here, or 0 at the end (no JSON text has a NUL where a token may begin).
+    private var here: UInt8 { self.position < self.bytes.count ? self.bytes[self.position] : 0 }
+
+    private mutating func fail() { self.position = self.bytes.count }
+
+    private mutating func skipWhitespace() {
+        while self.position < self.bytes.count {
+            switch self.bytes[self.position] {
+            case 0x20, 0x09, 0x0A, 0x0D: self.position += 1
+            default: return
+            }
+        }
+    }
+
+    /// Steps over `byte`, after whitespace, if it is what comes next.
+    mutating func take(_ byte: UInt8) -> Bool {
+        self.skipWhitespace()
+        guard self.here == byte, self.position < self.bytes.count else { return false }
+        self.position += 1
+        return true
+    }
+
+    /// Whether only whitespace is left.
+    mutating func isAtEnd() -> Bool {
+        self.skipWhitespace()
+        return self.position == self.bytes.count
+    }
+
+    /// What the next value is, judged by its first byte.
+    mutating func kind() -> Kind {
+        self.skipWhitespace()
+        switch self.here {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): return .literal
+        default: return .invalid
+        }
+    }
+
+    /// Reads a number; the token is stepped over even where it cannot be held. `invalid` when there is none.
+    mutating func number() -> ExactDecimal.Scan {
+        self.skipWhitespace()
+        let scan = ExactDecimal.scan(UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]))
+        switch scan {
+        case .number(_, let length), .unheld(let length): self.position += length
+        case .invalid: self.fail()
+        }
+        return scan
+    }
+
+    /// Steps over `true`, `false` or `null` and returns its first letter; `nil` when there is none of them.
+    mutating func literal() -> UInt8? {
+        self.skipWhitespace()
+        let first = self.here
+        let word: StaticString
+        switch first {
+        case UInt8(ascii: "t"): word = "true"
+        case UInt8(ascii: "f"): word = "false"
+        case UInt8(ascii: "n"): word = "null"
+        default:
+            self.fail()
+            return nil
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: self.bytes[self.position...])
+        guard rest.starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)) else {
+            self.fail()
+            return nil
+        }
+        self.position += word.utf8CodeUnitCount
+        return first
+    }
+
+    /// Reads a string: the bytes between its quotation marks, still escaped; `nil` when there is no valid one.
+    mutating func string() -> JSONString? {
+        guard self.take(UInt8(ascii: "\"")) else {
+            self.fail()
+            return nil
+        }
+        let start = self.position
+        var isEscaped = false
+        while self.position < self.bytes.count {
+            let byte = self.bytes[self.position]
+            if byte == UInt8(ascii: "\"") {
+                let raw = UnsafeRawBufferPointer(rebasing: self.bytes[start..<self.position])
+                self.position += 1
+                return JSONString(raw: raw, isEscaped: isEscaped)
+            }
+            if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                guard self.skipEscape() else { break }
+            } else {
+                guard byte >= 0x20 else { break }
+                self.position += 1
+            }
+        }
+        self.fail()
+        return nil
+    }
+
+    private mutating func skipEscape() -> Bool {
+        guard self.position + 1 < self.bytes.count else { return false }
+        switch self.bytes[self.position + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            self.position += 2
+            return true
+        case UInt8(ascii: "u"):
+            guard self.position + 6 <= self.bytes.count else { return false }
+            for index in self.position + 2..<self.position + 6 where JSONString.hexDigit(self.bytes[index]) == nil {
+                return false
+            }
+            self.position += 6
+            return true
+        default:
+            return false
+        }
+    }
+
+    /// Steps over a value of any kind and checks its grammar; `false` when it is malformed or nested too deep.
+    mutating func skipValue() -> Bool {
+        // One bit a level: 1 is an object, 0 an array.
+        var nesting: UInt64 = 0
+        var depth = 0
+        while true {
+            // A value is expected here.
+            switch self.kind() {
+            case .string: guard self.string() != nil else { return false }
+            case .number: if case .invalid = self.number() { return false }
+            case .literal: guard self.literal() != nil else { return false }
+            case .invalid: return false
+            case .object:
+                self.position += 1
+                if !self.take(UInt8(ascii: "}")) {
+                    guard depth < Self.maximumDepth, self.skipKey() else { return false }
+                    nesting = nesting << 1 | 1
+                    depth += 1
+                    continue
+                }
+            case .array:
+                self.position += 1
+                if !self.take(UInt8(ascii: "]")) {
+                    guard depth < Self.maximumDepth else { return false }
+                    nesting = nesting << 1
+                    depth += 1
+                    continue
+                }
+            }
+            // A value ended here: so may what holds it.
+            closing: while depth > 0 {
+                let isObject = nesting & 1 == 1
+                if self.take(UInt8(ascii: ",")) {
+                    if isObject { guard self.skipKey() else { return false } }
+                    break closing
+                }
+                guard self.take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
+                nesting >>= 1
+                depth -= 1
+            }
+            if depth == 0 { return true }
+        }
+    }
+
+    private mutating func skipKey() -> Bool { self.string() != nil && self.take(UInt8(ascii: ":")) }
+}
+
+/// Names of an object's members while it is read: `{` is behind, and each step reads one key with its colon.
+extension JSONReader {
+    /// One step through an object.
+    enum Member {
+        /// A key; its value must be read or skipped next.
+        case key(JSONString)
+        case end
+        case invalid
+    }
+
+    /// Reads the next key; `isFirst` is true only for the first one.
+    mutating func nextMember(isFirst: inout Bool) -> Member {
+        if self.take(UInt8(ascii: "}")) { return .end }
+        if !isFirst { guard self.take(UInt8(ascii: ",")) else { return .invalid } }
+        isFirst = false
+        guard let key = self.string(), self.take(UInt8(ascii: ":")) else { return .invalid }
+        return .key(key)
+    }
+}

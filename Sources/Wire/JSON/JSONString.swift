@@ -1,0 +1,108 @@
+/// A string in a JSON text, where it lies: the bytes between its quotation marks.
+///
+/// Valid only as long as the text it points into.
+struct JSONString {
+    let raw: UnsafeRawBufferPointer
+    /// Whether there is a backslash in it.
+    let isEscaped: Bool
+
+    init(raw: UnsafeRawBufferPointer, isEscaped: Bool) {
+        self.raw = raw
+        self.isEscaped = isEscaped
+    }
+
+    /// Whether the string, unescaped, is `text`.
+    func equals(_ text: StaticString) -> Bool {
+        if self.isEscaped { return self.withUnescaped { Self.equal($0, text) } }
+        return Self.equal(self.raw, text)
+    }
+
+    private static func equal(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount else { return false }
+        for index in 0..<bytes.count where bytes[index] != text.utf8Start[index] { return false }
+        return true
+    }
+
+    /// The string as a value; what is no UTF-8 is replaced by U+FFFD.
+    var text: String { self.withUnescaped { String(decoding: $0, as: UTF8.self) } }
+
+    /// Calls `body` with the unescaped bytes, which are valid for the call.
+    func withUnescaped<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard self.isEscaped else { return body(self.raw) }
+        // No escape is shorter than what it stands for.
+        return withUnsafeTemporaryAllocation(byteCount: self.raw.count, alignment: 1) { buffer in
+            let count = Self.unescape(self.raw, into: buffer)
+            return body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// Writes the unescaped form of `raw` and returns its length; a lone surrogate becomes U+FFFD.
+    ///
+    /// - Precondition: the escapes are valid, and `buffer` is at least as long as `raw`.
+    static func unescape(_ raw: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var from = 0
+        var to = 0
+        while from < raw.count {
+            let byte = raw[from]
+            guard byte == UInt8(ascii: "\\") else {
+                buffer[to] = byte
+                to += 1
+                from += 1
+                continue
+            }
+            let escape = raw[from + 1]
+            guard escape == UInt8(ascii: "u") else {
+                buffer[to] = Self.plain(escape)
+                to += 1
+                from += 2
+                continue
+            }
+            var scalar = Self.hexWord(raw, at: from + 2)
+            from += 6
+            if scalar & 0xF800 == 0xD800 {
+                let isPair =
+                    scalar & 0xFC00 == 0xD800 && from + 6 <= raw.count && raw[from] == UInt8(ascii: "\\")
+                    && raw[from + 1] == UInt8(ascii: "u")
+                let low = isPair ? Self.hexWord(raw, at: from + 2) : 0
+                if low & 0xFC00 == 0xDC00 {
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
+                    from += 6
+                } else {
+                    scalar = 0xFFFD
+                }
+            }
+            for unit in UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}").unsafelyUnwrapped {
+                buffer[to] = unit
+                to += 1
+            }
+        }
+        return to
+    }
+
+    /// The byte that a one-letter escape stands for.
+    private static func plain(_ escape: UInt8) -> UInt8 {
+        switch escape {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: escape
+        }
+    }
+
+    private static func hexWord(_ raw: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
+        var word: UInt32 = 0
+        for index in offset..<offset + 4 { word = word << 4 | UInt32(Self.hexDigit(raw[index]) ?? 0) }
+        return word
+    }
+
+    static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

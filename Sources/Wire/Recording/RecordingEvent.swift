@@ -1,0 +1,45 @@
+package import NIOCore
+
+/// What the first line of a recording says about it; the plain form may do without one.
+package struct RecordingHeader: Sendable, Equatable {
+    /// The format's version, `tickertape` in the line.
+    package var version: Int
+    /// The version of the program that wrote it.
+    package var program: String?
+    package var symbols: [String]
+    /// The wall clock when the recording began, ns since 1970.
+    package var start: Int64?
+
+    package init(version: Int = 1, program: String? = nil, symbols: [String] = [], start: Int64? = nil) {
+        self.version = version
+        self.program = program
+        self.symbols = symbols
+        self.start = start
+    }
+}
+
+/// One frame of a recording.
+package struct RecordedFrame: Sendable, Equatable {
+    /// The line it stands in, from 1.
+    package var line: Int
+    /// When it arrived, ns since the recording's start.
+    package var at: Int64
+    /// The text frame's payload as the upstream sent it.
+    package var frame: ByteBuffer
+
+    package init(line: Int, at: Int64, frame: ByteBuffer) {
+        self.line = line
+        self.at = at
+        self.frame = frame
+    }
+}
+
+/// What a reader finds in a recording, in order.
+package enum RecordingEvent: Sendable, Equatable {
+    case header(RecordingHeader)
+    case frame(RecordedFrame)
+    /// A line (its number, from 1) that is whole but cannot be read; the lines behind it are read on.
+    case damaged(line: Int, reason: String)
+    /// The file ends inside a line, as after a crash of its writer: `offset` is where that line begins, in bytes.
+    case torn(line: Int, offset: Int64)
+}

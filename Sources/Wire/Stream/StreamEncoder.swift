@@ -1,0 +1,148 @@
+package import Market
+package import NIOCore
+
+/// The writer of the `/v1/stream` messages, one JSON object each.
+///
+/// Decimals are strings and exact. `time` is the exchange's clock in ms, `received` our wall clock in µs.
+package enum StreamEncoder {
+    /// `{"type":"price",…}`: a debounced price.
+    package static func price(_ update: PriceUpdate) -> ByteBuffer { Self.update(update, type: "price") }
+
+    /// `{"type":"snapshot",…}`: the newest price, for a reader that has just come.
+    package static func snapshot(_ summary: SymbolSummary, skipped: UInt64 = 0) -> ByteBuffer {
+        Self.update(PriceUpdate(summary: summary, skipped: skipped), type: "snapshot")
+    }
+
+    private static func update(_ update: PriceUpdate, type: StaticString) -> ByteBuffer {
+        let summary = update.summary
+        var out = JSONLine(type: type)
+        out.field("symbol", summary.symbol)
+        out.field("price", summary.price)
+        out.field("size", summary.size)
+        out.field("time", summary.exchangeTime / 1_000_000)
+        out.field("received", summary.received / 1_000)
+        out.field("seq", summary.sequence)
+        out.field("skipped", update.skipped)
+        out.field("open", summary.open)
+        out.field("high", summary.high)
+        out.field("low", summary.low)
+        out.field("volume", summary.volume)
+        out.field("trades", summary.trades)
+        return out.finish()
+    }
+
+    /// `{"type":"status",…}`: what is true of the feed.
+    ///
+    /// `state` is ``FeedStatus/word``; `file` and `speed` are null but for a replay, and `speed` is null as well when it
+    /// goes as fast as it can. Behind the fixed keys, `attempt` and `retryAt` (ms) say when the next attempt is due.
+    package static func status(_ status: FeedStatus) -> ByteBuffer {
+        var out = JSONLine(type: "status")
+        out.field("state", status.word)
+        out.field("since", status.since / 1_000_000)
+        out.field("reason", status.reason)
+        switch status.source {
+        case .live:
+            out.source("live", file: nil, speed: nil)
+        case .replay(let file, let speed):
+            out.source("replay", file: file, speed: speed)
+        case .demo:
+            out.source("demo", file: nil, speed: nil)
+        }
+        out.field("certificateChecked", status.certificateChecked)
+        switch status.phase {
+        case .reconnecting(let attempt, let retryAt):
+            out.field("attempt", attempt)
+            out.field("retryAt", retryAt / 1_000_000)
+        case .rateLimited(let until):
+            out.field("retryAt", until / 1_000_000)
+        case .connecting, .waiting, .live, .late, .keyRejected, .ended, .stopped:
+            break
+        }
+        return out.finish()
+    }
+
+    /// `{"type":"gap",…}`: trades may be missing.
+    package static func gap(_ gap: Gap) -> ByteBuffer {
+        var out = JSONLine(type: "gap")
+        out.field("from", gap.from / 1_000_000)
+        out.field("to", gap.to / 1_000_000)
+        out.field("reason", gap.reason)
+        out.field("nextSeq", gap.nextSequence)
+        return out.finish()
+    }
+
+    /// `{"type":"error","msg":"…"}`.
+    package static func error(_ text: String) -> ByteBuffer {
+        var out = JSONLine(type: "error")
+        out.field("msg", text)
+        return out.finish()
+    }
+}
+
+/// One JSON object being written, key by key.
+private struct JSONLine {
+    private var buffer = ByteBuffer()
+
+    init(type: StaticString) {
+        self.buffer.reserveCapacity(384)
+        self.buffer.writeStaticString("{\"type\":\"")
+        self.buffer.writeStaticString(type)
+        self.buffer.writeStaticString("\"")
+    }
+
+    private mutating func key(_ key: StaticString) {
+        self.buffer.writeStaticString(",\"")
+        self.buffer.writeStaticString(key)
+        self.buffer.writeStaticString("\":")
+    }
+
+    mutating func field(_ key: StaticString, _ value: String?) {
+        self.key(key)
+        if let value {
+            JSONText.escape(value, into: &self.buffer)
+        } else {
+            self.buffer.writeStaticString("null")
+        }
+    }
+
+    mutating func field(_ key: StaticString, _ value: ExactDecimal) {
+        self.key(key)
+        self.buffer.writeStaticString("\"")
+        JSONText.write(value, into: &self.buffer)
+        self.buffer.writeStaticString("\"")
+    }
+
+    mutating func field(_ key: StaticString, _ value: ExactSum) {
+        self.key(key)
+        self.buffer.writeStaticString("\"")
+        JSONText.write(value, into: &self.buffer)
+        self.buffer.writeStaticString("\"")
+    }
+
+    mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
+        self.key(key)
+        JSONText.write(value, into: &self.buffer)
+    }
+
+    mutating func field(_ key: StaticString, _ value: Bool) {
+        self.key(key)
+        self.buffer.writeStaticString(value ? "true" : "false")
+    }
+
+    mutating func source(_ word: String, file: String?, speed: Double?) {
+        self.field("source", word)
+        self.field("file", file)
+        self.key("speed")
+        if let speed, speed.isFinite {
+            // Swift writes every finite double as a JSON number.
+            self.buffer.writeString(speed.description)
+        } else {
+            self.buffer.writeStaticString("null")
+        }
+    }
+
+    consuming func finish() -> ByteBuffer {
+        self.buffer.writeStaticString("}")
+        return self.buffer
+    }
+}

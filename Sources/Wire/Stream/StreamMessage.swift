@@ -1,0 +1,183 @@
+package import Market
+package import NIOCore
+
+/// A message of `/v1/stream`, as a client of a relay reads it.
+package enum StreamMessage: Sendable, Equatable {
+    case snapshot(PriceUpdate)
+    case price(PriceUpdate)
+    case status(FeedStatus)
+    case gap(Gap)
+    case error(String)
+    /// A message of a type that this program does not know; to be ignored.
+    case unknown(type: String)
+    /// No message at all.
+    case malformed(reason: String)
+
+    /// Reads one text message. Unknown keys are ignored; times come back in ns, with the precision they were sent in.
+    package static func parse(_ text: ByteBuffer) -> StreamMessage {
+        text.withUnsafeReadableBytes { bytes in
+            guard let fields = StreamFields(bytes) else { return .malformed(reason: "no JSON object") }
+            switch fields.type {
+            case "snapshot": return fields.update.map { .snapshot($0) } ?? .malformed(reason: "snapshot")
+            case "price": return fields.update.map { .price($0) } ?? .malformed(reason: "price")
+            case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
+            case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
+            case "error": return .error(fields.text("msg") ?? "")
+            case .some(let type): return .unknown(type: type)
+            case nil: return .malformed(reason: "no type")
+            }
+        }
+    }
+}
+
+/// The members of one flat JSON object; nested values are left out.
+private struct StreamFields {
+    enum Value {
+        case text(String)
+        case number(ExactDecimal)
+        case flag(Bool)
+    }
+
+    private var values: [String: Value] = [:]
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = JSONReader(bytes)
+        guard reader.take(UInt8(ascii: "{")) else { return nil }
+        var isFirst = true
+        members: while true {
+            switch reader.nextMember(isFirst: &isFirst) {
+            case .end: break members
+            case .invalid: return nil
+            case .key(let key):
+                let key = key.text
+                switch reader.kind() {
+                case .string:
+                    guard let string = reader.string() else { return nil }
+                    self.values[key] = .text(string.text)
+                case .number:
+                    switch reader.number() {
+                    case .number(let number, _): self.values[key] = .number(number)
+                    case .unheld: self.values[key] = nil
+                    case .invalid: return nil
+                    }
+                case .literal:
+                    guard let letter = reader.literal() else { return nil }
+                    self.values[key] = letter == UInt8(ascii: "n") ? nil : .flag(letter == UInt8(ascii: "t"))
+                case .object, .array, .invalid:
+                    guard reader.skipValue() else { return nil }
+                    self.values[key] = nil
+                }
+            }
+        }
+        guard reader.isAtEnd() else { return nil }
+    }
+
+    var type: String? { self.text("type") }
+
+    func text(_ key: String) -> String? {
+        if case .text(let text) = self.values[key] { return text }
+        return nil
+    }
+
+    private func decimal(_ key: String) -> ExactDecimal? { self.text(key).flatMap { ExactDecimal($0) } }
+
+    private func sum(_ key: String) -> ExactSum? { self.text(key).flatMap { ExactSum($0) } }
+
+    private func integer(_ key: String) -> Int64? {
+        guard case .number(let number) = self.values[key] else { return nil }
+        return Int64(exactly: number)
+    }
+
+    private func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
+
+    /// A time in ns from one that was sent in units of `unit` ns.
+    private func time(_ key: String, unit: Int64) -> Int64? {
+        guard let value = self.integer(key) else { return nil }
+        let (product, overflow) = value.multipliedReportingOverflow(by: unit)
+        return overflow ? nil : product
+    }
+
+    var update: PriceUpdate? {
+        guard
+            let symbol = self.text("symbol"),
+            let price = self.decimal("price"),
+            let size = self.decimal("size"),
+            let exchangeTime = self.time("time", unit: 1_000_000),
+            let received = self.time("received", unit: 1_000),
+            let sequence = self.count("seq"),
+            let open = self.decimal("open"),
+            let high = self.decimal("high"),
+            let low = self.decimal("low"),
+            let volume = self.sum("volume"),
+            let trades = self.count("trades")
+        else { return nil }
+        let summary = SymbolSummary(
+            symbol: symbol,
+            price: price,
+            size: size,
+            exchangeTime: exchangeTime,
+            received: received,
+            sequence: sequence,
+            open: open,
+            high: high,
+            low: low,
+            volume: volume,
+            trades: trades
+        )
+        return PriceUpdate(summary: summary, skipped: self.count("skipped") ?? 0)
+    }
+
+    var gap: Gap? {
+        guard
+            let from = self.time("from", unit: 1_000_000),
+            let to = self.time("to", unit: 1_000_000),
+            let next = self.count("nextSeq")
+        else { return nil }
+        return Gap(from: from, to: to, reason: self.text("reason") ?? "", nextSequence: next)
+    }
+
+    var status: FeedStatus? {
+        guard let phase = self.phase, let source = self.source, let since = self.time("since", unit: 1_000_000) else {
+            return nil
+        }
+        // Whoever does not say that certificates were checked is not believed to have checked them.
+        var isChecked = false
+        if case .flag(true) = self.values["certificateChecked"] { isChecked = true }
+        return FeedStatus(
+            source: source,
+            phase: phase,
+            since: since,
+            reason: self.text("reason"),
+            certificateChecked: isChecked
+        )
+    }
+
+    private var phase: FeedStatus.Phase? {
+        let retryAt = self.time("retryAt", unit: 1_000_000) ?? 0
+        switch self.text("state") {
+        case "connecting": return .connecting
+        case "waiting": return .waiting
+        case "live": return .live
+        case "late": return .late
+        case "reconnecting":
+            return .reconnecting(attempt: self.integer("attempt").flatMap { Int(exactly: $0) } ?? 0, retryAt: retryAt)
+        case "rate-limited": return .rateLimited(until: retryAt)
+        case "key-rejected": return .keyRejected
+        case "ended": return .ended
+        case "stopped": return .stopped
+        case .some, nil: return nil
+        }
+    }
+
+    private var source: FeedStatus.Source? {
+        switch self.text("source") {
+        case "live": return .live
+        case "demo": return .demo
+        case "replay":
+            var speed: Double?
+            if case .number(let number) = self.values["speed"] { speed = Double(number.description) }
+            return .replay(file: self.text("file") ?? "", speed: speed)
+        case .some, nil: return nil
+        }
+    }
+}
