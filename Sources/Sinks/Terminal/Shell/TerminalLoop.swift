@@ -57,8 +57,10 @@ struct TerminalLoop {
             self.state = news
             self.pacer.contentChanged()
         }
+        // What is under way goes first: only an empty line to the terminal lets the next frame be made.
+        guard self.flush() else { return .hangup }
         let wait = self.drawIfDue()
-        if !self.flush() { return .hangup }
+        guard self.flush() else { return .hangup }
         return self.listen(atMost: wait)
     }
 

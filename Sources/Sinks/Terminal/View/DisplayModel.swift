@@ -7,10 +7,13 @@ package import Market
 package struct DisplayModel: Sendable {
     package private(set) var state: DisplayState
     private var rowOf: [String: Int] = [:]
+    /// The place of each subscribed symbol on the screen.
+    private var rankOf: [String: Int] = [:]
 
-    /// - Parameter symbols: What is subscribed; each shows as waiting until its first price.
+    /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
     package init(symbols: [String], status: FeedStatus, relay: String? = nil) {
         self.state = DisplayState(waiting: symbols, status: status, relay: relay)
+        for (rank, symbol) in symbols.enumerated() { self.rankOf[symbol] = rank }
     }
 
     /// Takes a debounced price.
@@ -19,8 +22,8 @@ package struct DisplayModel: Sendable {
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
         self.state.rows[row].note(summary, now: now)
-        if let sign = PriceText.compare(summary.price, before.price), sign != 0 {
-            self.state.rows[row].direction = sign > 0 ? .up : .down
+        if summary.price != before.price {
+            self.state.rows[row].direction = summary.price > before.price ? .up : .down
         }
         self.state.rows[row].summary = summary
         self.state.rows[row].skipped &+= update.skipped
@@ -56,13 +59,17 @@ package struct DisplayModel: Sendable {
 
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }
-        let row = self.state.rows.count
-        self.rowOf[summary.symbol] = row
+        // Symbols that nobody named stand behind those that somebody did.
+        let rank = self.rankOf[summary.symbol] ?? .max
+        let row =
+            self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count
         self.state.waiting.removeAll { $0 == summary.symbol }
         var first = DisplayRow(summary: summary, arrived: now)
-        first.rate.add(0, now: now)  // What came before the first sight, all at once, is no rate.
+        // What came before the first sight, all at once, is no rate.
+        first.rate.add(0, now: now)
         first.widen(to: summary)
-        self.state.rows.append(first)
+        self.state.rows.insert(first, at: row)
+        for index in row..<self.state.rows.count { self.rowOf[self.state.rows[index].summary.symbol] = index }
         return row
     }
 }

@@ -13,7 +13,7 @@ package struct DisplayRow: Sendable {
     /// When the newest trade arrived; monotonic clock, ns.
     package var arrived: Int64
     package var direction: PriceDirection
-    package var rate: TradeRate
+    package var rate: DisplayRate
     /// Trades that the debounce left out, in the session.
     package var skipped: UInt64
     /// Fraction digits that every price of the symbol is shown with: the most that any of them needed.
@@ -23,7 +23,7 @@ package struct DisplayRow: Sendable {
         summary: SymbolSummary,
         arrived: Int64,
         direction: PriceDirection = .none,
-        rate: TradeRate = TradeRate(),
+        rate: DisplayRate = DisplayRate(),
         skipped: UInt64 = 0,
         fractionDigits: Int = 0
     ) {

@@ -107,7 +107,7 @@ extension DisplayView {
                     PriceText.change($0.summary.price, since: $0.summary.open, fractionDigits: $0.fractionDigits) ?? ""
                 },
                 styles: changes,
-                calmWidth: 8
+                calmWidth: 7
             ),
             Column(
                 heading: "%",

@@ -85,7 +85,7 @@ package struct DisplayView {
         wishes += items[0].all(0)
         // The words of the state come before long marks, but its reason has a line of its own if need be.
         if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
-        wishes += items[1].all(1) + items[2].all(2) + [(0, 0), (3, 0)]
+        wishes += items[1].all(1).dropLast() + items[2].all(2) + [(0, 0), (1, 0), (3, 0)]
         let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
         return chosen[0] == 0 ? nil : words.reason
     }
@@ -94,7 +94,7 @@ package struct DisplayView {
         let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
         let relay = self.state.relay.map { address in
             switch self.state.clients {
-            case .some(let clients): ["relay \(address), \(Self.count(clients, "client"))", "\(clients) cl"]
+            case .some(let clients): ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
             case .none: ["relay \(address)"]
             }
         }
@@ -210,11 +210,8 @@ package struct DisplayView {
 
     func changeStyle(_ row: DisplayRow, _ freshness: Freshness) -> CellStyle {
         guard freshness == .fresh else { return .dimmed }
-        return switch PriceText.compare(row.summary.price, row.summary.open) ?? 0 {
-        case 1...: CellStyle(.rising)
-        case ..<0: CellStyle(.falling)
-        default: .plain
-        }
+        if row.summary.price == row.summary.open { return .plain }
+        return CellStyle(row.summary.price > row.summary.open ? .rising : .falling)
     }
 
     private func symbolCount() -> String {

@@ -31,38 +31,28 @@ package enum PriceText {
         return sign + (fraction.isEmpty ? whole : "\(whole).\(fraction)")
     }
 
-    /// `decimal` cut to about eight significant digits, never within its whole part; for volumes.
-    package static func shortened(_ decimal: ExactDecimal) -> String {
-        let text = Self.exact(decimal)
+    /// `sum` cut to about eight significant digits, never within its whole part; for volumes.
+    package static func shortened(_ sum: ExactSum) -> String {
+        let text = sum.description
         guard let point = text.firstIndex(of: "."), !text.contains("e") else { return text }
         let whole = text[..<point]
         let fraction = text[text.index(after: point)...]
         let isSmall = whole == "0" || whole == "-0"
-        let zeros = isSmall ? fraction.prefix(while: { $0 == "0" }).count : 0
+        let zeros = isSmall ? fraction.prefix { $0 == "0" }.count : 0
         let kept = isSmall ? zeros + 8 : 8 - min(whole.count, 8)
         guard kept < fraction.count else { return text }
         return kept == 0 ? String(whole) : "\(whole).\(fraction.prefix(kept))"
     }
 
-    /// The sign of `left - right`; `nil` where they are too far apart to be compared on one scale.
-    package static func compare(_ left: ExactDecimal, _ right: ExactDecimal) -> Int? {
-        if left == right { return 0 }
-        guard let (one, other, _) = Self.aligned(left, right) else { return nil }
-        return one < other ? -1 : 1
-    }
-
     /// `price - open` with a sign, exact; `nil` where it cannot be held.
     package static func change(_ price: ExactDecimal, since open: ExactDecimal, fractionDigits: Int) -> String? {
-        guard let (newest, first, exponent) = Self.aligned(price, open),
-            let difference = Int64(exactly: newest - first),
-            let decimal = ExactDecimal(significand: difference, exponent: exponent)
-        else { return nil }
-        return (difference > 0 ? "+" : "") + Self.exact(decimal, fractionDigits: fractionDigits)
+        guard let difference = price.subtracting(open) else { return nil }
+        return (difference > .zero ? "+" : "") + Self.exact(difference, fractionDigits: fractionDigits)
     }
 
     /// The change in percent with two decimals, halves away from zero; `nil` where it has no meaning or no room.
     package static func percent(_ price: ExactDecimal, since open: ExactDecimal) -> String? {
-        guard open.significand > 0, let (newest, first, _) = Self.aligned(price, open) else { return nil }
+        guard open.significand > 0, let (newest, first) = Self.aligned(price, open) else { return nil }
         let (scaled, overflow) = (newest - first).multipliedReportingOverflow(by: 20_000)
         guard !overflow else { return nil }
         // Twice the hundredths of a percent, so that the half can be rounded without a fraction.
@@ -80,13 +70,13 @@ package enum PriceText {
     }
 
     /// Both numbers on the smaller power of ten, where 128 bits hold their difference.
-    private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (Int128, Int128, exponent: Int)? {
+    private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (Int128, Int128)? {
         let exponent = min(
             left.isZero ? Int(right.exponent) : Int(left.exponent),
             right.isZero ? Int(left.exponent) : Int(right.exponent)
         )
         guard let one = Self.scaled(left, to: exponent), let other = Self.scaled(right, to: exponent) else { return nil }
-        return (one, other, exponent)
+        return (one, other)
     }
 
     private static func scaled(_ decimal: ExactDecimal, to exponent: Int) -> Int128? {
