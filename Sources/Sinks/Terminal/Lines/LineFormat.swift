@@ -1,0 +1,118 @@
+package import Market
+import NIOCore
+import Wire
+
+/// One line of text for each value, for people (`plain`) or for programs (`json`).
+///
+/// Foreign text never reaches the output raw: in plain lines control characters are made visible, in JSON they are
+/// escaped, those from U+0080 to U+009F too, which some terminals obey.
+package struct LineFormat: Sendable {
+    /// The bytes of an item, each for one of the two outputs.
+    package struct Lines: Sendable, Equatable {
+        package var output: [UInt8] = []
+        package var errors: [UInt8] = []
+    }
+
+    private let isJSON: Bool
+    /// What each plain line ends with: the state, and the marks that nobody may miss.
+    private var ending: String
+
+    package init(isJSON: Bool, status: FeedStatus) {
+        self.isJSON = isJSON
+        self.ending = Self.ending(status)
+    }
+
+    /// The lines of an item.
+    ///
+    /// Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` (exchange time, symbol, price, size, state,
+    /// then `DEMO`, `REPLAY` or `CERTIFICATE-NOT-CHECKED` where due) on the output; states and gaps among the errors.
+    /// JSON: the messages of the relay's `/v1/stream`, all on the output.
+    package mutating func lines(_ item: LineItem) -> Lines {
+        if case .status(let status) = item { self.ending = Self.ending(status) }
+        if self.isJSON {
+            let message =
+                switch item {
+                case .price(let update): StreamEncoder.price(update)
+                case .status(let status): StreamEncoder.status(status)
+                case .gap(let gap): StreamEncoder.gap(gap)
+                }
+            return Lines(output: Self.escapingLateControls(message.readableBytesView))
+        }
+        switch item {
+        case .price(let update):
+            let summary = update.summary
+            let time = UTCText.timestamp(summary.exchangeTime)
+            let symbol = Self.word(summary.symbol)
+            return Lines(output: Self.line("\(time) \(symbol) \(summary.price) \(summary.size) \(self.ending)"))
+        case .status(let status):
+            return Lines(errors: Self.line("\(UTCText.timestamp(status.since)) \(Self.sentence(status))"))
+        case .gap(let gap):
+            let span = AgeText.words(gap.to - gap.from)
+            let reason = ScreenText.clean(gap.reason, columns: 256)
+            return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
+        }
+    }
+
+    /// The line that tells of items dropped because the reader was slow.
+    package func dropped(_ count: UInt64) -> Lines {
+        if self.isJSON { return Lines(output: Self.line("{\"type\":\"dropped\",\"lines\":\(count)}")) }
+        return Lines(errors: Self.line("\(count) lines left out: the reader of the output is too slow"))
+    }
+
+    private static func line(_ text: String) -> [UInt8] { Array(text.utf8) + [UInt8(ascii: "\n")] }
+
+    /// Foreign text as one word: printable and without a space.
+    private static func word(_ text: String) -> String {
+        String(ScreenText.clean(text, columns: 128).map { $0 == " " ? "_" : $0 })
+    }
+
+    private static func ending(_ status: FeedStatus) -> String {
+        var words = [status.word]
+        switch status.source {
+        case .live: break
+        case .replay: words.append("REPLAY")
+        case .demo: words.append("DEMO")
+        }
+        if !status.certificateChecked { words.append("CERTIFICATE-NOT-CHECKED") }
+        return words.joined(separator: " ")
+    }
+
+    private static func sentence(_ status: FeedStatus) -> String {
+        var text = status.word
+        switch status.phase {
+        case .reconnecting(let attempt, let retryAt):
+            text += ", attempt \(attempt) in \(AgeText.words(retryAt - status.since))"
+        case .rateLimited(let until):
+            text += " for \(AgeText.words(until - status.since))"
+        case .connecting, .waiting, .live, .late, .keyRejected, .ended, .stopped:
+            break
+        }
+        if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
+        for mark in [
+            DisplayMarks.source(status.source).first, DisplayMarks.certificate(isChecked: status.certificateChecked).first,
+        ] {
+            if let mark { text += ", \(ScreenText.clean(mark, columns: 256))" }
+        }
+        return text
+    }
+
+    /// JSON as a line, with U+0080 to U+009F (UTF-8 `C2 80` to `C2 9F`, possible only within strings) escaped.
+    private static func escapingLateControls(_ json: ByteBufferView) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(json.count + 1)
+        var index = json.startIndex
+        while index < json.endIndex {
+            let byte = json[index]
+            let next = json.index(after: index)
+            if byte == 0xC2, next < json.endIndex, (0x80...0x9F).contains(json[next]) {
+                line += Array("\\u00\(String(json[next], radix: 16))".utf8)
+                index = json.index(after: next)
+            } else {
+                line.append(byte)
+                index = next
+            }
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+}

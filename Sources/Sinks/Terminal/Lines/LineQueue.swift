@@ -1,0 +1,43 @@
+package import Market
+
+/// What a line output has to say.
+package enum LineItem: Sendable, Equatable {
+    case price(PriceUpdate)
+    case status(FeedStatus)
+    case gap(Gap)
+}
+
+/// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.
+package struct LineQueue: Sendable {
+    /// The most items held.
+    package let capacity: Int
+    private var items: [LineItem] = []
+    private var dropped: UInt64 = 0
+
+    package init(capacity: Int) {
+        self.capacity = max(capacity, 1)
+    }
+
+    package var isEmpty: Bool { self.items.isEmpty && self.dropped == 0 }
+
+    /// Adds an item; where there is no room the oldest price makes some, or else the oldest item.
+    package mutating func append(_ item: LineItem) {
+        if self.items.count == self.capacity {
+            let oldest = self.items.firstIndex {
+                if case .price = $0 { true } else { false }
+            }
+            self.items.remove(at: oldest ?? 0)
+            self.dropped += 1
+        }
+        self.items.append(item)
+    }
+
+    /// Takes everything out, with the number of items dropped since the last time; those came before what is left.
+    package mutating func take() -> (items: [LineItem], dropped: UInt64) {
+        defer {
+            self.items.removeAll(keepingCapacity: true)
+            self.dropped = 0
+        }
+        return (self.items, self.dropped)
+    }
+}

@@ -1,0 +1,105 @@
+/// The look of a cell, in terms of meaning; how it becomes colour is the painter's business.
+package struct CellStyle: Sendable, Hashable {
+    /// What a colour stands for. Never the only carrier of that meaning.
+    package enum Ink: UInt8, Sendable, CaseIterable {
+        case plain
+        case rising
+        case falling
+        case good
+        case warning
+        case alarm
+    }
+
+    package struct Attributes: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let bold = Attributes(rawValue: 1)
+        package static let dim = Attributes(rawValue: 2)
+        package static let struck = Attributes(rawValue: 4)
+        package static let reversed = Attributes(rawValue: 8)
+    }
+
+    package var ink: Ink
+    package var attributes: Attributes
+
+    package init(_ ink: Ink = .plain, _ attributes: Attributes = []) {
+        self.ink = ink
+        self.attributes = attributes
+    }
+
+    package static let plain = CellStyle()
+}
+
+/// A screen of a terminal as a value: `rows` lines of `columns` cells.
+package struct ScreenGrid: Sendable, Equatable {
+    package struct Cell: Sendable, Equatable {
+        /// One printable unit; empty in the right half of a wide one.
+        package var text: String
+        /// 1 or 2, and 0 for the right half of a wide one.
+        package var width: UInt8
+        package var style: CellStyle
+
+        package static let blank = Cell(text: " ", width: 1, style: .plain)
+    }
+
+    /// Columns and lines of a terminal.
+    package struct Size: Sendable, Equatable {
+        /// More than any screen has; bounds the memory whatever the terminal claims.
+        package static let largest = Size(columns: 1_000, rows: 400)
+
+        package var columns: Int
+        package var rows: Int
+
+        /// Makes a size within `1×1` and `largest`.
+        package static func bounded(columns: Int, rows: Int) -> Size {
+            Size(columns: min(max(columns, 1), largest.columns), rows: min(max(rows, 1), largest.rows))
+        }
+
+        package init(columns: Int, rows: Int) {
+            self.columns = columns
+            self.rows = rows
+        }
+    }
+
+    package let size: Size
+    package private(set) var cells: [Cell]
+
+    package init(size: Size) {
+        self.size = Size.bounded(columns: size.columns, rows: size.rows)
+        self.cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
+    }
+
+    package subscript(row: Int, column: Int) -> Cell {
+        self.cells[row * self.size.columns + column]
+    }
+
+    /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; gives the columns used.
+    @discardableResult
+    package mutating func put(
+        _ text: String,
+        row: Int,
+        column: Int,
+        limit: Int = .max,
+        style: CellStyle = .plain,
+        glyphs: ScreenGlyphs = .unicode
+    ) -> Int {
+        guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return 0 }
+        var at = row * self.size.columns + column
+        let start = at
+        for unit in ScreenText.units(text, columns: min(limit, self.size.columns - column), glyphs: glyphs) {
+            self.cells[at] = Cell(text: unit.text, width: UInt8(unit.width), style: style)
+            if unit.width == 2 { self.cells[at + 1] = Cell(text: "", width: 0, style: style) }
+            at += unit.width
+        }
+        return at - start
+    }
+
+    /// The text of a line without its trailing blanks; for tests and for copying.
+    package func line(_ row: Int) -> String {
+        var text = ""
+        for column in 0..<self.size.columns { text += self[row, column].text }
+        while text.hasSuffix(" ") { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,118 @@
+/// A printable unit of text: one character of one or two columns with its few combining marks.
+package struct ScreenUnit: Sendable, Equatable {
+    package var text: String
+    /// Columns on the screen, 1 or 2.
+    package var width: Int
+}
+
+/// The characters a terminal can be trusted with.
+package enum ScreenGlyphs: Sendable {
+    case unicode
+    /// For a locale that is not UTF-8.
+    case ascii
+}
+
+/// The only way by which foreign text reaches the screen: control characters become visible, and every unit has a width.
+///
+/// Symbols and reasons come from upstream and may be hostile; an escape sequence in one must never reach the terminal.
+package enum ScreenText {
+    /// Combining marks kept behind one character; more would be an attack on the renderer, not writing.
+    static let marksPerUnit = 2
+
+    /// Cuts `text` into printable units, as many as fit `columns`; what is cut off shows as an ellipsis.
+    package static func units(_ text: String, columns: Int, glyphs: ScreenGlyphs = .unicode) -> [ScreenUnit] {
+        guard columns > 0 else { return [] }
+        var units: [ScreenUnit] = []
+        var used = 0
+        var marks = 0
+        // A flood of combining marks adds no width, so the scalars looked at have a bound of their own.
+        var remaining = 8 * columns + 64
+        for scalar in text.unicodeScalars {
+            remaining -= 1
+            switch Self.kind(of: scalar, glyphs: glyphs) {
+            case .mark where !units.isEmpty:
+                if marks < Self.marksPerUnit, units[units.count - 1].text != "\u{FFFD}" {
+                    units[units.count - 1].text.unicodeScalars.append(scalar)
+                    marks += 1
+                }
+            case .mark, .dropped:
+                break
+            case .shown(let shown, let width):
+                if used + width > columns {
+                    return Self.ellipsised(units, columns: columns, glyphs: glyphs)
+                }
+                units.append(ScreenUnit(text: String(Character(shown)), width: width))
+                used += width
+                marks = 0
+            }
+            if remaining == 0 { return Self.ellipsised(units, columns: columns, glyphs: glyphs) }
+        }
+        return units
+    }
+
+    /// The columns that `text` takes when shown whole, up to `limit`.
+    package static func width(of text: String, limit: Int = 1_024, glyphs: ScreenGlyphs = .unicode) -> Int {
+        Self.units(text, columns: limit, glyphs: glyphs).reduce(0) { $0 + $1.width }
+    }
+
+    /// The printable form of `text`, at most `columns` wide.
+    package static func clean(_ text: String, columns: Int, glyphs: ScreenGlyphs = .unicode) -> String {
+        Self.units(text, columns: columns, glyphs: glyphs).reduce(into: "") { $0 += $1.text }
+    }
+
+    private static func ellipsised(_ units: [ScreenUnit], columns: Int, glyphs: ScreenGlyphs) -> [ScreenUnit] {
+        var units = units
+        var used = units.reduce(0) { $0 + $1.width }
+        while used > columns - 1, let last = units.popLast() { used -= last.width }
+        units.append(ScreenUnit(text: glyphs == .unicode ? "…" : "~", width: 1))
+        return units
+    }
+
+    private enum Kind {
+        case shown(Unicode.Scalar, width: Int)
+        case mark
+        case dropped
+    }
+
+    private static func kind(of scalar: Unicode.Scalar, glyphs: ScreenGlyphs) -> Kind {
+        if scalar.value >= 0x20, scalar.value < 0x7F { return .shown(scalar, width: 1) }
+        guard glyphs == .unicode else { return .shown("?", width: 1) }
+        if scalar.value < 0x20 { return .shown(Unicode.Scalar(0x2400 + scalar.value) ?? "?", width: 1) }
+        if scalar.value == 0x7F { return .shown("\u{2421}", width: 1) }
+        switch scalar.value {
+        // Joiners, variation selectors and skin tones change widths on some terminals and not on others.
+        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0x1F3FB...0x1F3FF, 0xE0100...0xE01EF: return .dropped
+        // Two of them make a flag of one, two or four columns.
+        case 0x1F1E6...0x1F1FF: return .shown("\u{FFFD}", width: 1)
+        // Vowels and finals of Hangul join the syllable before them.
+        case 0x1160...0x11FF, 0xD7B0...0xD7FF: return .mark
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return .mark
+        // Format characters hold the overrides of writing direction, which can turn a price around.
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+            return .shown("\u{FFFD}", width: 1)
+        case .spaceSeparator: return .shown(" ", width: 1)
+        default: return .shown(scalar, width: ScreenWidth.isWide(scalar) ? 2 : 1)
+        }
+    }
+}
+
+/// The East Asian width of a character, as far as a terminal needs it (Unicode, UAX 11: W and F).
+enum ScreenWidth {
+    /// Whether `scalar` takes two columns. Ambiguous ones take one, as terminals outside East Asian locales have it.
+    static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value >= 0x1100 else { return false }
+        if scalar.properties.isEmojiPresentation { return true }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+            0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18CFF, 0x1AFF0...0x1B2FF, 0x1D300...0x1D35F,
+            0x1F200...0x1F2FF, 0x20000...0x3FFFD:
+            return true
+        default:
+            return false
+        }
+    }
+}

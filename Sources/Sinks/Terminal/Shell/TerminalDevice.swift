@@ -1,0 +1,74 @@
+import Glibc
+
+/// A terminal: its modes, its size, its input and its output, none of which ever waits.
+final class TerminalDevice: Sendable {
+    private let output: PatientOutput
+    /// The modes as they were found.
+    private let modes: termios
+
+    var descriptor: Int32 { self.output.descriptor }
+
+    /// - Throws: ``TerminalError`` when `given` is no terminal.
+    init(_ given: Int32) throws(TerminalError) {
+        self.output = PatientOutput(given)
+        var modes = termios()
+        guard tcgetattr(self.output.descriptor, &modes) == 0 else {
+            throw TerminalError(call: "tcgetattr", number: errno)
+        }
+        self.modes = modes
+    }
+
+    /// Whether the job may use the terminal: it stands in its foreground, or the terminal controls no job of ours.
+    var isOurs: Bool {
+        let foreground = tcgetpgrp(self.descriptor)
+        return foreground < 0 || foreground == getpgrp()
+    }
+
+    /// Takes keys one by one, unechoed, Ctrl-C and Ctrl-Z among them as bytes, and no Ctrl-S that would stop the output.
+    func takeKeys() {
+        TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes)
+        var raw = self.modes
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+        raw.c_iflag &= ~tcflag_t(IXON)
+        withUnsafeMutableBytes(of: &raw.c_cc) { characters in
+            characters[Int(VMIN)] = 1
+            characters[Int(VTIME)] = 0
+        }
+        tcsetattr(self.descriptor, TCSANOW, &raw)
+    }
+
+    /// Gives the modes back.
+    func giveBack() {
+        var modes = self.modes
+        tcsetattr(self.descriptor, TCSANOW, &modes)
+        TerminalRescue.disarm()
+    }
+
+    /// The size in columns and lines; 80×24 where the terminal does not know.
+    var size: ScreenGrid.Size {
+        var window = winsize()
+        guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+            return ScreenGrid.Size(columns: 80, rows: 24)
+        }
+        return .bounded(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    }
+
+    enum Input {
+        case bytes([UInt8])
+        case nothing
+        case closed
+    }
+
+    /// Reads what has been typed.
+    func read() -> Input {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(self.descriptor, &bytes, bytes.count)
+        if count > 0 { return .bytes(Array(bytes[..<count])) }
+        if count < 0, errno == EAGAIN || errno == EINTR { return .nothing }
+        return .closed
+    }
+
+    func write(_ bytes: ArraySlice<UInt8>) -> PatientOutput.Outcome {
+        self.output.write(bytes)
+    }
+}

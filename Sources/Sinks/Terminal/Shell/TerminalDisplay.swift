@@ -1,0 +1,101 @@
+import Glibc
+import Synchronization
+
+/// The live screen on a terminal, drawn by a thread of its own.
+///
+/// States are published from any thread without ever waiting, and the newest wins: a terminal that stops reading holds
+/// up nothing but its own picture. The terminal is restored on every way out: ``stop()``, the keys `q` and Ctrl-C, a
+/// hang-up, a crash, a deadly signal that the program does not handle itself, and `exit`.
+///
+/// SIGTERM and SIGINT that the program handles are the program's: it calls ``stop()``. Ctrl-C at the keyboard is a key
+/// here and ends ``run()`` with `quitKey`. At most one display runs in a process at a time.
+package final class TerminalDisplay: Sendable {
+    /// Why the display ended.
+    package enum ExitCause: Sendable, Equatable {
+        /// A person asked for it with `q` or Ctrl-C.
+        case quitKey
+        case stopped
+        /// The terminal is gone.
+        case hangup
+    }
+
+    struct Mailbox {
+        var newest: DisplayState?
+        var isStopping = false
+        /// Whether the drawing thread waits for news without a limit that would bring it here soon enough.
+        var sleeps = false
+    }
+
+    let mailbox = Mutex(Mailbox())
+    let wake: WakeSignal
+    let device: TerminalDevice
+    let settings: DisplaySettings
+
+    /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
+    ///
+    /// - Throws: ``TerminalError`` when `output` is no terminal.
+    package init(output: Int32 = STDOUT_FILENO, settings: DisplaySettings) throws(TerminalError) {
+        self.wake = try WakeSignal()
+        self.device = try TerminalDevice(output)
+        self.settings = settings
+    }
+
+    /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.
+    package func publish(_ state: DisplayState) {
+        let mustWake = self.mailbox.withLock { mailbox in
+            mailbox.newest = state
+            defer { mailbox.sleeps = false }
+            return mailbox.sleeps
+        }
+        if mustWake { self.wake.ring() }
+    }
+
+    /// Ends ``run()`` within a second, the terminal restored. From any thread, any number of times, also before `run`.
+    package func stop() {
+        self.mailbox.withLock { $0.isStopping = true }
+        self.wake.ring()
+    }
+
+    /// Draws until asked to end; a cancelled task is asked so. Call it once.
+    package func run() async -> ExitCause {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                OwnThread.start {
+                    var loop = TerminalLoop(display: self)
+                    continuation.resume(returning: loop.run())
+                }
+            }
+        } onCancel: {
+            self.stop()
+        }
+    }
+}
+
+/// A thread for work that waits in the kernel, which no event loop and no task may.
+enum OwnThread {
+    private final class Work {
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a new detached thread, or on the caller's where the system has no thread left.
+    static func start(_ body: @escaping @Sendable () -> Void) {
+        let work = Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            },
+            work.toOpaque()
+        )
+        guard failure == 0 else {
+            work.takeRetainedValue().body()
+            return
+        }
+        pthread_detach(thread)
+    }
+}

@@ -1,0 +1,183 @@
+import Glibc
+import Synchronization
+
+/// The drawing thread: waits for news, keys, signals and the clock, and obeys ``FramePacer``.
+struct TerminalLoop {
+    /// How long the last bytes may take on a terminal that has stopped reading.
+    private static let leaveLimit: Int64 = 500_000_000
+    /// How often a job in the background looks whether it is in front again.
+    private static let backgroundCheck: Int64 = 500_000_000
+
+    private let display: TerminalDisplay
+    private let painter: ScreenPainter
+    private var pacer: FramePacer
+    private var keys = TerminalKeys()
+    private var state: DisplayState?
+    /// What the terminal shows, once `pending` is written.
+    private var shown: ScreenGrid?
+    private var pending: ArraySlice<UInt8> = []
+    /// Whether the alternate screen is ours at the moment.
+    private var isInside = false
+
+    init(display: TerminalDisplay) {
+        self.display = display
+        self.painter = ScreenPainter(colour: display.settings.colour == .auto)
+        self.pacer = FramePacer(framesPerSecond: display.settings.framesPerSecond)
+    }
+
+    mutating func run() -> TerminalDisplay.ExitCause {
+        TerminalRescue.install(bell: self.display.wake.bell)
+        self.goInside()
+        var cause: TerminalDisplay.ExitCause?
+        while cause == nil {
+            cause = self.turn()
+        }
+        self.goOutside()
+        TerminalRescue.uninstall()
+        return cause ?? .stopped
+    }
+
+    /// Goes once around: signals, news, drawing, writing, waiting, keys.
+    private mutating func turn() -> TerminalDisplay.ExitCause? {
+        let events = TerminalRescue.takeEvents()
+        if events.contains(.hungUp) { return .hangup }
+        if events.contains(.stopAsked) { self.suspend() }
+        if events.contains(.continued) || !self.isInside {
+            self.isInside = false
+            self.goInside()
+        }
+        if events.contains(.resized) { self.pacer.contentChanged() }
+
+        let (news, isStopping) = self.display.mailbox.withLock { mailbox in
+            defer { mailbox.newest = nil }
+            return (mailbox.newest, mailbox.isStopping)
+        }
+        if isStopping { return .stopped }
+        if let news {
+            self.state = news
+            self.pacer.contentChanged()
+        }
+        // What is under way goes first: only an empty line to the terminal lets the next frame be made.
+        guard self.flush() else { return .hangup }
+        let wait = self.drawIfDue()
+        guard self.flush() else { return .hangup }
+        return self.listen(atMost: wait)
+    }
+
+    /// Draws if it is time; gives how long nothing needs drawing, `nil` for until there is news.
+    private mutating func drawIfDue() -> Int64? {
+        guard self.isInside else { return Self.backgroundCheck }
+        // A frame under way is finished first; the next one is made of what is newest then.
+        guard self.pending.isEmpty, let state = self.state else { return nil }
+        let now = DisplayClock.now()
+        switch self.pacer.next(now: now.monotonic) {
+        case .sleep(let until):
+            return until.map { $0 - now.monotonic }
+        case .draw:
+            let glyphs = self.display.settings.glyphs
+            let frame = DisplayView.frame(of: state, size: self.display.device.size, now: now, glyphs: glyphs)
+            self.pending = self.painter.bytes(from: self.shown, to: frame.grid)[...]
+            self.shown = frame.grid
+            self.pacer.drew(now: now.monotonic, contentChangesAt: frame.changesAt)
+            guard case .sleep(let until) = self.pacer.next(now: now.monotonic) else { return 0 }
+            return until.map { $0 - now.monotonic }
+        }
+    }
+
+    /// Writes what the terminal takes; `false` when it is gone.
+    private mutating func flush() -> Bool {
+        while !self.pending.isEmpty {
+            switch self.display.device.write(self.pending) {
+            case .wrote(let count): self.pending = self.pending.dropFirst(count)
+            case .full: return true
+            case .closed: return false
+            }
+        }
+        return true
+    }
+
+    /// Waits for whatever comes first, and takes the keys.
+    private mutating func listen(atMost wait: Int64?) -> TerminalDisplay.ExitCause? {
+        // While a frame is due soon or under way, news need no bell: the loop comes by itself.
+        let needsBell = self.isInside && self.pending.isEmpty && !self.pacer.isDirty
+        let isCalled = self.display.mailbox.withLock { mailbox in
+            mailbox.sleeps = needsBell && mailbox.newest == nil
+            return mailbox.isStopping || (needsBell && mailbox.newest != nil)
+        }
+        var events: Int16 = self.isInside ? Int16(POLLIN) : 0
+        if !self.pending.isEmpty { events |= Int16(POLLOUT) }
+        var descriptors = [
+            pollfd(fd: self.display.wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: self.display.device.descriptor, events: events, revents: 0),
+        ]
+        DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
+        self.display.mailbox.withLock { $0.sleeps = false }
+        if descriptors[0].revents != 0 { self.display.wake.hush() }
+        let heard = Int32(descriptors[1].revents)
+        if heard & POLLIN != 0 { return self.takeKeys() }
+        return heard & (POLLHUP | POLLERR | POLLNVAL) != 0 ? .hangup : nil
+    }
+
+    private mutating func takeKeys() -> TerminalDisplay.ExitCause? {
+        switch self.display.device.read() {
+        case .nothing: return nil
+        case .closed: return .hangup
+        case .bytes(let bytes):
+            for byte in bytes {
+                switch self.keys.took(byte) {
+                case .quit: return .quitKey
+                case .suspend: self.suspend()
+                case .abort: kill(getpid(), SIGQUIT)
+                case .redraw:
+                    self.shown = nil
+                    self.pacer.contentChanged()
+                case nil: break
+                }
+            }
+            return nil
+        }
+    }
+
+    // MARK: In and out of the alternate screen
+
+    /// Takes the terminal, if the job is in front.
+    private mutating func goInside() {
+        guard !self.isInside else { return }
+        guard self.display.device.isOurs else {
+            // In the background the screen is the shell's.
+            self.pending = []
+            TerminalRescue.disarm()
+            return
+        }
+        self.isInside = true
+        self.display.device.takeKeys()
+        self.pending = ScreenPainter.enter[...]
+        self.shown = nil
+        self.pacer.contentChanged()
+    }
+
+    /// Gives the terminal back, as far as it takes the bytes within the limit.
+    private mutating func goOutside() {
+        guard self.isInside else { return }
+        self.isInside = false
+        self.pending += ScreenPainter.leave
+        let limit = DisplayClock.monotonic() + Self.leaveLimit
+        while self.flush(), !self.pending.isEmpty {
+            let left = limit - DisplayClock.monotonic()
+            guard left > 0 else { break }
+            var descriptors = [
+                pollfd(fd: self.display.device.descriptor, events: Int16(POLLOUT), revents: 0)
+            ]
+            DisplayClock.wait(&descriptors, nanoseconds: left)
+        }
+        self.pending = []
+        self.display.device.giveBack()
+    }
+
+    /// Gives the terminal back, stops the job as Ctrl-Z should, and goes on when the job does.
+    private mutating func suspend() {
+        self.goOutside()
+        TerminalRescue.stopJob(wake: self.display.wake)
+        self.goInside()
+    }
+}

@@ -1,0 +1,92 @@
+package import Market
+
+/// The display's reading of the feed: news in, the state to be drawn out.
+///
+/// A value without a clock. Whoever owns it (the feed's loop, a `watch` client) calls it and publishes ``state`` to a
+/// ``TerminalDisplay``. Times are monotonic nanoseconds.
+package struct DisplayModel: Sendable {
+    package private(set) var state: DisplayState
+    private var rowOf: [String: Int] = [:]
+    /// The place of each subscribed symbol on the screen.
+    private var rankOf: [String: Int] = [:]
+
+    /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
+    package init(symbols: [String], status: FeedStatus, relay: String? = nil) {
+        self.state = DisplayState(waiting: symbols, status: status, relay: relay)
+        for (rank, symbol) in symbols.enumerated() { self.rankOf[symbol] = rank }
+    }
+
+    /// Takes a debounced price.
+    package mutating func take(_ update: PriceUpdate, now: Int64) {
+        let summary = update.summary
+        let row = self.row(for: summary, now: now)
+        let before = self.state.rows[row].summary
+        self.state.rows[row].note(summary, now: now)
+        if summary.price != before.price {
+            self.state.rows[row].direction = summary.price > before.price ? .up : .down
+        }
+        self.state.rows[row].summary = summary
+        self.state.rows[row].skipped &+= update.skipped
+    }
+
+    /// Takes what the board knows of a symbol now, between two debounced prices.
+    ///
+    /// The price on the screen stays the debounced one; age, rate, extremes and volume follow the tape. Without this a
+    /// market whose price stands still would look silent.
+    package mutating func observe(_ summary: SymbolSummary, now: Int64) {
+        guard let row = self.rowOf[summary.symbol] else { return }
+        self.state.rows[row].note(summary, now: now)
+        self.state.rows[row].summary.high = summary.high
+        self.state.rows[row].summary.low = summary.low
+        self.state.rows[row].summary.volume = summary.volume
+        self.state.rows[row].summary.trades = summary.trades
+        self.state.rows[row].summary.sequence = summary.sequence
+    }
+
+    package mutating func statusChanged(_ status: FeedStatus) {
+        self.state.status = status
+    }
+
+    package mutating func gapFound(_ gap: Gap) {
+        self.state.gaps += 1
+        self.state.lastGap = gap
+    }
+
+    /// Takes the relay's count of clients.
+    package mutating func clientsChanged(_ clients: Int?) {
+        self.state.clients = clients
+    }
+
+    private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
+        if let row = self.rowOf[summary.symbol] { return row }
+        // Symbols that nobody named stand behind those that somebody did.
+        let rank = self.rankOf[summary.symbol] ?? .max
+        let row =
+            self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count
+        self.state.waiting.removeAll { $0 == summary.symbol }
+        var first = DisplayRow(summary: summary, arrived: now)
+        // What came before the first sight, all at once, is no rate.
+        first.rate.add(0, now: now)
+        first.widen(to: summary)
+        self.state.rows.insert(first, at: row)
+        for index in row..<self.state.rows.count { self.rowOf[self.state.rows[index].summary.symbol] = index }
+        return row
+    }
+}
+
+extension DisplayRow {
+    /// Follows the tape's count and clock.
+    fileprivate mutating func note(_ summary: SymbolSummary, now: Int64) {
+        if summary.sequence != self.summary.sequence { self.arrived = now }
+        if summary.trades > self.summary.trades {
+            self.rate.add(summary.trades - self.summary.trades, now: now)
+        }
+        self.widen(to: summary)
+    }
+
+    fileprivate mutating func widen(to summary: SymbolSummary) {
+        for price in [summary.price, summary.open, summary.high, summary.low] {
+            self.fractionDigits = min(max(self.fractionDigits, -Int(price.exponent)), PriceText.mostFractionDigits)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// The trades per second of one symbol, over the last ten whole seconds.
+///
+/// Unlike the market's `TradeRate` it leaves out the second under way, so that the number on the screen changes once a
+/// second at most, and says when. It falls by itself when nothing arrives, so a silent feed never shows the rate of better times. Times are monotonic
+/// nanoseconds.
+package struct DisplayRate: Sendable {
+    static let window: Int64 = 10
+
+    /// Trades by second; second `s` lives in slot `s % 11`, the eleventh being the second under way.
+    private var counts: [11 of UInt32] = .init(repeating: 0)
+    /// The newest second that `counts` knows, and the first one ever.
+    private var newest: Int64?
+    private var first: Int64 = 0
+
+    package init() {}
+
+    /// Counts `trades` that arrived at `now`.
+    package mutating func add(_ trades: UInt64, now: Int64) {
+        let second = Self.second(of: now)
+        self.advance(to: second)
+        // A clock that seems to go back counts into its newest second.
+        let slot = Self.slot(max(second, self.newest ?? second))
+        let (sum, overflow) = self.counts[slot].addingReportingOverflow(UInt32(clamping: trades))
+        self.counts[slot] = overflow ? .max : sum
+    }
+
+    /// Tenths of a trade per second at `now`; `nil` before the first whole second is over.
+    package func tenthsPerSecond(now: Int64) -> Int64? {
+        guard let newest else { return nil }
+        let second = max(Self.second(of: now), newest)
+        let from = max(second - Self.window, self.first)
+        guard from < second else { return nil }
+        let total = self.total(from..<second, newest: newest)
+        return (total * 10 + (second - from) / 2) / (second - from)
+    }
+
+    /// When the rate may next change without a trade; `nil` when it has come to rest.
+    package func nextChange(now: Int64) -> Int64? {
+        guard let newest else { return nil }
+        let second = max(Self.second(of: now), newest)
+        guard self.total((second - Self.window)..<(second + 1), newest: newest) > 0 else { return nil }
+        return (second + 1) * 1_000_000_000
+    }
+
+    private func total(_ seconds: Range<Int64>, newest: Int64) -> Int64 {
+        var total: Int64 = 0
+        var second = max(seconds.lowerBound, newest - Self.window, self.first)
+        while second < seconds.upperBound, second <= newest {
+            total += Int64(self.counts[Self.slot(second)])
+            second += 1
+        }
+        return total
+    }
+
+    private mutating func advance(to second: Int64) {
+        guard let newest else {
+            self.newest = second
+            self.first = second
+            return
+        }
+        guard second > newest else { return }
+        var stale = max(newest + 1, second - Self.window)
+        while stale <= second {
+            self.counts[Self.slot(stale)] = 0
+            stale += 1
+        }
+        self.newest = second
+    }
+
+    private static func second(of now: Int64) -> Int64 {
+        let (quotient, remainder) = now.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+
+    private static func slot(_ second: Int64) -> Int {
+        let remainder = second % (Self.window + 1)
+        return Int(remainder < 0 ? remainder + Self.window + 1 : remainder)
+    }
+}

@@ -1,0 +1,84 @@
+package import Market
+
+/// Where a price went with its last change.
+package enum PriceDirection: Sendable, Equatable {
+    case none
+    case up
+    case down
+}
+
+/// What the display knows of one symbol that has a price.
+package struct DisplayRow: Sendable {
+    package var summary: SymbolSummary
+    /// When the newest trade arrived; monotonic clock, ns.
+    package var arrived: Int64
+    package var direction: PriceDirection
+    package var rate: DisplayRate
+    /// Trades that the debounce left out, in the session.
+    package var skipped: UInt64
+    /// Fraction digits that every price of the symbol is shown with: the most that any of them needed.
+    package var fractionDigits: Int
+
+    package init(
+        summary: SymbolSummary,
+        arrived: Int64,
+        direction: PriceDirection = .none,
+        rate: DisplayRate = DisplayRate(),
+        skipped: UInt64 = 0,
+        fractionDigits: Int = 0
+    ) {
+        self.summary = summary
+        self.arrived = arrived
+        self.direction = direction
+        self.rate = rate
+        self.skipped = skipped
+        self.fractionDigits = fractionDigits
+    }
+}
+
+/// Everything that the screen shows, as a value.
+///
+/// ``DisplayModel`` makes one from the pipeline's news; ``DisplayView`` draws it.
+package struct DisplayState: Sendable {
+    /// One row a symbol, in the order of the screen.
+    package var rows: [DisplayRow]
+    /// Subscribed symbols that have no price yet.
+    package var waiting: [String]
+    package var status: FeedStatus
+    package var gaps: Int
+    package var lastGap: Gap?
+    /// Where the relay listens (`127.0.0.1:8080`), if there is one, and how many clients it has, if that is known.
+    package var relay: String?
+    package var clients: Int?
+
+    package init(
+        rows: [DisplayRow] = [],
+        waiting: [String] = [],
+        status: FeedStatus,
+        gaps: Int = 0,
+        lastGap: Gap? = nil,
+        relay: String? = nil,
+        clients: Int? = nil
+    ) {
+        self.rows = rows
+        self.waiting = waiting
+        self.status = status
+        self.gaps = gaps
+        self.lastGap = lastGap
+        self.relay = relay
+        self.clients = clients
+    }
+}
+
+/// One moment on both clocks: ages are measured on the monotonic one, promises (`retryAt`) on the wall's.
+package struct DisplayTime: Sendable, Equatable {
+    /// ns since some fixed point, never set back.
+    package var monotonic: Int64
+    /// ns since 1970 UTC.
+    package var wall: Int64
+
+    package init(monotonic: Int64, wall: Int64) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+}

@@ -1,0 +1,90 @@
+package import Market
+
+/// Numbers as the screen shows them. Prices are exact; only a volume, a rate and a percentage are ever shortened.
+package enum PriceText {
+    /// More zeros than these are written as a power of ten.
+    package static let mostFractionDigits = 18
+    private static let mostIntegerDigits = 18
+
+    /// The exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small numbers as
+    /// `digits e power`, which is exact too.
+    package static func exact(_ decimal: ExactDecimal, fractionDigits: Int = 0) -> String {
+        let digits = String(decimal.significand.magnitude)
+        let exponent = Int(decimal.exponent)
+        let sign = decimal.significand < 0 ? "-" : ""
+        if -exponent > Self.mostFractionDigits || digits.count + exponent > Self.mostIntegerDigits {
+            return "\(sign)\(digits)e\(exponent)"
+        }
+        let wanted = min(max(fractionDigits, 0), Self.mostFractionDigits)
+        var whole = digits
+        var fraction = ""
+        if exponent >= 0 {
+            if !decimal.isZero { whole += String(repeating: "0", count: exponent) }
+        } else {
+            if whole.count <= -exponent {
+                whole = String(repeating: "0", count: -exponent - whole.count + 1) + whole
+            }
+            fraction = String(whole.suffix(-exponent))
+            whole.removeLast(-exponent)
+        }
+        if fraction.count < wanted { fraction += String(repeating: "0", count: wanted - fraction.count) }
+        return sign + (fraction.isEmpty ? whole : "\(whole).\(fraction)")
+    }
+
+    /// `sum` cut to about eight significant digits, never within its whole part; for volumes.
+    package static func shortened(_ sum: ExactSum) -> String {
+        let text = sum.description
+        guard let point = text.firstIndex(of: "."), !text.contains("e") else { return text }
+        let whole = text[..<point]
+        let fraction = text[text.index(after: point)...]
+        let isSmall = whole == "0" || whole == "-0"
+        let zeros = isSmall ? fraction.prefix { $0 == "0" }.count : 0
+        let kept = isSmall ? zeros + 8 : 8 - min(whole.count, 8)
+        guard kept < fraction.count else { return text }
+        return kept == 0 ? String(whole) : "\(whole).\(fraction.prefix(kept))"
+    }
+
+    /// `price - open` with a sign, exact; `nil` where it cannot be held.
+    package static func change(_ price: ExactDecimal, since open: ExactDecimal, fractionDigits: Int) -> String? {
+        guard let difference = price.subtracting(open) else { return nil }
+        return (difference > .zero ? "+" : "") + Self.exact(difference, fractionDigits: fractionDigits)
+    }
+
+    /// The change in percent with two decimals, halves away from zero; `nil` where it has no meaning or no room.
+    package static func percent(_ price: ExactDecimal, since open: ExactDecimal) -> String? {
+        guard open.significand > 0, let (newest, first) = Self.aligned(price, open) else { return nil }
+        let (scaled, overflow) = (newest - first).multipliedReportingOverflow(by: 20_000)
+        guard !overflow else { return nil }
+        // Twice the hundredths of a percent, so that the half can be rounded without a fraction.
+        let doubled = scaled / first
+        let hundredths = (doubled.magnitude + 1) / 2
+        guard hundredths < 1_000_000_000 else { return nil }
+        let fraction = String(hundredths % 100)
+        let sign = hundredths == 0 ? "" : (newest < first ? "-" : "+")
+        return "\(sign)\(hundredths / 100).\(fraction.count == 1 ? "0" : "")\(fraction)%"
+    }
+
+    /// Trades per second from tenths: `0.4`, `12`, `1250`.
+    package static func rate(tenths: Int64) -> String {
+        tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
+    }
+
+    /// Both numbers on the smaller power of ten, where 128 bits hold their difference.
+    private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (Int128, Int128)? {
+        let exponent = min(
+            left.isZero ? Int(right.exponent) : Int(left.exponent),
+            right.isZero ? Int(left.exponent) : Int(right.exponent)
+        )
+        guard let one = Self.scaled(left, to: exponent), let other = Self.scaled(right, to: exponent) else { return nil }
+        return (one, other)
+    }
+
+    private static func scaled(_ decimal: ExactDecimal, to exponent: Int) -> Int128? {
+        guard !decimal.isZero else { return 0 }
+        let zeros = Int(decimal.exponent) - exponent
+        guard zeros <= 18 else { return nil }
+        var value = Int128(decimal.significand)
+        for _ in 0..<zeros { value *= 10 }
+        return value
+    }
+}

@@ -1,0 +1,146 @@
+import Market
+
+/// The state of the feed in words, from the longest form to the shortest, with the time of their next change.
+struct StatusWords {
+    /// Longest first; each begins with a mark, so that colour is never alone.
+    var forms: [String]
+    var ink: CellStyle.Ink
+    /// Why, when the longest form says it.
+    var reason: String?
+    /// How long these words stay true, ns; `nil` when they do not depend on time.
+    var lasts: Int64?
+
+    /// - Parameters:
+    ///   - silence: the age of the newest trade of all, ns; shown when the feed calls itself live and yet is silent.
+    init(_ status: FeedStatus, silence: Int64?, wall: Int64, glyphs: ScreenGlyphs) {
+        let mark = glyphs == .unicode ? Self.mark(of: status.phase) : "*"
+        self.reason = status.phase.hasReason ? status.reason : nil
+        let because = status.reason.map { ": \($0)" } ?? ""
+        self.lasts = nil
+        switch status.phase {
+        case .connecting:
+            self.ink = .warning
+            self.forms = ["CONNECTING\(because)", "CONNECTING", "CONN"]
+        case .waiting:
+            self.ink = .warning
+            self.forms = ["CONNECTED, no trade yet", "WAITING", "WAIT"]
+        case .live:
+            if let silence, AgeText.seconds(silence) >= Freshness.lateSeconds {
+                self.ink = .warning
+                self.forms = ["LATE, no trade for \(AgeText.words(silence))", "LATE \(AgeText.words(silence))", "LATE"]
+                self.lasts = AgeText.untilChange(growing: silence)
+            } else {
+                self.ink = .good
+                self.forms = ["LIVE"]
+            }
+        case .late:
+            let age = silence ?? (wall - status.since)
+            self.ink = .warning
+            self.forms = ["LATE, no trade for \(AgeText.words(age))", "LATE \(AgeText.words(age))", "LATE"]
+            self.lasts = AgeText.untilChange(growing: age)
+        case .reconnecting(let attempt, let retryAt):
+            let wait = retryAt - wall
+            let when = AgeText.seconds(wait) == 0 ? "now" : "in \(AgeText.words(wait))"
+            self.ink = .alarm
+            self.forms = [
+                "RECONNECTING, attempt \(attempt) \(when)\(because)", "RECONNECTING, attempt \(attempt) \(when)",
+                "RECONNECTING \(attempt) \(when)", "RECONNECTING", "RECON",
+            ]
+            self.lasts = AgeText.untilChange(shrinking: wait)
+        case .rateLimited(let until):
+            let wait = until - wall
+            let how = AgeText.seconds(wait) == 0 ? "" : " for \(AgeText.words(wait))"
+            self.ink = .alarm
+            self.forms = ["RATE LIMITED\(how)\(because)", "RATE LIMITED\(how)", "RATE LIMITED", "LIMIT"]
+            self.lasts = AgeText.untilChange(shrinking: wait)
+        case .keyRejected:
+            self.ink = .alarm
+            self.forms = ["KEY REJECTED\(because)", "KEY REJECTED", "KEY"]
+        case .ended:
+            self.ink = .warning
+            self.forms = ["ENDED\(because)", "ENDED", "END"]
+        case .stopped:
+            self.ink = .warning
+            self.forms = ["STOPPED\(because)", "STOPPED", "STOP"]
+        }
+        self.forms = self.forms.map { "\(mark) \($0)" } + [self.forms[self.forms.count - 1]]
+    }
+
+    private static func mark(of phase: FeedStatus.Phase) -> String {
+        switch phase {
+        case .live: "●"
+        case .connecting, .waiting, .late: "◌"
+        case .reconnecting, .rateLimited, .keyRejected: "✖"
+        case .ended, .stopped: "■"
+        }
+    }
+}
+
+/// How far a price can be trusted to be the market's.
+enum Freshness: Equatable {
+    case fresh
+    /// No trade for five seconds, though the feed stands.
+    case late
+    /// No trade for half a minute, or the feed is cut: the market may be anywhere.
+    case old
+
+    static let lateSeconds: Int64 = 5
+    static let oldSeconds: Int64 = 30
+
+    init(age: Int64, phase: FeedStatus.Phase) {
+        switch phase {
+        case .live, .late:
+            let seconds = AgeText.seconds(age)
+            self = seconds >= Self.oldSeconds ? .old : (seconds >= Self.lateSeconds ? .late : .fresh)
+        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .ended, .stopped:
+            self = .old
+        }
+    }
+
+    /// The age in words, longest form first; anything but fresh says so with a word.
+    func forms(age: Int64) -> [String] {
+        let words = AgeText.words(age)
+        return switch self {
+        case .fresh: ["\(words) ago", words]
+        case .late: ["LATE \(words)", "LATE", "!"]
+        case .old: ["OLD \(words)", "OLD", "!"]
+        }
+    }
+}
+
+/// The marks that a person must never miss: where the trades come from when not from the market, and a certificate
+/// that nobody checked. They shrink with the screen and never go.
+enum DisplayMarks {
+    static func source(_ source: FeedStatus.Source) -> [String] {
+        switch source {
+        case .live:
+            return []
+        case .demo:
+            return ["DEMO", "D"]
+        case .replay(let file, let speed):
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            let pace = Self.pace(speed)
+            return ["REPLAY \(pace) \(name)", "REPLAY \(pace)", "REPLAY", "RPL", "R"]
+        }
+    }
+
+    static func certificate(isChecked: Bool) -> [String] {
+        isChecked ? [] : ["CERTIFICATE NOT CHECKED", "CERT NOT CHECKED", "NO CERT CHECK", "!CERT", "!C"]
+    }
+
+    static func pace(_ speed: Double?) -> String {
+        guard let speed else { return "max" }
+        let text = "\(speed)"
+        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + "x"
+    }
+}
+
+extension FeedStatus.Phase {
+    /// Whether the reason of a status is news in this phase.
+    fileprivate var hasReason: Bool {
+        switch self {
+        case .waiting, .live, .late: false
+        case .connecting, .reconnecting, .rateLimited, .keyRejected, .ended, .stopped: true
+        }
+    }
+}
