@@ -195,7 +195,8 @@ private struct Layer {
             guard let result = try? self.snapshot.value(forKey: setting.configKey, type: type) else { continue }
             switch result.value?.content {
             case .string(let text): return [text]
-            case .stringArray(let texts): return texts
+            // A setting of one value is given none, so that it says so, rather than the first.
+            case .stringArray(let texts): return setting.isList ? texts : []
             default: return nil
             }
         }
