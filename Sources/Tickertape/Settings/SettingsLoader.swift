@@ -70,9 +70,6 @@ extension Settings {
     }
 
     private func refuseContradictions() throws(OperatorError) {
-        if let atMost = self.pipeline.atMost, atMost < self.pipeline.quiet {
-            throw self.contradiction("pipeline.at-most", "pipeline.quiet", "must not be less than")
-        }
         if self.reconnect.max < self.reconnect.min {
             throw self.contradiction("reconnect.max", "reconnect.min", "must not be less than")
         }

@@ -168,7 +168,6 @@ struct SettingsLayersTests {
                 == "reconnect.max (1m, default) must not be less than reconnect.min (2m, from \(self.folder.path)/config.yaml)"
         )
         #expect(error.status == .configuration)
-        #expect(self.failure { try self.load(flags: [(.atMost, ["1ms"])]) }.status == .usage)
     }
 
     @Test("switching the certificate check off is warned about with where it was done")
