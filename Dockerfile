@@ -24,7 +24,7 @@ RUN swift build --configuration release --product tickertape --static-swift-stdl
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates libssl3 \
+    && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
 COPY --from=build /out/ /usr/local/bin/

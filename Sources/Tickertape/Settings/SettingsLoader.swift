@@ -70,9 +70,6 @@ extension Settings {
     }
 
     private func refuseContradictions() throws(OperatorError) {
-        if let atMost = self.pipeline.atMost, atMost < self.pipeline.quiet {
-            throw self.contradiction("pipeline.at-most", "pipeline.quiet", "must not be less than")
-        }
         if self.reconnect.max < self.reconnect.min {
             throw self.contradiction("reconnect.max", "reconnect.min", "must not be less than")
         }
@@ -195,7 +192,8 @@ private struct Layer {
             guard let result = try? self.snapshot.value(forKey: setting.configKey, type: type) else { continue }
             switch result.value?.content {
             case .string(let text): return [text]
-            case .stringArray(let texts): return texts
+            // A setting of one value is given none, so that it says so, rather than the first.
+            case .stringArray(let texts): return setting.isList ? texts : []
             default: return nil
             }
         }

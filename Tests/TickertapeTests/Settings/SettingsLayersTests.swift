@@ -1,0 +1,193 @@
+import ArgumentParser
+import NIOCore
+import Testing
+
+@testable import Tickertape
+
+@Suite("Where settings come from")
+struct SettingsLayersTests {
+    private let folder = ScratchFolder()
+
+    /// Loads with a config file of the given text.
+    private func load(
+        _ yaml: String? = nil,
+        environment: [String: String] = [:],
+        flags: [(Setting, [String])] = []
+    ) throws -> LoadedSettings {
+        var given = GivenFlags()
+        given.configFile = yaml.map { self.folder.file("config.yaml", $0) }
+        for (setting, texts) in flags { given.add(setting, texts, flag: "--\(setting.flags[0])") }
+        // An empty folder keeps the config files of whoever runs the tests out of them.
+        return try Settings.load(
+            flags: given,
+            environment: ["XDG_CONFIG_HOME": self.folder.path].merging(environment) { $1 }
+        )
+    }
+
+    private func failure(_ body: () throws -> LoadedSettings) -> OperatorError {
+        do {
+            _ = try body()
+            return OperatorError("nothing was thrown", status: .success)
+        } catch {
+            return error as? OperatorError ?? OperatorError("\(error)", status: .failure)
+        }
+    }
+
+    @Test("without anything, the defaults are in force")
+    func defaults() throws {
+        let loaded = try self.load()
+        #expect(loaded.settings == Settings())
+        #expect(loaded.file == nil)
+        #expect(loaded.warnings.isEmpty)
+        #expect(loaded.settings.origin(of: "pipeline.quiet") == .builtIn)
+    }
+
+    @Test("flags win over the environment, the environment over the file, the file over the defaults")
+    func precedence() throws {
+        let yaml = """
+            pipeline:
+              quiet: 1ms
+              at-most: 101ms
+            relay:
+              max-clients: 7
+            """
+        let variables = ["TICKERTAPE_PIPELINE_QUIET": "2ms", "TICKERTAPE_PIPELINE_AT_MOST": "102ms"]
+        let loaded = try self.load(yaml, environment: variables, flags: [(.quiet, ["3ms"])])
+        #expect(loaded.settings.pipeline.quiet == .milliseconds(3))
+        #expect(loaded.settings.origin(of: "pipeline.quiet") == .flag("--quiet-for"))
+        #expect(loaded.settings.pipeline.atMost == .milliseconds(102))
+        #expect(loaded.settings.origin(of: "pipeline.at-most") == .environment("TICKERTAPE_PIPELINE_AT_MOST"))
+        #expect(loaded.settings.relay.maxClients == 7)
+        #expect(loaded.settings.origin(of: "relay.max-clients") == .file(loaded.file!))
+        #expect(loaded.settings.origin(of: "log.level") == .builtIn)
+    }
+
+    @Test("every setting can be given in the file, in the environment and by --set, and comes back as it was written")
+    func everySettingEverywhere() throws {
+        for setting in Setting.all where setting.key != "token" && setting.key != "token-file" {
+            let value = Self.unusual[setting.key] ?? ""
+            #expect(!value.isEmpty, "\(setting.key) needs a value in this test")
+            let text = setting.isList ? "[\(value)]" : value
+
+            let fromFile = try self.load("\"\(setting.key)\": \(text)").settings
+            #expect(setting.write(fromFile) == text, "\(setting.key) in the file")
+
+            let fromEnvironment = try self.load(environment: [setting.environment: value]).settings
+            #expect(setting.write(fromEnvironment) == text, "\(setting.environment)")
+
+            let common = try CommonOptions.parse(["--set", "\(setting.key)=\(value)"])
+            var flags = GivenFlags()
+            common.add(to: &flags)
+            let fromFlag = try Settings.load(flags: flags, environment: ["XDG_CONFIG_HOME": self.folder.path]).settings
+            #expect(setting.write(fromFlag) == text, "--set \(setting.key)")
+            #expect(
+                setting.write(fromFlag) != setting.write(Settings()),
+                "\(setting.key): the value must not be the default"
+            )
+        }
+    }
+
+    private static let unusual: [String: String] = [
+        "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x", "upstream.ping-interval": "7s",
+        "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
+        "handshake.dns-timeout": "1s", "handshake.tcp-timeout": "2s", "handshake.tls-timeout": "3s",
+        "handshake.upgrade-timeout": "4s", "reconnect.min": "600ms", "reconnect.max": "2m", "pipeline.quiet": "50ms",
+        "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
+        "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
+        "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB", "relay.max-symbols": "6",
+        "relay.max-message": "1MiB", "relay.allowed-origins": "http://localhost:3000, https://example.com",
+        "log.level": "debug",
+    ]
+
+    @Test("no two settings share a key, a variable or a flag, and each is listed")
+    func namesAreUnique() {
+        #expect(Set(Setting.all.map(\.key)).count == Setting.all.count)
+        #expect(Set(Setting.all.map(\.environment)).count == Setting.all.count)
+        let flags = Setting.all.flatMap(\.flags)
+        #expect(Set(flags).count == flags.count)
+    }
+
+    @Test("a setting's variable is made of its key; the key of the service keeps Finnhub's name")
+    func variables() {
+        #expect(Setting.atMost.environment == "TICKERTAPE_PIPELINE_AT_MOST")
+        #expect(Setting.token.environment == "FINNHUB_TOKEN")
+    }
+
+    @Test("an empty variable counts as none")
+    func emptyVariable() throws {
+        #expect(
+            try self.load(environment: ["TICKERTAPE_RELAY_LISTEN": "", "FINNHUB_TOKEN": " "]).settings == Settings()
+        )
+    }
+
+    @Test("an unknown variable of ours is an error that names it and the one that was meant")
+    func unknownVariable() {
+        let error = self.failure { try self.load(environment: ["TICKERTAPE_RELAY_LISTN": "off"]) }
+        #expect(error.status == .configuration)
+        #expect(error.message.contains("TICKERTAPE_RELAY_LISTN"))
+        #expect(error.message.contains("TICKERTAPE_RELAY_LISTEN?"))
+    }
+
+    @Test("a bad value is told with key, origin, value and cure, even where a higher layer covers it")
+    func badValues() {
+        let inFile = self.failure { try self.load("pipeline:\n  quiet: soon", flags: [(.quiet, ["1ms"])]) }
+        #expect(inFile.status == .configuration)
+        #expect(
+            inFile.message.hasPrefix(
+                "pipeline.quiet (from \(self.folder.path)/config.yaml): \"soon\" is not a duration"
+            )
+        )
+
+        let inEnvironment = self.failure { try self.load(environment: ["TICKERTAPE_LOG_LEVEL": "loud"]) }
+        #expect(inEnvironment.status == .configuration)
+        #expect(
+            inEnvironment.message.hasPrefix("log.level (from TICKERTAPE_LOG_LEVEL): \"loud\" is not one of trace, ")
+        )
+
+        let inFlag = self.failure { try self.load(flags: [(.relayListen, ["8080"])]) }
+        #expect(inFlag.status == .usage)
+        #expect(inFlag.message.hasPrefix("relay.listen (from --relay): \"8080\" is not HOST:PORT"))
+    }
+
+    @Test("messages are one line, however the value looks")
+    func oneLine() {
+        let error = self.failure {
+            try self.load(environment: [
+                "TICKERTAPE_LOG_LEVEL": "a\nb\u{1b}[31m" + String(repeating: "x", count: 10_000)
+            ])
+        }
+        #expect(error.message.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+        #expect(error.message.count < 300)
+    }
+
+    @Test("two values that contradict each other are named with their origins")
+    func contradiction() {
+        let error = self.failure { try self.load("reconnect:\n  min: 2m") }
+        #expect(
+            error.message
+                == "reconnect.max (1m, default) must not be less than reconnect.min (2m, from \(self.folder.path)/config.yaml)"
+        )
+        #expect(error.status == .configuration)
+    }
+
+    @Test("switching the certificate check off is warned about with where it was done")
+    func insecure() throws {
+        let loaded = try self.load("tls:\n  verify: false")
+        #expect(!loaded.settings.tls.verify)
+        #expect(loaded.warnings.count == 1 && loaded.warnings[0].contains("tls.verify from "))
+    }
+
+    @Test("lists take a list or one value in the file, commas in the environment, and keep each value once")
+    func lists() throws {
+        #expect(try self.load("symbols: A:B").settings.symbols == ["A:B"])
+        #expect(try self.load("symbols: [A:B, C:D, A:B]").settings.symbols == ["A:B", "C:D"])
+        #expect(try self.load("symbols:\n- A:B\n- IC MARKETS:1").settings.symbols == ["A:B", "IC MARKETS:1"])
+        #expect(try self.load(environment: ["TICKERTAPE_SYMBOLS": "A:B, C:D"]).settings.symbols == ["A:B", "C:D"])
+        #expect(self.failure { try self.load("symbols: []") }.message.contains("it may have 1 to 1000"))
+        #expect(
+            self.failure { try self.load(environment: ["TICKERTAPE_SYMBOLS": "A,,B"]) }.message.contains(
+                "holds \"\", which is not a symbol"
+            )
+        )
+    }
+}
