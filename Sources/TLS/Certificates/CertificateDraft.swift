@@ -1,0 +1,156 @@
+internal import COpenSSL
+
+/// What a certificate shall say, before it is signed.
+struct CertificateDraft {
+    var commonName: String
+    /// Distances from now.
+    var notBefore: Duration
+    var notAfter: Duration
+    var names: [String] = []
+    var addresses: [String] = []
+    /// Whether it may sign other certificates.
+    var isAuthority = false
+
+    /// X.509's upper bound of a common name (RFC 5280, A.1).
+    private static let maximumCommonName = 64
+
+    /// Makes a key, and the certificate for it signed by the issuer, or by itself where there is none.
+    func sign(issuer: TLSCredentials?) throws(TLSError) -> TLSCredentials {
+        OpenSSLErrors.clear()
+        guard let key = twin_EVP_EC_gen("P-256") else { throw OpenSSLErrors.library("EVP_EC_gen") }
+        defer { EVP_PKEY_free(key) }
+        guard let certificate = X509_new() else { throw OpenSSLErrors.library("X509_new") }
+        defer { X509_free(certificate) }
+        try self.fill(certificate, key: key)
+        if let issuer {
+            try PEM.withCertificates(in: issuer.certificateChainPEM, source: "the authority") {
+                chain throws(TLSError) in
+                try PEM.withPrivateKey(in: issuer.privateKeyPEM, source: "the authority's key") {
+                    issuerKey throws(TLSError) in
+                    try self.finish(certificate, issuer: chain[0], issuerKey: issuerKey)
+                }
+            }
+        } else {
+            try self.finish(certificate, issuer: certificate, issuerKey: key)
+        }
+        return TLSCredentials(
+            certificateChainPEM: try PEM.text { PEM_write_bio_X509($0, certificate) },
+            privateKeyPEM: try PEM.text { PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) }
+        )
+    }
+
+    /// Sets all but the issuer's part.
+    private func fill(_ certificate: OpaquePointer, key: OpaquePointer) throws(TLSError) {
+        let version3 = 2
+        try Self.check(X509_set_version(certificate, version3), "X509_set_version")
+        // 127 random bits, so positive and never the same twice (RFC 5280, 4.1.2.2).
+        var serial = [UInt8](repeating: 0, count: 16)
+        try Self.check(RAND_bytes(&serial, Int32(serial.count)), "RAND_bytes")
+        serial[0] = serial[0] & 0x7F | 0x40
+        guard let number = BN_bin2bn(serial, Int32(serial.count), nil) else { throw OpenSSLErrors.library("BN_bin2bn") }
+        defer { BN_free(number) }
+        guard BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil else {
+            throw OpenSSLErrors.library("BN_to_ASN1_INTEGER")
+        }
+        try Self.set(X509_getm_notBefore(certificate), to: self.notBefore)
+        try Self.set(X509_getm_notAfter(certificate), to: self.notAfter)
+        try Self.check(X509_set_pubkey(certificate, key), "X509_set_pubkey")
+        let subject = X509_get_subject_name(certificate)
+        let name = String(self.commonName.unicodeScalars.prefix(Self.maximumCommonName))
+        let added = X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_FLAG, name, Int32(name.utf8.count), -1, 0)
+        try Self.check(added, "X509_NAME_add_entry_by_txt")
+    }
+
+    /// Sets issuer and extensions, and signs.
+    private func finish(
+        _ certificate: OpaquePointer,
+        issuer: OpaquePointer,
+        issuerKey: OpaquePointer
+    ) throws(TLSError) {
+        try Self.check(X509_set_issuer_name(certificate, X509_get_subject_name(issuer)), "X509_set_issuer_name")
+        let constraints = self.isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE"
+        let usage = self.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature"
+        try Self.extend(certificate, issuer: issuer, NID_basic_constraints, constraints)
+        try Self.extend(certificate, issuer: issuer, NID_key_usage, usage)
+        if !self.isAuthority { try Self.extend(certificate, issuer: issuer, NID_ext_key_usage, "serverAuth") }
+        try Self.extend(certificate, issuer: issuer, NID_subject_key_identifier, "hash")
+        if issuer != certificate {
+            try Self.extend(certificate, issuer: issuer, NID_authority_key_identifier, "keyid:always")
+        }
+        if !self.names.isEmpty || !self.addresses.isEmpty { try self.addAlternativeNames(to: certificate) }
+        // It answers the signature's length.
+        guard X509_sign(certificate, issuerKey, EVP_sha256()) > 0 else { throw OpenSSLErrors.library("X509_sign") }
+    }
+
+    /// Adds the names as they are; as text for OpenSSL's little language, a comma in one would begin another.
+    private func addAlternativeNames(to certificate: OpaquePointer) throws(TLSError) {
+        guard let list = twin_GENERAL_NAMES_new() else { throw OpenSSLErrors.library("GENERAL_NAMES_new") }
+        defer { GENERAL_NAMES_free(list) }
+        for name in self.names {
+            guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw TLSError(kind: .configuration, reason: "\"\(name)\" is not a DNS name")
+            }
+            guard let text = ASN1_IA5STRING_new() else { throw OpenSSLErrors.library("ASN1_IA5STRING_new") }
+            guard ASN1_STRING_set(text, name, Int32(name.utf8.count)) == 1 else {
+                ASN1_STRING_free(text)
+                throw OpenSSLErrors.library("ASN1_STRING_set")
+            }
+            try Self.append(UnsafeMutableRawPointer(text), type: GEN_DNS, to: list)
+        }
+        for address in self.addresses {
+            guard let bytes = a2i_IPADDRESS(address) else {
+                OpenSSLErrors.clear()
+                throw TLSError(kind: .configuration, reason: "\"\(address)\" is not an IP address")
+            }
+            try Self.append(UnsafeMutableRawPointer(bytes), type: GEN_IPADD, to: list)
+        }
+        try Self.check(
+            X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(list), 0, 0),
+            "X509_add1_ext_i2d"
+        )
+    }
+
+    /// Adds a value to the list, which owns it from then on.
+    private static func append(
+        _ value: UnsafeMutableRawPointer,
+        type: Int32,
+        to list: OpaquePointer
+    ) throws(TLSError) {
+        guard let name = GENERAL_NAME_new() else {
+            ASN1_STRING_free(value.assumingMemoryBound(to: ASN1_STRING.self))
+            throw OpenSSLErrors.library("GENERAL_NAME_new")
+        }
+        GENERAL_NAME_set0_value(name, type, value)
+        guard twin_sk_GENERAL_NAME_push(list, name) > 0 else {
+            GENERAL_NAME_free(name)
+            throw OpenSSLErrors.library("sk_GENERAL_NAME_push")
+        }
+    }
+
+    private static func extend(
+        _ certificate: OpaquePointer,
+        issuer: OpaquePointer,
+        _ identifier: Int32,
+        _ value: String
+    ) throws(TLSError) {
+        var context = X509V3_CTX()
+        twin_X509V3_set_ctx_nodb(&context)
+        X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
+        guard let made = X509V3_EXT_conf_nid(nil, &context, identifier, value) else {
+            throw OpenSSLErrors.library("X509V3_EXT_conf_nid")
+        }
+        defer { X509_EXTENSION_free(made) }
+        try self.check(X509_add_ext(certificate, made, -1), "X509_add_ext")
+    }
+
+    private static func set(_ time: UnsafeMutablePointer<ASN1_TIME>?, to distance: Duration) throws(TLSError) {
+        let (days, seconds) = distance.components.seconds.quotientAndRemainder(dividingBy: 86_400)
+        guard X509_time_adj_ex(time, Int32(clamping: days), Int(seconds), nil) != nil else {
+            throw OpenSSLErrors.library("X509_time_adj_ex")
+        }
+    }
+
+    private static func check(_ result: Int32, _ call: String) throws(TLSError) {
+        guard result == 1 else { throw OpenSSLErrors.library(call) }
+    }
+}

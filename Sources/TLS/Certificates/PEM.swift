@@ -1,0 +1,80 @@
+internal import COpenSSL
+
+/// Reading and writing the PEM texts of certificates and keys.
+///
+/// The pointers handed out belong to the caller of the closure's function and are freed when it returns.
+enum PEM {
+    /// Calls `body` with the certificates in a PEM text, in order; throws unless there is one at least.
+    static func withCertificates<Result>(
+        in text: String,
+        source: String,
+        _ body: ([OpaquePointer]) throws(TLSError) -> Result
+    ) throws(TLSError) -> Result {
+        OpenSSLErrors.clear()
+        let bio = try self.reader(of: text)
+        defer { BIO_free(bio) }
+        var certificates: [OpaquePointer] = []
+        defer { for certificate in certificates { X509_free(certificate) } }
+        while let certificate = PEM_read_bio_X509(bio, nil, refusePassword, nil) {
+            certificates.append(certificate)
+        }
+        // The end of the text shows as "no start line"; any other error is a certificate that cannot be read.
+        let code = ERR_peek_last_error()
+        guard ERR_GET_LIB(code) == ERR_LIB_PEM, ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
+            throw OpenSSLErrors.configuration(source)
+        }
+        OpenSSLErrors.clear()
+        guard !certificates.isEmpty else {
+            throw TLSError(kind: .configuration, reason: "\(source): no certificate in it")
+        }
+        return try body(certificates)
+    }
+
+    /// Calls `body` with the private key in a PEM text; throws where there is none, or one locked by a password.
+    static func withPrivateKey<Result>(
+        in text: String,
+        source: String,
+        _ body: (OpaquePointer) throws(TLSError) -> Result
+    ) throws(TLSError) -> Result {
+        OpenSSLErrors.clear()
+        let bio = try self.reader(of: text)
+        defer { BIO_free(bio) }
+        guard let key = PEM_read_bio_PrivateKey(bio, nil, refusePassword, nil) else {
+            throw OpenSSLErrors.configuration(source)
+        }
+        defer { EVP_PKEY_free(key) }
+        return try body(key)
+    }
+
+    /// The PEM text that `write` puts into the BIO it is given; `write` answers 1 as OpenSSL's functions do.
+    static func text(_ write: (OpaquePointer) -> Int32) throws(TLSError) -> String {
+        OpenSSLErrors.clear()
+        guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
+        defer { BIO_free(bio) }
+        guard write(bio) == 1 else { throw OpenSSLErrors.library("writing PEM") }
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = twin_BIO_get_mem_data(bio, &bytes)
+        guard let bytes, count > 0 else { throw OpenSSLErrors.library("writing PEM") }
+        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// A BIO over a copy of the text.
+    private static func reader(of text: String) throws(TLSError) -> OpaquePointer {
+        guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
+        let bytes = Array(text.utf8)
+        guard bytes.isEmpty || BIO_write(bio, bytes, Int32(clamping: bytes.count)) == Int32(clamping: bytes.count)
+        else {
+            BIO_free(bio)
+            throw OpenSSLErrors.library("BIO_write")
+        }
+        return bio
+    }
+}
+
+/// Answers OpenSSL's question for a password with "none": without this it would ask on the terminal.
+private func refusePassword(
+    _ buffer: UnsafeMutablePointer<CChar>?,
+    _ size: Int32,
+    _ isWriting: Int32,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 { -1 }

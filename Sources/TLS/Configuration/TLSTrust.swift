@@ -1,0 +1,87 @@
+internal import COpenSSL
+internal import Glibc
+
+/// Where the machine keeps the authorities it trusts.
+struct SystemTrust: Equatable {
+    /// A PEM file with all of them, read as a whole; `nil` where the directories do.
+    var file: String?
+    /// Directories separated by colons, in which OpenSSL looks up a certificate by its hash when it needs it.
+    var directories: String
+
+    /// Finds it by OpenSSL's rules: `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the defaults of the build.
+    ///
+    /// The default file is left out where the default directory has hashed names in it, as on Debian, because there the
+    /// two hold the same and reading the file takes some 50 ms.
+    static func find(environment: (String) -> String?) -> SystemTrust {
+        let file = environment(String(cString: X509_get_default_cert_file_env()))
+        let directories = environment(String(cString: X509_get_default_cert_dir_env()))
+        let chosen = directories ?? String(cString: X509_get_default_cert_dir())
+        if let file { return SystemTrust(file: file, directories: chosen) }
+        let standard = String(cString: X509_get_default_cert_file())
+        let isNeeded = directories != nil || !Self.holdsHashedNames(chosen)
+        let isThere = access(standard, R_OK) == 0
+        return SystemTrust(file: isNeeded && isThere ? standard : nil, directories: chosen)
+    }
+
+    /// Whether it names anything that can hold an authority.
+    var isEmpty: Bool { self.file == nil && !Self.holdsHashedNames(self.directories) }
+
+    /// Whether one of the directories has a file named as `openssl rehash` names them: eight hex digits, a dot, a number.
+    static func holdsHashedNames(_ directories: String) -> Bool {
+        directories.split(separator: ":").contains { path in
+            guard let directory = opendir(String(path)) else { return false }
+            defer { closedir(directory) }
+            while let entry = readdir(directory) {
+                let isHashed = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                    name.count > 9 && name[8] == UInt8(ascii: ".") && Self.isDigit(name[9])
+                        && name[..<8].allSatisfy {
+                            Self.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+                        }
+                }
+                if isHashed { return true }
+            }
+            return false
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension TLSClientConfiguration.Trust {
+    /// Gives the context the authorities to trust; throws ``TLSError/Kind/configuration`` where there are none.
+    func apply(to context: OpaquePointer) throws(TLSError) {
+        OpenSSLErrors.clear()
+        switch self {
+        case .system:
+            let system = SystemTrust.find { name in getenv(name).map { String(cString: $0) } }
+            guard !system.isEmpty else {
+                throw TLSError(
+                    kind: .configuration,
+                    reason: "no trusted authorities in \(system.directories); install ca-certificates or name a CA file"
+                )
+            }
+            if let file = system.file { try Self.load(file, into: context) }
+            guard SSL_CTX_load_verify_dir(context, system.directories) == 1 else {
+                throw OpenSSLErrors.configuration(system.directories)
+            }
+        case .file(let path):
+            try Self.load(path, into: context)
+        case .certificates(let text):
+            try PEM.withCertificates(in: text, source: "the trusted certificates") { certificates throws(TLSError) in
+                let store = SSL_CTX_get_cert_store(context)
+                for certificate in certificates {
+                    guard X509_STORE_add_cert(store, certificate) == 1 else {
+                        throw OpenSSLErrors.configuration("the trusted certificates")
+                    }
+                }
+            }
+        }
+    }
+
+    private static func load(_ path: String, into context: OpaquePointer) throws(TLSError) {
+        guard access(path, R_OK) == 0 else {
+            throw TLSError(kind: .configuration, reason: "\(path): \(String(cString: strerror(errno)))")
+        }
+        guard SSL_CTX_load_verify_file(context, path) == 1 else { throw OpenSSLErrors.configuration(path) }
+    }
+}

@@ -1,0 +1,91 @@
+internal import COpenSSL
+
+/// The errors OpenSSL left on this thread's queue, turned into ``TLSError``s.
+enum OpenSSLErrors {
+    /// Forgets what earlier calls left, so that the next failure's reason is its own.
+    @inline(__always)
+    static func clear() { ERR_clear_error() }
+
+    /// Takes the oldest error, which is the cause of those behind it, and empties the queue.
+    static func take() -> UInt {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        return code
+    }
+
+    /// The reason of an error code in OpenSSL's words.
+    static func words(_ code: UInt) -> String {
+        if let reason = ERR_reason_error_string(code) { return String(cString: reason) }
+        guard code != 0 else { return "no reason given" }
+        // System errors (a file that is not there) have no entry in OpenSSL's tables of words.
+        var text = [CChar](repeating: 0, count: 256)
+        ERR_error_string_n(code, &text, text.count)
+        return text.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { String(cString: $0) } ?? "error \(code)"
+        }
+    }
+
+    /// Makes the error for a setting of ours that OpenSSL did not take.
+    static func configuration(_ what: String) -> TLSError {
+        TLSError(kind: .configuration, reason: "\(what): \(words(take()))")
+    }
+
+    /// Makes the error for a call that fails only when OpenSSL or the machine is in trouble.
+    static func library(_ call: String) -> TLSError {
+        TLSError(kind: .library, reason: "\(call): \(words(take()))")
+    }
+
+    /// Makes the error for a failed handshake, read or write from the queue and the connection's own verdict.
+    static func failure(of ssl: OpaquePointer, isEstablished: Bool) -> TLSError {
+        let code = take()
+        let library = ERR_GET_LIB(code)
+        let reason = ERR_GET_REASON(code)
+        guard library == ERR_LIB_SSL else {
+            return TLSError(kind: .protocolViolation, reason: words(code))
+        }
+        switch reason {
+        case SSL_R_UNEXPECTED_EOF_WHILE_READING:
+            return isEstablished
+                ? TLSError(kind: .truncated, reason: "the peer closed the connection without close_notify")
+                : TLSError(kind: .handshakeInterrupted, reason: "the peer closed the connection")
+        case SSL_R_CERTIFICATE_VERIFY_FAILED:
+            return TLSError(kind: .certificateRefused, reason: verificationWords(SSL_get_verify_result(ssl)))
+        case SSL_R_NO_APPLICATION_PROTOCOL:
+            return TLSError(kind: .noApplicationProtocol, reason: words(code))
+        case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256):
+            let alert = reason - SSL_AD_REASON_OFFSET
+            let words = "alert \(alertName(alert))"
+            return TLSError(kind: alert == 120 ? .noApplicationProtocol : .alertReceived, reason: words)
+        default:
+            return TLSError(kind: .protocolViolation, reason: words(code))
+        }
+    }
+
+    /// The words for a verification result, with the common name of the problem where OpenSSL's own is obscure.
+    static func verificationWords(_ result: Int) -> String {
+        let words = String(cString: X509_verify_cert_error_string(result))
+        switch Int32(truncatingIfNeeded: result) {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
+            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+            return "\(words) (unknown CA)"
+        default:
+            return words
+        }
+    }
+
+    /// The name of an alert (RFC 8446, 6), in OpenSSL's words where it has them.
+    static func alertName(_ number: Int32) -> String {
+        // OpenSSL names its alerts but for a few that came later.
+        switch number {
+        case 109: return "missing extension"
+        case 116: return "certificate required"
+        case 120: return "no application protocol"
+        default:
+            let name = String(cString: SSL_alert_desc_string_long(number))
+            return name == "unknown" ? "number \(number)" : name
+        }
+    }
+}

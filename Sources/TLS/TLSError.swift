@@ -1,0 +1,57 @@
+/// A failure of TLS in words: what kind it is, and OpenSSL's own reason for it.
+package struct TLSError: Error, Sendable, Equatable {
+    /// Which of the ways a TLS connection fails.
+    package enum Kind: Sendable, Equatable {
+        /// A setting, a file, a certificate or a key of our own cannot be used.
+        case configuration
+        /// We refuse the peer's certificate; the reason is OpenSSL's verification result.
+        case certificateRefused
+        /// The peer ended the connection with this alert (RFC 8446, 6).
+        case alertReceived
+        /// The two sides agree on no application protocol (RFC 7301).
+        case noApplicationProtocol
+        /// The peer does not speak TLS, or speaks it in a way that we do not accept.
+        case protocolViolation
+        /// The peer closed the connection before the handshake was complete.
+        case handshakeInterrupted
+        /// The handshake did not complete within its time limit.
+        case timedOut
+        /// The stream ended without a close_notify: bytes may be missing, by accident or by attack (RFC 8446, 6.1).
+        case truncated
+        /// OpenSSL itself failed, for want of memory say.
+        case library
+    }
+
+    package var kind: Kind
+    /// What happened, mostly in OpenSSL's words: `certificate has expired`, `hostname mismatch`.
+    package var reason: String
+
+    package init(kind: Kind, reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    /// Whether the same attempt can succeed later without a person changing something.
+    package var isTransient: Bool {
+        switch self.kind {
+        case .handshakeInterrupted, .timedOut, .truncated, .library: true
+        case .configuration, .certificateRefused, .alertReceived, .noApplicationProtocol, .protocolViolation: false
+        }
+    }
+}
+
+extension TLSError: CustomStringConvertible {
+    package var description: String {
+        switch self.kind {
+        case .configuration: "TLS setting: \(self.reason)"
+        case .certificateRefused: "certificate refused: \(self.reason)"
+        case .alertReceived: "refused by the peer: \(self.reason)"
+        case .noApplicationProtocol: "no common application protocol: \(self.reason)"
+        case .protocolViolation: "TLS failed: \(self.reason)"
+        case .handshakeInterrupted: "TLS handshake interrupted: \(self.reason)"
+        case .timedOut: "TLS handshake timed out: \(self.reason)"
+        case .truncated: "TLS stream truncated: \(self.reason)"
+        case .library: "OpenSSL failed: \(self.reason)"
+        }
+    }
+}

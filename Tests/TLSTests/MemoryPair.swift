@@ -1,0 +1,193 @@
+import NIOCore
+import NIOEmbedded
+import NIOTLS
+import TLS
+import TickertapeTesting
+
+/// What the application above a TLS handler was told, in order.
+enum Seen: Equatable {
+    case bytes(String)
+    case handshake(String?)
+    case shutdown
+    case inputClosed
+    case error(TLSError)
+    case otherError
+    case inactive
+}
+
+/// The application: writes down what it is told.
+final class Application: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    var seen: [Seen] = []
+    var reads = 0
+    var readCompletes = 0
+    /// What to do in the middle of a read.
+    var onRead: ((ChannelHandlerContext, ByteBuffer) -> Void)?
+    var onHandshake: ((ChannelHandlerContext) -> Void)?
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = self.unwrapInboundIn(data)
+        self.reads += 1
+        let text = String(buffer: buffer)
+        if case .bytes(let before)? = self.seen.last {
+            self.seen[self.seen.count - 1] = .bytes(before + text)
+        } else {
+            self.seen.append(.bytes(text))
+        }
+        self.onRead?(context, buffer)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        self.readCompletes += 1
+        context.fireChannelReadComplete()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted(let negotiated):
+            self.seen.append(.handshake(negotiated))
+            self.onHandshake?(context)
+        case TLSUserEvent.shutdownCompleted: self.seen.append(.shutdown)
+        case ChannelEvent.inputClosed: self.seen.append(.inputClosed)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.seen.append((error as? TLSError).map(Seen.error) ?? .otherError)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.seen.append(.inactive)
+        context.fireChannelInactive()
+    }
+
+    /// The bytes of all reads.
+    var received: String {
+        self.seen.map { if case .bytes(let text) = $0 { text } else { "" } }.joined()
+    }
+
+    /// The first error.
+    var error: TLSError? {
+        for case .error(let error) in self.seen { return error }
+        return nil
+    }
+}
+
+/// The wire below a TLS handler: cuts it, and counts the reads that pass.
+final class Wire: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private var context: ChannelHandlerContext?
+    var reads = 0
+    var outputCloses = 0
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func read(context: ChannelHandlerContext) {
+        self.reads += 1
+        context.read()
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // The embedded channel cannot close one half.
+        guard mode == .output else { return context.close(mode: mode, promise: promise) }
+        self.outputCloses += 1
+        promise?.succeed()
+    }
+
+    /// Ends the connection as a peer that just goes away would.
+    func cut() { self.context?.close(promise: nil) }
+}
+
+/// One end of a connection in memory.
+final class End {
+    let channel: EmbeddedChannel
+    let wire = Wire()
+    let handler: TLSHandler
+    let application = Application()
+
+    init(_ context: TLSContext, peer: TLSPeerName?, loop: EmbeddedEventLoop) throws {
+        self.channel = EmbeddedChannel(loop: loop)
+        self.handler = TLSHandler(context: context, peer: peer)
+        try self.channel.pipeline.syncOperations.addHandlers([self.wire, self.handler, self.application])
+    }
+
+    func start() throws {
+        try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    /// Writes and flushes; the future tells how the write ended.
+    @discardableResult
+    func send(_ text: String) -> EventLoopFuture<Void> {
+        self.channel.writeAndFlush(ByteBuffer(string: text))
+    }
+
+    /// All ciphertext that this end wants sent.
+    func takeCiphertext() throws -> ByteBuffer {
+        var all = ByteBuffer()
+        while var part = try self.channel.readOutbound(as: ByteBuffer.self) { all.writeBuffer(&part) }
+        return all
+    }
+}
+
+/// A client and a server that talk in memory; nothing moves but by `settle`.
+final class MemoryPair {
+    let loop = EmbeddedEventLoop()
+    let client: End
+    let server: End
+
+    init(
+        client: TLSContext,
+        server: TLSContext,
+        peer: TLSPeerName = .host("localhost")
+    ) throws {
+        self.client = try End(client, peer: peer, loop: self.loop)
+        self.server = try End(server, peer: nil, loop: self.loop)
+    }
+
+    convenience init(
+        client: TLSClientConfiguration = Certificates.client(),
+        server: TLSServerConfiguration = Certificates.server(),
+        peer: TLSPeerName = .host("localhost")
+    ) throws {
+        try self.init(client: TLSContext(client: client), server: TLSContext(server: server), peer: peer)
+    }
+
+    /// Connects both and lets the handshake happen.
+    func start() throws {
+        try self.client.start()
+        try self.server.start()
+        try self.settle()
+    }
+
+    /// Carries ciphertext both ways, in pieces of `bytes`, until there is none; an end that has closed cuts the other.
+    func settle(pieces bytes: Int = .max) throws {
+        var hasMoved = true
+        while hasMoved {
+            hasMoved = false
+            for (from, to) in [(self.client, self.server), (self.server, self.client)] {
+                var ciphertext = try from.takeCiphertext()
+                while let piece = ciphertext.readSlice(length: min(bytes, ciphertext.readableBytes)),
+                    piece.readableBytes > 0
+                {
+                    hasMoved = true
+                    if to.channel.isActive { try to.channel.writeInbound(piece) }
+                }
+            }
+            self.loop.run()
+            // What an end sent before it closed comes first.
+            guard !hasMoved else { continue }
+            for (from, to) in [(self.client, self.server), (self.server, self.client)] {
+                if !from.channel.isActive, to.channel.isActive {
+                    hasMoved = true
+                    to.wire.cut()
+                }
+            }
+        }
+    }
+}

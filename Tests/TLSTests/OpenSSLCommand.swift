@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The `openssl` command, as a TLS peer that is not ours.
+final class OpenSSLCommand: Sendable {
+    /// Why a command could not be used.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// What the command has written; its reader's thread and the test share it.
+    private final class Output: Sendable {
+        let state = Mutex((text: "", isEnded: false))
+        let changed = DispatchSemaphore(value: 0)
+
+        func take(_ data: Data) {
+            self.state.withLock { state in
+                if data.isEmpty { state.isEnded = true } else { state.text += String(decoding: data, as: UTF8.self) }
+            }
+            self.changed.signal()
+        }
+    }
+
+    private let process: Process
+    private let input = Pipe()
+    private let output = Output()
+
+    /// Starts the command; what it writes is gathered, standard error among it.
+    init(_ arguments: [String]) throws {
+        self.process = Process()
+        self.process.executableURL = try Self.path()
+        self.process.arguments = arguments
+        let pipe = Pipe()
+        self.process.standardInput = self.input
+        self.process.standardOutput = pipe
+        self.process.standardError = pipe
+        try self.process.run()
+        let reader = Thread { [output] in
+            var data: Data
+            repeat {
+                data = pipe.fileHandleForReading.availableData
+                output.take(data)
+            } while !data.isEmpty
+        }
+        reader.start()
+    }
+
+    deinit {
+        self.kill()
+    }
+
+    /// Where the command is; where it is missing, the error says what to install.
+    private static func path() throws -> URL {
+        let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+        for directory in directories {
+            let path = "\(directory)/openssl"
+            if FileManager.default.isExecutableFile(atPath: path) { return URL(fileURLWithPath: path) }
+        }
+        throw Failure(description: "this test needs the openssl command; on Debian and Ubuntu: apt-get install openssl")
+    }
+
+    /// Everything written so far.
+    var text: String { self.output.state.withLock { $0.text } }
+
+    func send(_ text: String) throws {
+        try self.input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Ends the command without a farewell.
+    func kill() {
+        // The tests' threads block the milder signals, and a child inherits that.
+        if self.process.isRunning { _ = Glibc.kill(self.process.processIdentifier, SIGKILL) }
+    }
+
+    /// Says that nothing more is sent, so the command ends when it is through.
+    func endInput() throws {
+        try self.input.fileHandleForWriting.close()
+    }
+
+    /// Waits until `find` finds something in what was written; fails with all of it after 10 s, or at its end.
+    func wait<Found>(for find: (String) -> Found?) throws -> Found {
+        let limit = DispatchTime.now() + .seconds(10)
+        while true {
+            let (text, isEnded) = self.output.state.withLock { $0 }
+            if let found = find(text) { return found }
+            guard !isEnded, self.output.changed.wait(timeout: limit) == .success else {
+                throw Failure(description: "openssl did not write what was expected, but: \(text)")
+            }
+        }
+    }
+
+    func wait(for words: String) throws {
+        _ = try self.wait { $0.contains(words) ? true : nil as Bool? } as Bool
+    }
+
+    /// Waits for the end; answers everything written.
+    func finish() throws -> String {
+        let limit = DispatchTime.now() + .seconds(10)
+        while !self.output.state.withLock({ $0.isEnded }) {
+            guard self.output.changed.wait(timeout: limit) == .success else {
+                throw Failure(description: "openssl did not end after: \(self.text)")
+            }
+        }
+        self.process.waitUntilExit()
+        return self.text
+    }
+
+    /// Runs the command to its end.
+    static func run(_ arguments: [String], input: String = "") throws -> String {
+        let command = try OpenSSLCommand(arguments)
+        try command.send(input)
+        try command.endInput()
+        return try command.finish()
+    }
+}
