@@ -5,12 +5,12 @@ import PackageDescription
 // for it, so that a newer compiler's new warning never stops somebody who just wants to build.
 let strict = Context.environment["TICKERTAPE_WARNINGS_AS_ERRORS"] == "1"
 
-let house: [SwiftSetting] =
+let upcoming: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+let house: [SwiftSetting] = upcoming + [.enableUpcomingFeature("MemberImportVisibility")]
 
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -25,6 +25,7 @@ extension Target.Dependency {
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 }
 
@@ -83,15 +84,24 @@ let package = Package(
             name: "Tickertape",
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS", "Feeds", "Sinks",
-                .nioCore, .nioPosix, .serviceLifecycle, .logging, .argumentParser, .configuration,
+                .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser, .configuration,
             ],
-            swiftSettings: house
+            // Not the whole house: with MemberImportVisibility, Swift 6.3 takes libc's structs here for members of
+            // swift-nio's CNIOLinux, which nobody may import.
+            swiftSettings: upcoming
         ),
 
         .target(
             name: "TickertapeTesting",
-            dependencies: ["Market", "Wire", "WebSocket", "TLS", .nioCore, .nioEmbedded],
+            dependencies: ["Market", "Wire", "WebSocket", "TLS", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix],
             path: "Tests/Support",
+            swiftSettings: house
+        ),
+        // What the Autobahn suite talks to: an echo server and a client on this package's WebSocket.
+        .executableTarget(
+            name: "AutobahnEcho",
+            dependencies: ["WebSocket", .nioCore, .nioHTTP1, .nioPosix],
+            path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),
         .testTarget(

@@ -53,8 +53,13 @@ package struct FeedStatus: Sendable, Equatable {
     }
 
     /// The phase as one stable lower-case word for programs.
+    package var word: String { self.phase.word }
+}
+
+extension FeedStatus.Phase {
+    /// The phase as one stable lower-case word for programs.
     package var word: String {
-        switch self.phase {
+        switch self {
         case .connecting: "connecting"
         case .waiting: "waiting"
         case .live: "live"

@@ -1,0 +1,96 @@
+package import Logging
+import Market
+package import NIOCore
+import ServiceLifecycle
+import TLS
+package import Wire
+
+/// Finnhub's trades as a service: one connection, kept for as long as it runs.
+///
+/// Everything of it lives on one event loop; the methods here may be called from anywhere.
+package final class FinnhubFeed: Service, FlowControl {
+    private let loop: any EventLoop
+    private let supervisor: NIOLoopBound<FinnhubSupervisor>
+    private let finished: EventLoopFuture<Void>
+
+    /// Makes a feed that has not begun.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop on which the socket, the parser, the tape and all readers' calls are.
+    ///   - epoch: names this run's numbers.
+    ///   - wallClock: ns since 1970.
+    ///   - chance: drawn evenly from 0 to 1, for the jitter.
+    ///   - serviceError: is told every error text of the service, on the loop.
+    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    package static func make(
+        settings: FinnhubSettings,
+        loop: any EventLoop,
+        epoch: UInt64,
+        readers: [any TapeReader],
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64,
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        serviceError: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> FinnhubFeed {
+        let connector = try UpstreamConnector(settings.connector)
+        return try await loop.submit {
+            let supervisor = FinnhubSupervisor(
+                settings: settings,
+                writer: TapeWriter(epoch: epoch, readers: readers),
+                wallClock: wallClock,
+                logger: logger,
+                serviceError: serviceError
+            )
+            let finished = supervisor.supervise(with: connector, on: loop, chance: chance)
+            return FinnhubFeed(loop: loop, supervisor: supervisor, finished: finished)
+        }.get()
+    }
+
+    private init(loop: any EventLoop, supervisor: FinnhubSupervisor, finished: EventLoopFuture<Void>) {
+        self.loop = loop
+        self.supervisor = NIOLoopBound(supervisor, eventLoop: loop)
+        self.finished = finished
+    }
+
+    /// Runs until it is told to stop, a replay is over, or only a person can mend what is wrong.
+    ///
+    /// - Throws: ``UpstreamFailure`` with the disposition `keyRejected`.
+    package func run() async throws {
+        let supervisor = self.supervisor
+        let loop = self.loop
+        loop.execute { supervisor.value.start() }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await self.finished.get()
+            } onGracefulShutdown: {
+                self.stop()
+            }
+        } onCancel: {
+            self.stop()
+        }
+    }
+
+    /// Ends the feed; ``run()`` then returns within the closing handshake's limit.
+    package func stop() {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.stop() }
+    }
+
+    /// Asks the service for one more symbol, now and after every reconnect; ignored beyond the limit.
+    package func wish(for symbol: String) {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.wish(for: symbol) }
+    }
+
+    /// Holds the service back: nothing is read until ``resume()``.
+    package func pause() {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.setReading(false) }
+    }
+
+    /// Lets the service go on.
+    package func resume() {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.setReading(true) }
+    }
+}

@@ -1,0 +1,49 @@
+package import Market
+package import NIOCore
+package import TLS
+import WebSocket
+
+/// Everything a ``FinnhubFeed`` is told when it is made.
+package struct FinnhubSettings: Sendable {
+    package var upstream: UpstreamAddress = .finnhub
+    package var key: APIKey
+    /// The symbols to ask for on every connection, at most ``FinnhubSession/Settings/symbolLimit``.
+    package var symbols: [String] = ["BINANCE:BTCUSDT"]
+    /// How the upstream's certificate is checked; used for `wss` only.
+    package var tls = TLSClientConfiguration()
+    /// Where the trades come from, as every status says.
+    package var source: FeedStatus.Source = .live
+    /// The limit for name resolution and TCP together.
+    package var connectTimeout: TimeAmount = .seconds(10)
+    /// The limit from the request to the end of the answer's header.
+    package var upgradeTimeout: TimeAmount = .seconds(10)
+    /// The limit of one message.
+    package var maximumMessageBytes = 1 << 20
+    /// The interval of our pings, `nil` for none (a replay that is held back answers no ping in time).
+    package var pingInterval: TimeAmount? = .seconds(20)
+    package var pongTimeout: TimeAmount = .seconds(10)
+    package var session = FinnhubSession.Settings()
+    package var ladder = ReconnectLadder.Settings()
+
+    package init(key: APIKey) {
+        self.key = key
+    }
+}
+
+extension FinnhubSettings {
+    /// The same for the connector.
+    var connector: ConnectorSettings {
+        var webSocket = WebSocketSettings(role: .client)
+        webSocket.maximumMessageBytes = self.maximumMessageBytes
+        webSocket.pingInterval = self.pingInterval
+        webSocket.pongTimeout = self.pongTimeout
+        return ConnectorSettings(
+            address: self.upstream,
+            target: self.key.target(path: self.upstream.path),
+            tls: self.tls,
+            connectTimeout: self.connectTimeout,
+            upgradeTimeout: self.upgradeTimeout,
+            webSocket: webSocket
+        )
+    }
+}

@@ -1,0 +1,146 @@
+import Logging
+import Market
+import NIOCore
+import TLS
+import Wire
+
+/// What a ``FinnhubFeed`` is between connections: the symbols, the gaps, the tape, and what is true at this moment.
+///
+/// Belongs to the feed's event loop.
+final class FinnhubSupervisor {
+    private let settings: FinnhubSettings
+    private let writer: TapeWriter
+    private let wallClock: @Sendable () -> Int64
+    private let logger: Logger
+    private let serviceError: @Sendable (String) -> Void
+    private var symbols: [String]
+    private var status: FeedStatus
+    /// Where a gap begins and why, while the feed is broken.
+    private var broken: (from: Int64, reason: String)?
+    private var keeper: ConnectionKeeper?
+    private weak var handler: FinnhubHandler?
+
+    init(
+        settings: FinnhubSettings,
+        writer: TapeWriter,
+        wallClock: @escaping @Sendable () -> Int64,
+        logger: Logger,
+        serviceError: @escaping @Sendable (String) -> Void
+    ) {
+        self.serviceError = serviceError
+        self.settings = settings
+        self.writer = writer
+        self.wallClock = wallClock
+        self.logger = logger
+        self.symbols = settings.symbols
+        self.status = FeedStatus(
+            source: settings.source,
+            phase: .connecting,
+            since: wallClock(),
+            certificateChecked: settings.certificateIsChecked
+        )
+    }
+
+    /// Makes the keeper whose connections this supervises; answers with the future of its end.
+    func supervise(
+        with connector: UpstreamConnector,
+        on loop: any EventLoop,
+        chance: @escaping @Sendable () -> Double
+    ) -> EventLoopFuture<Void> {
+        let keeper = ConnectionKeeper(
+            connector: connector,
+            ladder: self.settings.ladder,
+            loop: loop,
+            wallClock: self.wallClock,
+            chance: chance,
+            logger: self.logger
+        )
+        // The feed owns this, and this owns the keeper; the way back must not own anything.
+        keeper.opened = { [weak self] channel in try self?.opened(channel) }
+        keeper.report = { [weak self] phase, reason in self?.report(phase, reason: reason) }
+        self.keeper = keeper
+        return keeper.finished.futureResult
+    }
+
+    func start() { self.keeper?.start() }
+
+    func stop() { self.keeper?.stop() }
+
+    func setReading(_ isReading: Bool) { self.keeper?.setReading(isReading) }
+
+    /// Takes a wish for a symbol; asks for it now and on every later connection.
+    func wish(for symbol: String) {
+        guard !self.symbols.contains(symbol), self.symbols.count < self.settings.session.symbolLimit else { return }
+        self.symbols.append(symbol)
+        self.handler?.wish(for: symbol)
+    }
+
+    private func opened(_ channel: any Channel) throws -> any KeptConnection {
+        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let handler = FinnhubHandler(
+            session: FinnhubSession(symbols: self.symbols, settings: self.settings.session, now: now),
+            writer: self.writer,
+            wallClock: self.wallClock,
+            freshnessChanged: { [weak self] freshness, text in self?.freshnessChanged(freshness, lastError: text) },
+            errorArrived: { [weak self] text in self?.errorArrived(text) },
+            ended: { [weak self] ending, handler in self?.ended(ending, handler: handler) }
+        )
+        if let broken = self.broken {
+            self.broken = nil
+            self.publishGap(from: broken.from, reason: broken.reason)
+        }
+        self.report(.waiting, reason: nil)
+        try channel.pipeline.syncOperations.addHandler(handler)
+        self.handler = handler
+        return handler
+    }
+
+    private func publishGap(from: Int64, reason: String) {
+        let gap = Gap(from: from, to: self.wallClock(), reason: reason, nextSequence: self.writer.nextSequence)
+        self.logger.warning(
+            "The feed has a gap",
+            metadata: ["reason": "\(gap.reason)", "ms": "\((gap.to - gap.from) / 1_000_000)"]
+        )
+        self.writer.publish(gap)
+    }
+
+    private func freshnessChanged(_ freshness: FinnhubSession.Freshness, lastError: String?) {
+        switch freshness {
+        case .waiting: self.report(.waiting, reason: nil)
+        case .live: self.report(.live, reason: nil)
+        case .late:
+            self.report(.late, reason: lastError.map { "the service says: \($0)" } ?? "connected, but no trades arrive")
+        }
+    }
+
+    private func errorArrived(_ text: String) {
+        self.logger.warning("The service reports an error", metadata: ["text": "\(text)"])
+        self.report(self.status.phase, reason: "the service says: \(text)")
+        self.serviceError(text)
+    }
+
+    private func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
+        var failure = UpstreamFailure(ending)
+        if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
+            failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
+        } else if self.broken == nil {
+            self.broken = (from: handler.lastReceived, reason: failure.description)
+        }
+        self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+    }
+
+    private func report(_ phase: FeedStatus.Phase, reason: String?) {
+        if self.status.word != phase.word { self.status.since = self.wallClock() }
+        self.status.phase = phase
+        self.status.reason = reason
+        self.writer.publish(self.status)
+    }
+}
+
+extension FinnhubSettings {
+    /// Whether the upstream's certificate is checked; a connection without TLS has none to check and is loopback only.
+    package var certificateIsChecked: Bool {
+        guard self.upstream.isEncrypted, case .disabled = self.tls.verification else { return true }
+        return false
+    }
+}

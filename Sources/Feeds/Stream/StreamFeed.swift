@@ -1,0 +1,122 @@
+package import Logging
+package import Market
+package import NIOCore
+import ServiceLifecycle
+package import TLS
+import WebSocket
+package import Wire
+
+/// A running relay's prices as a feed: what `watch` shows.
+///
+/// It tells two states apart: the relay's own word of its upstream while the link to the relay stands, and the link's
+/// state while it does not.
+package final class StreamFeed: Service {
+    /// What the feed is told when it is made.
+    package struct Settings: Sendable {
+        /// The relay's address; the path is `/v1/stream` where it is only `/`.
+        package var relay: UpstreamAddress
+        /// The symbols to watch; none means all that the relay has.
+        package var symbols: [String]
+        package var tls = TLSClientConfiguration()
+        package var pingInterval: TimeAmount = .seconds(20)
+        package var pongTimeout: TimeAmount = .seconds(10)
+        package var ladder: ReconnectLadder.Settings
+
+        package init(relay: UpstreamAddress, symbols: [String]) {
+            self.relay = relay
+            self.symbols = symbols
+            self.ladder = ReconnectLadder.Settings()
+            // The relay is near and ours: no need to wait a minute for it.
+            self.ladder.limit = 5_000_000_000
+            self.ladder.settled = 0
+        }
+    }
+
+    /// What the feed tells; called on its loop, in order.
+    package enum Event: Sendable {
+        case message(StreamMessage)
+        /// The link to the relay changed; while it stands, the relay's own status messages are what is true.
+        case link(FeedStatus.Phase, reason: String?)
+    }
+
+    private let loop: any EventLoop
+    private let keeper: NIOLoopBound<ConnectionKeeper>
+    private let finished: EventLoopFuture<Void>
+
+    /// Makes a feed that has not begun.
+    ///
+    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    package static func make(
+        settings: Settings,
+        loop: any EventLoop,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64,
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        event: @escaping @Sendable (Event) -> Void
+    ) async throws -> StreamFeed {
+        var webSocket = WebSocketSettings(role: .client)
+        webSocket.pingInterval = settings.pingInterval
+        webSocket.pongTimeout = settings.pongTimeout
+        let connector = try UpstreamConnector(
+            ConnectorSettings(
+                address: settings.relay,
+                target: settings.relay.path == "/" ? "/v1/stream" : settings.relay.path,
+                tls: settings.tls,
+                connectTimeout: .seconds(5),
+                upgradeTimeout: .seconds(5),
+                webSocket: webSocket
+            )
+        )
+        return try await loop.submit {
+            let keeper = ConnectionKeeper(
+                connector: connector,
+                ladder: settings.ladder,
+                loop: loop,
+                wallClock: wallClock,
+                chance: chance,
+                logger: logger
+            )
+            keeper.opened = { [weak keeper] channel in
+                let handler = StreamHandler(
+                    symbols: settings.symbols,
+                    arrived: { event(.message($0)) },
+                    ended: { ending, tradedFor in
+                        keeper?.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
+                    }
+                )
+                event(.link(.waiting, reason: nil))
+                try channel.pipeline.syncOperations.addHandler(handler)
+                return handler
+            }
+            keeper.report = { phase, reason in event(.link(phase, reason: reason)) }
+            return StreamFeed(loop: loop, keeper: keeper)
+        }.get()
+    }
+
+    private init(loop: any EventLoop, keeper: ConnectionKeeper) {
+        self.loop = loop
+        self.keeper = NIOLoopBound(keeper, eventLoop: loop)
+        self.finished = keeper.finished.futureResult
+    }
+
+    /// Runs until it is told to stop.
+    package func run() async throws {
+        let keeper = self.keeper
+        self.loop.execute { keeper.value.start() }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await self.finished.get()
+            } onGracefulShutdown: {
+                self.stop()
+            }
+        } onCancel: {
+            self.stop()
+        }
+    }
+
+    /// Ends the feed.
+    package func stop() {
+        let keeper = self.keeper
+        self.loop.execute { keeper.value.stop() }
+    }
+}

@@ -1,0 +1,80 @@
+import NIOCore
+import WebSocket
+import Wire
+
+/// The last handler of a connection to a relay's `/v1/stream`: asks for symbols, passes every message on.
+final class StreamHandler: ChannelInboundHandler, KeptConnection {
+    typealias InboundIn = WebSocketMessage
+    typealias OutboundOut = WebSocketOutput
+
+    private let symbols: [String]
+    private let arrived: (StreamMessage) -> Void
+    private let ended: (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
+    private var context: ChannelHandlerContext?
+    private var ending: FinnhubHandler.Ending?
+    private var hasEnded = false
+    private var firstMessage: NIODeadline?
+
+    init(
+        symbols: [String],
+        arrived: @escaping (StreamMessage) -> Void,
+        ended: @escaping (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
+    ) {
+        self.symbols = symbols
+        self.arrived = arrived
+        self.ended = ended
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if self.symbols.isEmpty {
+            context.write(self.wrapOutboundOut(.text(ByteBuffer(string: "{\"type\":\"subscribe\"}"))), promise: nil)
+        } else {
+            for symbol in self.symbols {
+                context.write(self.wrapOutboundOut(.text(FinnhubRequest.subscribe(symbol).encoded())), promise: nil)
+            }
+        }
+        context.flush()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.end()
+        self.context = nil
+    }
+
+    func close() {
+        self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)
+    }
+
+    func setReading(_ isReading: Bool) {
+        self.context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
+        self.firstMessage = self.firstMessage ?? .now()
+        self.arrived(StreamMessage.parse(bytes))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .closed(let closure) = event as? WebSocketEvent { self.ending = self.ending ?? .closed(closure) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.ending = self.ending ?? .failed(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
+        guard !self.hasEnded else { return }
+        self.hasEnded = true
+        let tradedFor = self.firstMessage.map { (NIODeadline.now() - $0).nanoseconds } ?? 0
+        self.ended(self.ending ?? .inactive, tradedFor)
+    }
+}

@@ -1,0 +1,39 @@
+/// Where a WebSocket service is: without any key, so it may be logged.
+package struct UpstreamAddress: Sendable, Equatable {
+    /// Whether TLS carries it (`wss`).
+    package var isEncrypted: Bool
+    /// A name or an address; an IPv6 address without its brackets.
+    package var host: String
+    package var port: Int
+    /// Begins with a slash.
+    package var path: String
+
+    /// Finnhub's own service.
+    package static let finnhub = UpstreamAddress(isEncrypted: true, host: "ws.finnhub.io", port: 443)
+
+    package init(isEncrypted: Bool, host: String, port: Int, path: String = "/") {
+        self.isEncrypted = isEncrypted
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+
+    /// Whether the host is an address rather than a name: then the certificate must hold that address.
+    package var isIPAddress: Bool {
+        if self.host.utf8.contains(UInt8(ascii: ":")) { return true }
+        let parts = self.host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// The `Host` header's value: the port stands only where it is not the scheme's own (RFC 9110, 7.2).
+    package var authority: String {
+        let name = self.host.utf8.contains(UInt8(ascii: ":")) ? "[\(self.host)]" : self.host
+        return self.port == (self.isEncrypted ? 443 : 80) ? name : "\(name):\(self.port)"
+    }
+}
+
+extension UpstreamAddress: CustomStringConvertible {
+    package var description: String {
+        (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
+    }
+}

@@ -1,0 +1,196 @@
+import Feeds
+import Logging
+import Market
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TLS
+import Testing
+import TickertapeTesting
+import Wire
+
+/// The feed against a scripted Finnhub, over real TLS and a real WebSocket on loopback.
+@Suite("The Finnhub feed", .timeLimit(.minutes(2)))
+struct FinnhubFeedTests {
+    private static let trade =
+        #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
+    private static let otherTrade =
+        #"{"data":[{"c":null,"p":61838,"s":"BINANCE:BTCUSDT","t":1723161255343,"v":0.5}],"type":"trade"}"#
+
+    /// A feed that is running, and what it told.
+    private struct Running {
+        var feed: FinnhubFeed
+        var log: TapeLog
+        var outcome: Task<Void, any Error>
+    }
+
+    private func start(
+        _ server: ScriptedFinnhub,
+        authority: CertificateAuthority?,
+        change: (inout FinnhubSettings) -> Void = { _ in }
+    ) async throws -> Running {
+        var settings = FinnhubSettings(key: APIKey("a key/with=odd characters"))
+        settings.upstream = UpstreamAddress(isEncrypted: authority != nil, host: "127.0.0.1", port: server.port)
+        if let authority { settings.tls.trust = .certificates(pem: authority.certificatePEM) }
+        settings.ladder.first = 1_000_000
+        change(&settings)
+        let log = TapeLog()
+        let feed = try await FinnhubFeed.make(
+            settings: settings,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            epoch: 7,
+            readers: [log],
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+            wallClock: { 1_000_000_000 },
+            chance: { 1 }
+        )
+        return Running(feed: feed, log: log, outcome: Task { try await feed.run() })
+    }
+
+    private func stop(_ running: Running, _ server: ScriptedFinnhub) async throws {
+        running.feed.stop()
+        try await running.outcome.value
+        try await server.stop()
+    }
+
+    @Test("subscribes over verified TLS with its key, and puts every trade on the tape")
+    func subscribes() async throws {
+        let authority = try CertificateAuthority(name: "test authority")
+        let credentials = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
+        let server = try await ScriptedFinnhub.start(credentials: credentials) { _ in
+            .play([.send(Self.trade), .send(#"{"type":"ping"}"#), .send(Self.otherTrade)])
+        }
+        let running = try await self.start(server, authority: authority) { settings in
+            settings.symbols = ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"]
+        }
+        #expect(await running.log.waits { $0.trades.count == 2 })
+        let contents = running.log.contents
+        #expect(contents.lines == ["BINANCE:BTCUSDT 61837.63 0.02", "BINANCE:BTCUSDT 61838 0.5"])
+        #expect(contents.sequences == [1, 2])
+        #expect(contents.frames == [Self.trade, #"{"type":"ping"}"#, Self.otherTrade])
+        #expect(contents.words == ["connecting", "waiting", "live"])
+        try await self.stop(running, server)
+        #expect(running.log.contents.words.last == "stopped")
+
+        var events: [ScriptedFinnhub.Event] = []
+        for await event in server.events { events.append(event) }
+        #expect(
+            events.prefix(3) == [
+                .opened(connection: 0, target: "/?token=a%20key%2Fwith%3Dodd%20characters"),
+                .received(connection: 0, text: #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#),
+                .received(connection: 0, text: #"{"type":"subscribe","symbol":"BINANCE:ETHUSDT"}"#),
+            ]
+        )
+    }
+
+    @Test("reconnects after a drop, asks for everything again, and marks the gap before the next trade")
+    func reconnects() async throws {
+        let server = try await ScriptedFinnhub.start { connection in
+            switch connection {
+            case 0: .play([.send(Self.trade), .drop])
+            case 1: .refuse(status: .badGateway, body: "<html>bad</html>")
+            default: .play([.send(Self.otherTrade)])
+            }
+        }
+        let running = try await self.start(server, authority: nil) { $0.symbols = ["A", "B"] }
+        #expect(await running.log.waits { $0.trades.count == 2 })
+        let contents = running.log.contents
+        #expect(contents.sequences == [1, 2])
+        #expect(contents.gaps.map(\.nextSequence) == [2])
+        #expect(contents.gaps.first?.reason == "the connection was lost without a close frame")
+        let reasons = contents.statuses.filter { $0.word == "reconnecting" }.compactMap(\.reason)
+        #expect(
+            reasons == [
+                "the connection was lost without a close frame",
+                "the service is down (HTTP 502: a page of HTML)",
+            ]
+        )
+        try await self.stop(running, server)
+        var asked: [String] = []
+        for await case .received(2, let text) in server.events { asked.append(text) }
+        #expect(asked == [#"{"type":"subscribe","symbol":"A"}"#, #"{"type":"subscribe","symbol":"B"}"#])
+    }
+
+    @Test("stops with a cure when the key is rejected")
+    func keyRejected() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .refuse(status: .unauthorized, body: #"{"error":"Invalid API key"}"#)
+        }
+        let running = try await self.start(server, authority: nil)
+        let error = await #expect(throws: UpstreamFailure.self) { try await running.outcome.value }
+        #expect(error?.disposition == .keyRejected)
+        #expect(error?.description.contains("FINNHUB_TOKEN") == true)
+        #expect(error?.description.contains("odd") == false)
+        #expect(running.log.contents.words == ["connecting", "key-rejected"])
+        try await server.stop()
+    }
+
+    @Test("waits as long as a 429 asks for, and says so")
+    func rateLimited() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .refuse(status: .tooManyRequests, headers: ["Retry-After": "17"], body: "API limit reached.")
+        }
+        let running = try await self.start(server, authority: nil)
+        #expect(await running.log.waits { $0.words.last == "rate-limited" })
+        let status = running.log.contents.statuses.last
+        #expect(status?.phase == .rateLimited(until: 18_000_000_000))
+        #expect(status?.reason?.contains("429") == true)
+        try await self.stop(running, server)
+    }
+
+    @Test("gives the service's own words for an error, and keeps the connection")
+    func serviceError() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .play([.send(#"{"msg":"Invalid symbol X","type":"error"}"#), .send(Self.trade)])
+        }
+        let running = try await self.start(server, authority: nil)
+        #expect(await running.log.waits { $0.trades.count == 1 })
+        #expect(running.log.contents.statuses.contains { $0.reason == "the service says: Invalid symbol X" })
+        try await self.stop(running, server)
+    }
+
+    @Test("refuses a server that its authority does not vouch for, in words, and shows no key")
+    func wrongCertificate() async throws {
+        let credentials = try CertificateAuthority(name: "somebody").issue(names: [], addresses: ["127.0.0.1"])
+        let trusted = try CertificateAuthority(name: "somebody else")
+        let server = try await ScriptedFinnhub.start(credentials: credentials) { _ in .play([]) }
+        let running = try await self.start(server, authority: trusted)
+        #expect(await running.log.waits { $0.words.last == "reconnecting" })
+        #expect(running.log.contents.statuses.last?.reason?.contains("certificate refused") == true)
+        try await self.stop(running, server)
+        for await event in server.events {
+            if case .opened = event { Issue.record("the key was sent to a server that was not verified") }
+        }
+    }
+
+    @Test("asks for a symbol that is wished for later, now and after a reconnect")
+    func wishes() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
+        let running = try await self.start(server, authority: nil) { $0.symbols = ["A"] }
+        #expect(await running.log.waits { $0.trades.count == 1 })
+        running.feed.wish(for: "LATE")
+        var asked: [String] = []
+        for await case .received(_, let text) in server.events {
+            asked.append(text)
+            if asked.count == 2 { server.drop(0) }
+            if asked.count == 4 { break }
+        }
+        let symbols = ["A", "LATE", "A", "LATE"]
+        #expect(asked == symbols.map { #"{"type":"subscribe","symbol":"\#($0)"}"# })
+        try await self.stop(running, server)
+    }
+
+    @Test("stops at once while it waits for the next attempt, and while an attempt hangs")
+    func stopsWhileWaiting() async throws {
+        let hanging = try await ScriptedFinnhub.start { _ in .hang }
+        let first = try await self.start(hanging, authority: nil)
+        #expect(await first.log.waits { $0.words == ["connecting"] })
+        try await self.stop(first, hanging)
+
+        let refusing = try await ScriptedFinnhub.start { _ in .refuse(status: .serviceUnavailable) }
+        let second = try await self.start(refusing, authority: nil) { $0.ladder.first = 60_000_000_000 }
+        #expect(await second.log.waits { $0.words.last == "reconnecting" })
+        try await self.stop(second, refusing)
+        #expect(second.log.contents.words.last == "stopped")
+    }
+}

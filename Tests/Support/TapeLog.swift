@@ -1,0 +1,86 @@
+package import Market
+import NIOCore
+import Synchronization
+package import Wire
+
+/// A reader of the tape that keeps everything, for tests to look at and to wait for.
+package final class TapeLog: TapeReader {
+    package struct Contents: Sendable {
+        package var trades: [Trade] = []
+        package var sequences: [UInt64] = []
+        package var frames: [String] = []
+        package var statuses: [FeedStatus] = []
+        package var gaps: [Gap] = []
+        package var symbols = SymbolTable()
+
+        package init() {}
+
+        /// `SYMBOL PRICE SIZE` of each trade.
+        package var lines: [String] {
+            self.trades.map { "\(self.symbols.name(of: $0.symbol)) \($0.price) \($0.size)" }
+        }
+
+        /// The words of the statuses, without repetition.
+        package var words: [String] {
+            self.statuses.reduce(into: []) { if $0.last != $1.word { $0.append($1.word) } }
+        }
+    }
+
+    private struct State {
+        var contents = Contents()
+        var waiting: [(condition: @Sendable (Contents) -> Bool, wake: @Sendable (Bool) -> Void)] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var contents: Contents { self.state.withLock { $0.contents } }
+
+    /// Waits until the contents satisfy the condition, at most for `limit`; answers whether they do.
+    package func waits(
+        atMost limit: Duration = .seconds(20),
+        until condition: @escaping @Sendable (Contents) -> Bool
+    ) async -> Bool {
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        self.state.withLock { state in
+            if condition(state.contents) {
+                continuation.yield(true)
+            } else {
+                state.waiting.append((condition, { continuation.yield($0) }))
+            }
+        }
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            continuation.yield(false)
+        }
+        defer { timer.cancel() }
+        for await answer in stream { return answer }
+        return false
+    }
+
+    package func read(_ batch: TapeBatch) {
+        self.change { contents in
+            contents.trades += batch.trades
+            contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
+            contents.frames += batch.frames.map { String(buffer: $0.bytes) }
+            contents.symbols = batch.symbols
+        }
+    }
+
+    package func statusChanged(_ status: FeedStatus) { self.change { $0.statuses.append(status) } }
+
+    package func gapFound(_ gap: Gap) { self.change { $0.gaps.append(gap) } }
+
+    private func change(_ change: (inout Contents) -> Void) {
+        self.state.withLock { state in
+            change(&state.contents)
+            let contents = state.contents
+            state.waiting.removeAll { waiter in
+                guard waiter.condition(contents) else { return false }
+                waiter.wake(true)
+                return true
+            }
+        }
+    }
+}
