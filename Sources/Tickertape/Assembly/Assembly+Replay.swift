@@ -1,6 +1,15 @@
+import Market
+
 extension Assembly {
     /// Plays a recording through everything that live trades go through, to its end or until it is stopped.
     package static func replay(_ order: ReplayOrder, _ settings: Settings) async throws {
-        throw OperatorError.notAssembled("replay")
+        var replay = InnerReplay(
+            settings: settings,
+            recording: order.recording,
+            speed: order.speed.factor,
+            source: .replay(file: RecordingName.last(of: order.recording), speed: order.speed.factor)
+        )
+        replay.waitsForClient = order.waitsForClient
+        try await replay.run()
     }
 }

@@ -1,6 +1,30 @@
+import Feeds
+import Market
+
 extension Assembly {
     /// Follows the market until it is stopped, or the bundled recording when there is no key.
     package static func run(_ settings: Settings) async throws {
-        throw OperatorError.notAssembled("run")
+        guard let token = settings.token else {
+            try await Self.demo(settings)
+            return
+        }
+        try await TickerProgram(settings: settings, feed: FinnhubSettings(settings, token: token)).run()
+    }
+
+    /// Replays the bundled recording over and over, marked as what it is.
+    static func demo(_ settings: Settings) async throws {
+        guard let path = BundledRecording.path else {
+            throw OperatorError(
+                "no key is set, and the bundled recording is missing: set FINNHUB_TOKEN, or reinstall the program with "
+                    + "its resources",
+                status: .failure
+            )
+        }
+        if !settings.display.isQuiet {
+            Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
+        }
+        var replay = InnerReplay(settings: settings, recording: path, speed: 1, source: .demo)
+        replay.repeats = true
+        try await replay.run()
     }
 }

@@ -1,6 +1,93 @@
+import Feeds
+import Logging
+import Market
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Sinks
+import Wire
+
 extension Assembly {
     /// Shows what the relay at `url` sends until it is stopped.
     package static func watch(_ url: StreamURL, _ settings: Settings) async throws {
-        throw OperatorError.notAssembled("watch")
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
+        let isChosen = settings.origin(of: "symbols") != .builtIn
+        let symbols = isChosen ? settings.symbols : []
+        let shown = try DisplayPart(
+            settings: settings,
+            loop: loop,
+            symbols: symbols,
+            status: status,
+            relay: "\(url)",
+            clients: nil
+        )
+        guard let shown else {
+            throw OperatorError("watch with --quiet shows nothing; leave --quiet out", status: .usage)
+        }
+        let logger = shown.logger
+        let watch = WatchStatus(initial: status, url: url, wallClock: WallClock.now)
+        let state = NIOLoopBoundBox.makeBoxSendingValue(watch, eventLoop: loop)
+        var feedSettings = StreamFeed.Settings(
+            relay: UpstreamAddress(isEncrypted: url.isEncrypted, host: url.host, port: url.port, path: url.path),
+            symbols: symbols
+        )
+        feedSettings.tls = settings.tlsConfiguration
+        let display = shown.display
+        let feed = try await StreamFeed.make(
+            settings: feedSettings,
+            loop: loop,
+            logger: logger,
+            wallClock: WallClock.now
+        ) { event in
+            switch event {
+            case .message(.snapshot(let update)), .message(.price(let update)): display.show(update)
+            case .message(.gap(let gap)): display.gapFound(gap)
+            case .message(.status(let status)): display.statusChanged(state.withValue { $0.relaySays(status) })
+            case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
+            case .message(.unknown), .message(.malformed): break
+            case .link(let phase, let reason):
+                display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason) })
+            }
+        }
+        let services = ServiceGroup(
+            configuration: TickerProgram.configuration(
+                for: [shown.part, ProgramPart("feed") { try await feed.run() }],
+                logger: ProgramLog.silent
+            )
+        )
+        try await services.run()
+        try await group.shutdownGracefully()
+    }
+}
+
+/// What is true for who watches a relay: the relay's word while the link to it stands, the link's state while not.
+struct WatchStatus: Sendable {
+    private let url: StreamURL
+    private let wallClock: @Sendable () -> Int64
+    private var status: FeedStatus
+
+    init(initial: FeedStatus, url: StreamURL, wallClock: @escaping @Sendable () -> Int64) {
+        self.status = initial
+        self.url = url
+        self.wallClock = wallClock
+    }
+
+    mutating func relaySays(_ status: FeedStatus) -> FeedStatus {
+        self.status = status
+        return status
+    }
+
+    mutating func relayComplains(_ text: String) -> FeedStatus {
+        self.status.reason = "the relay says: \(text)"
+        return self.status
+    }
+
+    mutating func linkChanged(_ phase: FeedStatus.Phase, reason: String?) -> FeedStatus {
+        if self.status.word != phase.word { self.status.since = self.wallClock() }
+        self.status.phase = phase
+        self.status.reason = reason.map { "no link to the relay at \(self.url): \($0)" }
+        return self.status
     }
 }

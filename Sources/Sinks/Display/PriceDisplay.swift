@@ -1,0 +1,155 @@
+package import Market
+package import NIOCore
+package import Wire
+
+/// The reader that turns the tape, or a relay's stream, into what a person or a pipe sees: debounced prices without the
+/// unchanged ones, and the state.
+///
+/// It works on the feed's own loop, since a machine's step costs less there than the way to another thread; what it makes
+/// goes to the screen's or the printer's thread by the newest-wins mailbox or the bounded queue of ``LinePrinter``.
+package final class PriceDisplay: TapeReader {
+    /// Where it shows.
+    package enum Output: Sendable {
+        case screen(TerminalDisplay)
+        case lines(LinePrinter)
+    }
+
+    /// What belongs to the feed's loop.
+    private struct State {
+        var pipeline: PricePipeline
+        var model: DisplayModel
+        var timer: Scheduled<Void>?
+        var timerDeadline: Int64?
+    }
+
+    private let loop: any EventLoop
+    private let output: Output
+    private let clients: (@Sendable () -> Int)?
+    private let state: NIOLoopBoundBox<State>
+
+    /// - Parameters:
+    ///   - loop: the feed's loop, on which all news come.
+    ///   - symbols: what is subscribed, in the order of the screen.
+    ///   - relay: where the relay listens, for the screen.
+    ///   - clients: how many clients the relay has; read when something is shown.
+    package init(
+        output: Output,
+        loop: any EventLoop,
+        symbols: [String],
+        pipeline: PricePipeline.Settings,
+        status: FeedStatus,
+        relay: String?,
+        clients: (@Sendable () -> Int)?
+    ) {
+        self.loop = loop
+        self.clients = clients
+        self.output = output
+        self.state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(
+                pipeline: PricePipeline(settings: pipeline),
+                model: DisplayModel(symbols: symbols, status: status, relay: relay)
+            ),
+            eventLoop: loop
+        )
+    }
+
+    package func read(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        let now = Self.now
+        self.state.withValue { state in
+            var updates: [PriceUpdate] = []
+            state.pipeline.take(
+                trades: batch.trades,
+                firstSequence: batch.firstSequence,
+                received: batch.received,
+                symbols: batch.symbols,
+                now: now,
+                emit: { updates.append($0) }
+            )
+            self.show(updates, in: &state, now: now)
+            if case .screen = self.output {
+                for row in state.pipeline.board.rows { state.model.observe(row, now: now) }
+            }
+            self.publish(&state)
+            self.arm(&state)
+        }
+    }
+
+    package func statusChanged(_ status: FeedStatus) {
+        self.state.withValue { state in
+            state.model.statusChanged(status)
+            if case .lines(let printer) = self.output { printer.statusChanged(status) }
+            self.publish(&state)
+        }
+    }
+
+    package func gapFound(_ gap: Gap) {
+        self.state.withValue { state in
+            state.model.gapFound(gap)
+            if case .lines(let printer) = self.output { printer.gapFound(gap) }
+            self.publish(&state)
+        }
+    }
+
+    /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
+    package func show(_ update: PriceUpdate) {
+        let now = Self.now
+        self.state.withValue { state in
+            self.show([update], in: &state, now: now)
+            self.publish(&state)
+        }
+    }
+
+    /// Shows what is still held back: the last value always comes.
+    package func finish() async {
+        try? await self.loop.submit {
+            self.state.withValue { state in
+                state.timer?.cancel()
+                var updates: [PriceUpdate] = []
+                state.pipeline.flush { updates.append($0) }
+                self.show(updates, in: &state, now: Self.now)
+                self.publish(&state)
+            }
+        }.get()
+    }
+
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+
+    private func show(_ updates: [PriceUpdate], in state: inout State, now: Int64) {
+        for update in updates { state.model.take(update, now: now) }
+        if case .lines(let printer) = self.output {
+            for update in updates { printer.print(update) }
+        }
+    }
+
+    private func publish(_ state: inout State) {
+        guard case .screen(let display) = self.output else { return }
+        if let clients { state.model.clientsChanged(clients()) }
+        display.publish(state.model.state)
+    }
+
+    /// Sees to it that what is held back comes in time; one timer, moved only when its deadline did.
+    private func arm(_ state: inout State) {
+        guard state.pipeline.deadline != state.timerDeadline else { return }
+        state.timer?.cancel()
+        state.timer = nil
+        state.timerDeadline = state.pipeline.deadline
+        guard let deadline = state.pipeline.deadline else { return }
+        state.timer = self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(deadline, 0)))) {
+            self.fire()
+        }
+    }
+
+    private func fire() {
+        let now = Self.now
+        self.state.withValue { state in
+            state.timer = nil
+            state.timerDeadline = nil
+            var updates: [PriceUpdate] = []
+            state.pipeline.fire(now: now) { updates.append($0) }
+            self.show(updates, in: &state, now: now)
+            self.publish(&state)
+            self.arm(&state)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package import Logging
+package import Market
+import NIOCore
+import NIOPosix
+import Synchronization
+package import Wire
+
+/// The writer of a recording: every frame as it came, with its arrival, appended by a thread of its own.
+///
+/// The feed only queues (bounded); a slow or full disk costs frames of the recording, which are counted and said, and
+/// never the feed. A file is never overwritten.
+package final class Recorder: TapeReader {
+    /// What became of a recording.
+    package struct Report: Sendable, Equatable {
+        package var frames: UInt64
+        package var bytes: UInt64
+        /// Frames that are not in the file, because the disk was too slow or failed.
+        package var dropped: UInt64
+    }
+
+    private struct Entry {
+        var received: Int64
+        var bytes: ByteBuffer
+    }
+
+    private struct Queue {
+        var entries: [Entry] = []
+        var bytes = 0
+        var dropped: UInt64 = 0
+        /// Whether the writer is awake or about to be; it is woken once, not once a frame.
+        var isScheduled = false
+        var isFinished = false
+
+        /// Whether the writer is to be woken for what waits.
+        mutating func wakes() -> Bool {
+            guard !self.isScheduled, !self.entries.isEmpty else { return false }
+            self.isScheduled = true
+            return true
+        }
+    }
+
+    /// What may wait for the disk, in bytes of frames.
+    package static let maximumWaitingBytes = 64 << 20
+
+    private let queue = Mutex(Queue())
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let file: Mutex<RecordingWriter>
+    private let logger: Logger
+    /// The file's path.
+    package let path: String
+
+    /// Creates the file and writes its header.
+    ///
+    /// - Throws: ``RecordingWriter/Failure`` when the file exists or cannot be made.
+    package init(path: String, symbols: [String], started: Int64, program: String, logger: Logger) throws {
+        self.path = path
+        self.logger = logger
+        self.file = Mutex(
+            try RecordingWriter(path: path, header: RecordingHeader(program: program, symbols: symbols, start: started))
+        )
+        self.pool.start()
+    }
+
+    package func read(_ batch: TapeBatch) {
+        let mustWake = self.queue.withLock { queue -> Bool in
+            guard !queue.isFinished else { return false }
+            for frame in batch.frames {
+                let size = frame.bytes.readableBytes
+                guard queue.bytes + size <= Self.maximumWaitingBytes else {
+                    queue.dropped += 1
+                    continue
+                }
+                queue.bytes += size
+                queue.entries.append(Entry(received: batch.received, bytes: frame.bytes))
+            }
+            return queue.wakes()
+        }
+        if mustWake { self.schedule() }
+    }
+
+    package func statusChanged(_ status: FeedStatus) {}
+
+    package func gapFound(_ gap: Gap) {}
+
+    /// Writes what is queued, syncs and closes the file; answers with what it holds.
+    package func finish() async -> Report {
+        self.queue.withLock { $0.isFinished = true }
+        // The pool has one thread, so this runs behind every drain.
+        let report = try? await self.pool.runIfActive {
+            self.drain()
+            return self.file.withLock { file -> Report in
+                file.close()
+                return Report(
+                    frames: file.frames,
+                    bytes: file.bytes,
+                    dropped: file.failed + self.queue.withLock { $0.dropped }
+                )
+            }
+        }
+        try? await self.pool.shutdownGracefully()
+        return report ?? Report(frames: 0, bytes: 0, dropped: 0)
+    }
+
+    private func schedule() {
+        self.pool.submit { state in
+            guard case .active = state else { return }
+            self.drain()
+        }
+    }
+
+    private func drain() {
+        while true {
+            let entries = self.queue.withLock { queue -> [Entry] in
+                let entries = queue.entries
+                queue.entries = []
+                queue.bytes = 0
+                if entries.isEmpty { queue.isScheduled = false }
+                return entries
+            }
+            if entries.isEmpty { return }
+            self.file.withLock { file in
+                for entry in entries { file.append(frame: entry.bytes, received: entry.received) }
+                if let problem = file.flush() {
+                    self.logger.error("The recording cannot be written", metadata: ["reason": "\(problem)"])
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Glibc
+
+/// The recording that comes with the program, for who has no key.
+enum BundledRecording {
+    /// Its path: beside the program as the build leaves it, or where an installation puts it.
+    static var path: String? {
+        guard let folder = Self.programFolder else { return nil }
+        return [
+            "\(folder)/tickertape_Tickertape.resources/demo.jsonl",
+            "\(folder)/../share/tickertape/demo.jsonl",
+        ].first { access($0, R_OK) == 0 }
+    }
+
+    private static var programFolder: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/exe", &buffer, Int(PATH_MAX))
+        guard count > 0 else { return nil }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+}

@@ -1,0 +1,16 @@
+import Feeds
+import Synchronization
+import Wire
+
+/// The way back from the relay to a feed that is made after it: wishes for symbols, and the brake of a replay.
+final class FeedValve: FlowControl {
+    private let feed = Mutex<FinnhubFeed?>(nil)
+
+    func connect(_ feed: FinnhubFeed) { self.feed.withLock { $0 = feed } }
+
+    func wish(for symbol: String) { self.feed.withLock { $0 }?.wish(for: symbol) }
+
+    func pause() { self.feed.withLock { $0 }?.pause() }
+
+    func resume() { self.feed.withLock { $0 }?.resume() }
+}

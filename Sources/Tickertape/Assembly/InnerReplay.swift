@@ -1,0 +1,63 @@
+import Feeds
+import Market
+import NIOCore
+import NIOPosix
+import TLS
+
+/// A replay inside the program: a stand-in Finnhub on loopback, and the whole program behind it as if it were live.
+struct InnerReplay {
+    var settings: Settings
+    var recording: String
+    /// How many times the recording's pace; `nil` is as fast as the slowest lossless reader takes it.
+    var speed: Double?
+    var source: FeedStatus.Source
+    /// Whether it begins anew at the end, with times of now; for the demo.
+    var repeats = false
+    var waitsForClient = false
+
+    func run() async throws {
+        let file = try OperatorError.opening(recording: self.recording)
+        if file.damagedLines > 0 {
+            Console.complain("warning: \(file.damagedLines) lines of \(self.recording) cannot be read and are left out")
+        }
+        let authority = try CertificateAuthority(name: "tickertape replay")
+        var standInSettings = StandInSettings()
+        standInSettings.speed = self.speed
+        standInSettings.credentials = try authority.issue(for: "127.0.0.1")
+        standInSettings.repeats = self.repeats
+        standInSettings.rebasesTimes = self.repeats
+        // Nothing is played before the relay and the display are there to see it.
+        standInSettings.waitsForGo = true
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let standIn = try await StandIn.start(
+            recording: file,
+            settings: standInSettings,
+            on: group.next(),
+            logger: ProgramLog.silent,
+            wallClock: WallClock.now
+        )
+        var settings = self.settings
+        if settings.origin(of: "symbols") == .builtIn {
+            settings.symbols = Array(file.symbols.prefix(settings.relay.maxSymbols))
+        }
+        var feed = FinnhubSettings(settings, token: Secret("replay"))
+        feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
+        feed.tls = TLSClientConfiguration()
+        feed.tls.trust = .certificates(pem: authority.certificatePEM)
+        feed.source = self.source
+        // A replay that is held back answers no ping in time, and may be silent for as long as it likes.
+        feed.pingInterval = nil
+        feed.session.silentAfter = nil
+        var program = TickerProgram(settings: settings, feed: feed)
+        program.standIn = standIn
+        program.waitsForClient = self.waitsForClient
+        do {
+            try await program.run()
+        } catch {
+            await standIn.stop()
+            throw error
+        }
+        await standIn.stop()
+        try await group.shutdownGracefully()
+    }
+}

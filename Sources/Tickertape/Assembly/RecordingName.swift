@@ -1,0 +1,36 @@
+import Glibc
+
+/// Names of recording files.
+enum RecordingName {
+    /// `DIRECTORY/tickertape-20261121T053102Z.jsonl`, by the wall clock (ns since 1970).
+    static func make(in directory: String, at time: Int64) -> String {
+        var seconds = time_t(time / 1_000_000_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let date = [Int(parts.tm_year) + 1_900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)].map(Self.twoDigits).joined()
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.twoDigits(Int($0)) }.joined()
+        let folder = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+        return "\(folder)/tickertape-\(date)T\(clock)Z.jsonl"
+    }
+
+    /// The last part of a path.
+    static func last(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// Files that are made new.
+enum NewFile {
+    /// Writes a text file that anybody may read, in place of one that is there.
+    static func write(_ text: String, to path: String) throws(OperatorError) {
+        guard let file = fopen(path, "we") else {
+            throw OperatorError("cannot write \(path): \(String(cString: strerror(errno)))", status: .failure)
+        }
+        let isWritten = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWritten else {
+            throw OperatorError("cannot write \(path): \(String(cString: strerror(errno)))", status: .failure)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Feeds
+import Market
+import NIOCore
+import Sinks
+import TLS
+
+// What the settings mean in each room.
+
+extension FinnhubSettings {
+    init(_ settings: Settings, token: Secret) {
+        self.init(key: APIKey(token.reveal()))
+        let url = settings.upstream.url
+        self.upstream = UpstreamAddress(
+            isEncrypted: url.isEncrypted,
+            host: url.host,
+            port: url.port,
+            path: url.path
+        )
+        self.symbols = settings.symbols
+        self.tls = settings.tlsConfiguration
+        self.connectTimeout = settings.handshake.dns + settings.handshake.tcp
+        self.upgradeTimeout = settings.handshake.upgrade
+        self.maximumMessageBytes = settings.upstream.maxMessage
+        self.pingInterval = settings.upstream.pingInterval
+        self.pongTimeout = settings.upstream.pongTimeout
+        self.session.symbolLimit = settings.relay.maxSymbols
+        self.ladder.first = settings.reconnect.min.nanoseconds
+        self.ladder.limit = settings.reconnect.max.nanoseconds
+    }
+}
+
+extension RelaySettings {
+    init(_ settings: Settings, listen: Endpoint) {
+        self.init(host: listen.host, port: listen.port)
+        self.maximumClients = settings.relay.maxClients
+        self.maximumWaitingBytes = settings.relay.maxWaiting
+        self.maximumMessageBytes = settings.relay.maxMessage
+        self.pingInterval = settings.relay.pingInterval
+        self.pongTimeout = settings.relay.pongTimeout
+        self.symbolLimit = settings.relay.maxSymbols
+        self.pipeline = PricePipeline.Settings(settings.pipeline)
+        self.allowedOrigins = settings.relay.allowedOrigins
+    }
+}
+
+extension PricePipeline.Settings {
+    init(_ pipeline: Settings.Pipeline) {
+        self.init(quiet: pipeline.quiet.nanoseconds, atMost: pipeline.atMost?.nanoseconds)
+    }
+}
+
+extension RelayError {
+    var isAddressTaken: Bool {
+        switch self {
+        case .addressInUse, .cannotListen: true
+        case .notLoopback, .alreadyStarted: false
+        }
+    }
+}
+
+extension Settings {
+    /// Whether the person asked for a log, rather than getting the default one.
+    var isVerbose: Bool { self.display.isQuiet || self.origin(of: "log-level") != .builtIn }
+
+    var tlsConfiguration: TLSClientConfiguration {
+        var configuration = TLSClientConfiguration()
+        if let file = self.tls.authorityFile { configuration.trust = .file(file) }
+        configuration.verification = self.tls.verify ? .full : .disabled
+        configuration.handshakeTimeout = self.handshake.tls
+        return configuration
+    }
+}
+
+extension Settings.Display {
+    /// The format asked for; `nil` leaves the choice to the output.
+    var outputFormat: OutputFormat? {
+        switch self.format {
+        case .auto: nil
+        case .tui: .tui
+        case .plain: .plain
+        case .json: .json
+        }
+    }
+}
+
+extension CertificateAuthority {
+    /// A certificate for a stand-in that listens on `host`: for that host, this machine's names, and Finnhub's own name, for
+    /// tests that lead it here.
+    func issue(for host: String) throws(TLSError) -> TLSCredentials {
+        let isAddress = UpstreamAddress(isEncrypted: true, host: host, port: 443).isIPAddress
+        var names = ["localhost", "ws.finnhub.io"]
+        var addresses = ["127.0.0.1", "::1"]
+        if isAddress, !addresses.contains(host) { addresses.append(host) }
+        if !isAddress, !names.contains(host) { names.append(host) }
+        return try self.issue(names: names, addresses: addresses)
+    }
+}
+
+extension Relay {
+    /// Reads the number of clients.
+    var counter: @Sendable () -> Int { { self.clientCount } }
+}

@@ -1,0 +1,187 @@
+import Feeds
+import Logging
+import Market
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+import Sinks
+import Synchronization
+import Wire
+
+/// A whole running ticker: one feed, and the relay, the display and the recorder that read its tape.
+struct TickerProgram {
+    let settings: Settings
+    let feed: FinnhubSettings
+    /// The feed's counterpart, when it is a replay.
+    var standIn: StandIn?
+    /// Whether the replay begins with the relay's first subscribed client.
+    var waitsForClient = false
+
+    init(settings: Settings, feed: FinnhubSettings) {
+        self.settings = settings
+        self.feed = feed
+    }
+
+    private var isReplay: Bool { self.standIn != nil }
+
+    /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
+    func run() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let feedLoop = group.next()
+        let status = FeedStatus(
+            source: self.feed.source,
+            phase: .connecting,
+            since: WallClock.now(),
+            certificateChecked: self.feed.certificateIsChecked
+        )
+        let valve = FeedValve()
+        let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
+        let relay = try await self.startRelay(on: group.next(), valve: valve, status: status, logger: relayLog)
+        let shown: DisplayPart?
+        let recorder: Recorder?
+        do {
+            shown = try DisplayPart(
+                settings: self.settings,
+                loop: feedLoop,
+                symbols: self.feed.symbols,
+                status: status,
+                relay: relay.map { "ws://\($0.endpoint)" },
+                clients: relay?.relay.counter
+            )
+            recorder = try self.makeRecorder(logger: shown?.logger ?? ProgramLog.make(level: self.settings.logLevel))
+        } catch {
+            await relay?.relay.stop()
+            throw error
+        }
+        let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
+        let tally = TradeTally()
+        var readers: [any TapeReader] = [tally]
+        if let relay { readers.append(relay.relay) }
+        if let shown { readers.append(shown.display) }
+        if let recorder { readers.append(recorder) }
+        let feed = try await FinnhubFeed.make(
+            settings: self.feed,
+            loop: feedLoop,
+            epoch: UInt64(WallClock.now() / 1_000_000),
+            readers: readers,
+            logger: logger,
+            wallClock: WallClock.now,
+            serviceError: { text in
+                if let symbol = text.textBehind("Invalid symbol ") { relay?.relay.symbolRefused(symbol, message: text) }
+            }
+        )
+        valve.connect(feed)
+        if let relay, shown?.isScreen != true {
+            Console.complain("the relay is on ws://\(relay.endpoint)/ (Finnhub's protocol) and /v1/stream")
+        }
+        // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
+        var parts: [ProgramPart] = []
+        if let recorder { parts.append(self.recorderPart(recorder)) }
+        if let relay {
+            parts.append(
+                ProgramPart("relay") {
+                    try? await gracefulShutdown()
+                    await relay.relay.stop()
+                }
+            )
+        }
+        if let shown { parts.append(shown.part) }
+        parts.append(self.feedPart(feed, relay: relay?.relay, shown: shown, tally: tally))
+        let services = ServiceGroup(configuration: Self.configuration(for: parts, logger: ProgramLog.silent))
+        do {
+            try await services.run()
+        } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
+            throw OperatorError(failure.description, status: .keyRejected)
+        }
+        try await group.shutdownGracefully()
+    }
+
+    /// The life of the parts: a part that ends ends the program, and so do the signals.
+    static func configuration(for parts: [ProgramPart], logger: Logger) -> ServiceGroupConfiguration {
+        var configuration = ServiceGroupConfiguration(
+            services: parts.map { part in
+                ServiceGroupConfiguration.ServiceConfiguration(
+                    service: part,
+                    successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup,
+                    serviceName: part.name
+                )
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
+            logger: logger
+        )
+        // Each part keeps limits of its own; this is for the one that does not.
+        configuration.maximumGracefulShutdownDuration = .seconds(3)
+        return configuration
+    }
+
+    private func startRelay(
+        on loop: any EventLoop,
+        valve: FeedValve,
+        status: FeedStatus,
+        logger: Logger
+    ) async throws -> (relay: Relay, endpoint: Endpoint)? {
+        guard let listen = self.settings.relay.listen else { return nil }
+        let relay = Relay(
+            settings: RelaySettings(self.settings, listen: listen),
+            eventLoop: loop,
+            logger: logger,
+            demand: { symbol in valve.wish(for: symbol) },
+            flow: self.isReplay ? valve : nil,
+            status: status
+        )
+        do {
+            let address = try await relay.start()
+            return (relay, Endpoint(host: listen.host, port: address.port ?? listen.port))
+        } catch let error as RelayError {
+            throw OperatorError(error.description, status: error.isAddressTaken ? .addressInUse : .configuration)
+        }
+    }
+
+    private func makeRecorder(logger: Logger) throws -> Recorder? {
+        guard let path = self.settings.record.file else { return nil }
+        do {
+            return try Recorder(
+                path: path,
+                symbols: self.feed.symbols,
+                started: WallClock.now(),
+                program: tickertapeVersion,
+                logger: logger
+            )
+        } catch {
+            throw OperatorError("\(error)", status: .failure)
+        }
+    }
+
+    private func recorderPart(_ recorder: Recorder) -> ProgramPart {
+        ProgramPart("recorder") {
+            try? await gracefulShutdown()
+            let report = await recorder.finish()
+            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)")
+            if report.dropped > 0 {
+                Console.complain("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
+            }
+        }
+    }
+
+    private func feedPart(_ feed: FinnhubFeed, relay: Relay?, shown: DisplayPart?, tally: TradeTally) -> ProgramPart {
+        let standIn = self.standIn
+        let waitsForClient = self.waitsForClient
+        let isQuiet = shown?.isScreen == true
+        return ProgramPart("feed") {
+            let starter = Task {
+                if waitsForClient, let relay { guard await relay.firstSubscribe() else { return } }
+                standIn?.go()
+            }
+            defer { starter.cancel() }
+            try await feed.run()
+            guard !Task.isShuttingDownGracefully else { return }
+            // A replay is over: everybody gets the rest, and a person may look at the end for as long as they like.
+            if !isQuiet { Console.complain(tally.report) }
+            await shown?.display.finish()
+            await relay?.finish()
+            if shown?.isScreen == true { try await gracefulShutdown() }
+        }
+    }
+}

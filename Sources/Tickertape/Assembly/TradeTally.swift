@@ -1,0 +1,39 @@
+import Market
+import NIOCore
+import Synchronization
+import Wire
+
+/// The count of a replay's trades and of the time they took, for the last line of it.
+final class TradeTally: TapeReader {
+    private struct State {
+        var trades: UInt64 = 0
+        var first: NIODeadline?
+        var last: NIODeadline?
+    }
+
+    private let state = Mutex(State())
+
+    func read(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        let now = NIODeadline.now()
+        self.state.withLock { state in
+            state.trades += UInt64(batch.trades.count)
+            state.first = state.first ?? now
+            state.last = now
+        }
+    }
+
+    func statusChanged(_ status: FeedStatus) {}
+
+    func gapFound(_ gap: Gap) {}
+
+    /// `replayed 19904 trades in 650.1 s`.
+    var report: String {
+        self.state.withLock { state in
+            guard let first = state.first, let last = state.last else { return "replayed no trade" }
+            let milliseconds = (last - first).nanoseconds / 1_000_000
+            let fraction = "\(1_000 + milliseconds % 1_000)".dropFirst()
+            return "replayed \(state.trades) trades in \(milliseconds / 1_000).\(fraction) s"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Logging
+import Market
+import NIOCore
+import Sinks
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("The recorder")
+struct RecorderTests {
+    private static let frames = [
+        #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#,
+        #"{"type":"ping"}"#,
+        "{\"msg\":\"odd \\\"text\\\" with \\\\ and ümläuts\",\"type\":\"error\"}",
+    ]
+
+    private func recorder(_ path: String) throws -> Recorder {
+        try Recorder(
+            path: path,
+            symbols: ["BINANCE:BTCUSDT"],
+            started: 1_000,
+            program: "test",
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    }
+
+    private func batch(_ frames: [String], received: Int64) -> TapeBatch {
+        TapeBatch(
+            epoch: 1,
+            firstSequence: 1,
+            received: received,
+            trades: [],
+            frames: frames.map { TapeBatch.Frame(bytes: ByteBuffer(string: $0), trades: 0..<0, isWhole: true) },
+            symbols: SymbolTable()
+        )
+    }
+
+    private func events(of text: String) -> [RecordingEvent] {
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: text))
+        reader.finish()
+        var events: [RecordingEvent] = []
+        while let event = reader.next() { events.append(event) }
+        return events
+    }
+
+    @Test("writes every frame as it came, with its arrival, behind a header")
+    func frames() async throws {
+        let folder = try TemporaryFolder()
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        recorder.read(self.batch(Array(Self.frames[0...1]), received: 1_500))
+        recorder.read(self.batch([Self.frames[2]], received: 2_000_001_000))
+        let report = await recorder.finish()
+        let text = try folder.read("a.jsonl")
+        #expect(report.frames == 3)
+        #expect(report.bytes == UInt64(text.utf8.count))
+        #expect(report.dropped == 0)
+        let events = self.events(of: text)
+        #expect(
+            events.first
+                == .header(RecordingHeader(program: "test", symbols: ["BINANCE:BTCUSDT"], start: 1_000))
+        )
+        let frames = events.compactMap { event in
+            if case .frame(let frame) = event { (frame.at, String(buffer: frame.frame)) } else { nil }
+        }
+        #expect(frames.map(\.0) == [500, 500, 2_000_000_000])
+        #expect(frames.map(\.1) == Self.frames)
+    }
+
+    @Test("never overwrites a file, and says what to do")
+    func existing() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("evidence", to: "a.jsonl")
+        let error = #expect(throws: (any Error).self) { try self.recorder(path) }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("never overwritten"))
+        #expect(try folder.read("a.jsonl") == "evidence")
+    }
+
+    @Test("takes nothing more once it is finished, and the file is whole")
+    func finished() async throws {
+        let folder = try TemporaryFolder()
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        for number in 0..<1_000 { recorder.read(self.batch([Self.frames[0]], received: Int64(1_000 + number))) }
+        #expect(await recorder.finish().frames == 1_000)
+        recorder.read(self.batch([Self.frames[0]], received: 9_999))
+        let text = try folder.read("a.jsonl")
+        #expect(text.hasSuffix("}\n"))
+        #expect(self.events(of: text).count == 1_001)
+    }
+}
