@@ -19,6 +19,11 @@ final class Witness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
     var seen: [Seen] = []
+    var writabilityChanges = 0
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        self.writabilityChanges += 1
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {

@@ -52,6 +52,7 @@ import Testing
         connection.channel.isWritable = true
         connection.channel.pipeline.fireChannelWritabilityChanged()
         #expect(try connection.sentFrames().map(\.payload) == [[UInt8(999 % 251)]])
+        #expect(connection.witness.writabilityChanges == 2)
     }
 
     @Test(

@@ -5,23 +5,23 @@ package import NIOWebSocket
 ///
 /// It obeys four machines: `MessageAssembler` joins frames, `ClosingMachine` ends the connection, `KeepaliveMachine` pings,
 /// and `JudgingFrameDecoder` below has judged each header. Pings are answered here and go no further. One timer serves
-/// all deadlines; it is set anew only when it fires, or when a deadline comes nearer.
+/// all deadlines.
 package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias InboundIn = WebSocketFrame
     package typealias InboundOut = WebSocketMessage
     package typealias OutboundIn = WebSocketOutput
     package typealias OutboundOut = WebSocketFrame
 
-    private let settings: WebSocketSettings
+    let settings: WebSocketSettings
     private let door: FramedOutputDoor
     private var assembler: MessageAssembler
-    private var closing: ClosingMachine
-    private var keepalive: KeepaliveMachine
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    var closing: ClosingMachine
+    var keepalive: KeepaliveMachine
+    var timer = DeadlineTimer()
     private var mustFlush = false
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
-    private var unansweredPing: ByteBuffer?
+    var unansweredPing: ByteBuffer?
 
     init(_ settings: WebSocketSettings, door: FramedOutputDoor) {
         self.settings = settings
@@ -51,8 +51,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
-        self.timer?.task.cancel()
-        self.timer = nil
+        self.timer.cancel()
     }
 
     private func start(context: ChannelHandlerContext) {
@@ -236,7 +235,8 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    private func write(
+    /// Writes one whole frame, masked when this side is a client.
+    func write(
         _ opcode: WebSocketOpcode,
         _ payload: ByteBuffer,
         context: ChannelHandlerContext,
@@ -245,97 +245,5 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: key, data: payload)
         context.write(Self.wrapOutboundOut(frame), promise: promise)
-    }
-
-    // MARK: Time
-
-    /// Sees to it that the timer fires no later than the next deadline. One that fires too early looks again.
-    private func arm(context: ChannelHandlerContext) {
-        let deadline: NIODeadline
-        switch (self.keepalive.deadline, self.closing.deadline) {
-        case (let one?, let other?): deadline = min(one, other)
-        case (let one?, nil), (nil, let one?): deadline = one
-        case (nil, nil): return
-        }
-        if let timer = self.timer {
-            if timer.at <= deadline { return }
-            timer.task.cancel()
-        }
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.timer = nil
-            self.timeReached(context: context)
-        }
-        self.timer = (deadline, task)
-    }
-
-    private func timeReached(context: ChannelHandlerContext) {
-        let now = context.eventLoop.now
-        switch self.keepalive.timeReached(now) {
-        case .wait:
-            break
-        case .sendPing:
-            self.write(.ping, ByteBuffer(), context: context, promise: nil)
-            context.flush()
-        case .end:
-            self.perform(self.closing.pongMissed(), context: context)
-        }
-        self.perform(self.closing.timeReached(now), context: context)
-        self.arm(context: context)
-    }
-
-    // MARK: The end
-
-    private func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
-        self.perform(self.closing.failed(violation, now: context.eventLoop.now), context: context)
-    }
-
-    private func perform(
-        _ action: ClosingMachine.Action,
-        context: ChannelHandlerContext,
-        promise: EventLoopPromise<Void>? = nil
-    ) {
-        if !self.closing.isOpen {
-            self.keepalive.stop()
-            self.unansweredPing = nil
-        }
-        var written: EventLoopFuture<Void>?
-        switch action.send {
-        case .nothing:
-            break
-        case .closeFrame(let code, let reason):
-            let payload = CloseFrame(code: code, reason: reason).encoded(allocator: context.channel.allocator)
-            let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
-            written = promise.futureResult
-            self.write(.connectionClose, payload, context: context, promise: promise)
-            context.flush()
-        }
-        // After the close frame, so that an application which closes the channel on this event does not cut it off, and
-        // before the transport ends, so that it is heard before `channelInactive`.
-        if let closure = action.report {
-            context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
-        }
-        self.end(action.transport, after: written ?? context.eventLoop.makeSucceededVoidFuture(), context: context)
-        if context.channel.isActive { self.arm(context: context) }
-    }
-
-    private func end(
-        _ transport: ClosingMachine.Action.Transport,
-        after written: EventLoopFuture<Void>,
-        context: ChannelHandlerContext
-    ) {
-        switch transport {
-        case .keep:
-            break
-        case .close:
-            context.close(promise: nil)
-        case .closeWhenWritten:
-            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-        case .closeOutput:
-            written.assumeIsolated().whenComplete { _ in
-                let halfClosed = context.eventLoop.makePromise(of: Void.self)
-                halfClosed.futureResult.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
-                context.close(mode: .output, promise: halfClosed)
-            }
-        }
     }
 }
