@@ -1,6 +1,5 @@
 import Market
 import Testing
-import TickertapeTesting
 import Wire
 
 /// The template must never answer anything that the general parser does not, and neither may trap, on any bytes.
