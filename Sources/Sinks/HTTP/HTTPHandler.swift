@@ -218,6 +218,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
         self.state = .lingering
         let client = self.host.makeClient(endpoint)
+        let channel = context.channel
         let pipeline = context.pipeline.syncOperations
         do {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
@@ -227,8 +228,11 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             _ = pipeline.removeHandler(context: context)
             // The client writes at once, so nothing that speaks HTTP may be in its way.
             try pipeline.addHandler(client)
-            // Last, for it hands on the bytes that came right behind the request.
-            _ = pipeline.removeHandler(decoder)
+            // Last, for it hands on the bytes that came right behind the request. It does so in a turn of its own, of which
+            // it does not tell the end.
+            pipeline.removeHandler(decoder).assumeIsolated().whenComplete { _ in
+                if channel.isActive { channel.pipeline.fireChannelReadComplete() }
+            }
         } catch {
             context.close(promise: nil)
         }

@@ -1,0 +1,201 @@
+import NIOCore
+import NIOPosix
+
+/// A WebSocket client that shows the very bytes: frames are taken apart by hand, and it reads only when told to.
+final class RawClient: Sendable {
+    /// A frame as it came.
+    struct Frame: Sendable, Equatable {
+        var opcode: UInt8
+        var payload: ByteBuffer
+        var text: String { String(buffer: self.payload) }
+        /// The code and the reason of a close frame.
+        var closure: String? {
+            var payload = self.payload
+            guard self.opcode == 8, let code = payload.readInteger(as: UInt16.self) else { return nil }
+            return "\(code) \(String(buffer: payload))"
+        }
+    }
+
+    struct TimedOut: Error {}
+    struct Ended: Error {}
+
+    let channel: any Channel
+    private let inbox: NIOLoopBound<Inbox>
+
+    private init(channel: any Channel, inbox: NIOLoopBound<Inbox>) {
+        self.channel = channel
+        self.inbox = inbox
+    }
+
+    static func connect(to address: SocketAddress, receiveBuffer: Int? = nil) async throws -> RawClient {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let inbox = try await loop.submit { NIOLoopBound(Inbox(), eventLoop: loop) }.get()
+        var bootstrap = ClientBootstrap(group: loop)
+        if let receiveBuffer {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
+        }
+        let channel = try await bootstrap.channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(inbox.value) }
+        }.connect(to: address).get()
+        return RawClient(channel: channel, inbox: inbox)
+    }
+
+    /// Opens a WebSocket, and returns once the 101 has come.
+    static func open(
+        _ path: String = "/?token=any",
+        at address: SocketAddress,
+        headers: String = "",
+        receiveBuffer: Int? = nil
+    ) async throws -> RawClient {
+        let client = try await Self.connect(to: address, receiveBuffer: receiveBuffer)
+        let head = try await client.request(Self.upgrade(path, headers: headers))
+        guard head.hasPrefix("HTTP/1.1 101 ") else { throw Ended() }
+        return client
+    }
+
+    static func upgrade(_ path: String, host: String = "127.0.0.1", headers: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\(headers)\r\n"
+    }
+
+    /// Sends a request and returns the head of its response.
+    func request(_ text: String) async throws -> String {
+        try await self.channel.writeAndFlush(ByteBuffer(string: text))
+        return try await self.head()
+    }
+
+    /// Returns the next head of a response.
+    func head() async throws -> String { try await self.wait { $0.takeHead() } }
+
+    /// Returns all that comes until the server closes.
+    func rest() async throws -> String {
+        try await self.wait { $0.hasEnded ? String(buffer: $0.takeAll()) : nil }
+    }
+
+    /// Returns the next frame that is no WebSocket ping.
+    func frame() async throws -> Frame {
+        while true {
+            let frame = try await self.wait { $0.takeFrame() }
+            if frame.opcode != 9 { return frame }
+        }
+    }
+
+    /// Waits until the server has ended the connection.
+    func ended() async throws { _ = try await self.wait { $0.hasEnded ? true : nil } }
+
+    func send(_ text: String) async throws { try await self.channel.writeAndFlush(Self.masked(opcode: 1, text)) }
+
+    func subscribe(_ symbol: String) async throws {
+        try await self.send(#"{"type":"subscribe","symbol":"\#(symbol)"}"#)
+    }
+
+    func unsubscribe(_ symbol: String) async throws {
+        try await self.send(#"{"type":"unsubscribe","symbol":"\#(symbol)"}"#)
+    }
+
+    /// Stops or goes on reading from the socket.
+    func read(_ isReading: Bool) async throws { try await self.channel.setOption(.autoRead, value: isReading).get() }
+
+    func close() async throws { try await self.channel.close() }
+
+    static func masked(opcode: UInt8, _ text: String) -> ByteBuffer {
+        var frame = ByteBuffer()
+        frame.writeInteger(0x80 | opcode)
+        let bytes = Array(text.utf8)
+        if bytes.count < 126 {
+            frame.writeInteger(0x80 | UInt8(bytes.count))
+        } else {
+            frame.writeMultipleIntegers(UInt8(0x80 | 126), UInt16(bytes.count))
+        }
+        let mask: [UInt8] = [1, 2, 3, 4]
+        frame.writeBytes(mask)
+        frame.writeBytes(bytes.enumerated().map { $1 ^ mask[$0 & 3] })
+        return frame
+    }
+
+    private func wait<Value: Sendable>(_ take: @escaping @Sendable (Inbox) -> Value?) async throws -> Value {
+        try await self.channel.eventLoop.flatSubmit { [inbox] in
+            inbox.value.wait(on: inbox.eventLoop, take)
+        }.get()
+    }
+}
+
+/// What has come and has not been taken.
+private final class Inbox: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var bytes = ByteBuffer()
+    private(set) var hasEnded = false
+    private var waiter: (() -> Void)?
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var part = Self.unwrapInboundIn(data)
+        self.bytes.writeBuffer(&part)
+        self.waiter?()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.hasEnded = true
+        self.waiter?()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func wait<Value: Sendable>(on loop: any EventLoop, _ take: @escaping (Inbox) -> Value?) -> EventLoopFuture<Value> {
+        let promise = loop.makePromise(of: Value.self)
+        let timeout = loop.assumeIsolated().scheduleTask(in: .seconds(20)) {
+            self.waiter = nil
+            promise.fail(RawClient.TimedOut())
+        }
+        func attempt() {
+            if let value = take(self) {
+                self.waiter = nil
+                timeout.cancel()
+                promise.succeed(value)
+            } else if self.hasEnded {
+                self.waiter = nil
+                timeout.cancel()
+                promise.fail(RawClient.Ended())
+            }
+        }
+        self.waiter = attempt
+        attempt()
+        return promise.futureResult
+    }
+
+    func takeAll() -> ByteBuffer {
+        defer { self.bytes = ByteBuffer() }
+        return self.bytes
+    }
+
+    func takeHead() -> String? {
+        let view = self.bytes.readableBytesView
+        let end = Array("\r\n\r\n".utf8)
+        guard let first = view.indices.dropLast(3).first(where: { view[$0..<$0 + 4].elementsEqual(end) }) else {
+            return nil
+        }
+        return self.bytes.readString(length: first + 4 - view.startIndex)
+    }
+
+    func takeFrame() -> RawClient.Frame? {
+        var bytes = self.bytes
+        guard let first = bytes.readInteger(as: UInt8.self), let second = bytes.readInteger(as: UInt8.self) else {
+            return nil
+        }
+        var length = Int(second & 0x7F)
+        switch length {
+        case 126:
+            guard let long = bytes.readInteger(as: UInt16.self) else { return nil }
+            length = Int(long)
+        case 127:
+            guard let long = bytes.readInteger(as: UInt64.self) else { return nil }
+            length = Int(long)
+        default:
+            break
+        }
+        guard let payload = bytes.readSlice(length: length) else { return nil }
+        self.bytes = bytes
+        self.bytes.discardReadBytes()
+        return RawClient.Frame(opcode: first & 0x0F, payload: payload)
+    }
+}

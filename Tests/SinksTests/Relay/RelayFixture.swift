@@ -1,0 +1,134 @@
+import Logging
+import Market
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+import Wire
+
+@testable import Sinks
+
+/// A relay on a free port with a feed that the test plays by hand.
+final class RelayFixture: Sendable {
+    let relay: Relay
+    let address: SocketAddress
+    let calls: Calls
+    private let feed = Mutex(HandFeed())
+
+    private init(relay: Relay, address: SocketAddress, calls: Calls) {
+        self.relay = relay
+        self.address = address
+        self.calls = calls
+    }
+
+    /// Starts a relay, runs the body and stops it.
+    static func run(
+        flow: (any FlowControl)? = nil,
+        status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
+        _ change: (inout RelaySettings) -> Void = { _ in },
+        body: (RelayFixture) async throws -> Void
+    ) async throws {
+        var settings = RelaySettings(host: "127.0.0.1", port: 0)
+        settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
+        change(&settings)
+        let calls = Calls()
+        let relay = Relay(
+            settings: settings,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
+            demand: { calls.add($0) },
+            flow: flow,
+            status: status
+        )
+        let fixture = RelayFixture(relay: relay, address: try await relay.start(), calls: calls)
+        do {
+            try await body(fixture)
+        } catch {
+            await relay.stop()
+            throw error
+        }
+        await relay.stop()
+    }
+
+    /// Plays one read of the feed that brought these frames.
+    func feed(_ frames: String...) { self.feed(frames) }
+
+    func feed(_ frames: [String], received: Int64 = 1_723_161_255_342_123_456) {
+        self.relay.read(self.feed.withLock { $0.batch(frames, received: received) })
+    }
+
+    /// A client of Finnhub's protocol that has subscribed.
+    func tradesClient(_ symbols: String..., receiveBuffer: Int? = nil) async throws -> RawClient {
+        let client = try await RawClient.open(at: self.address, receiveBuffer: receiveBuffer)
+        for symbol in symbols { try await client.subscribe(symbol) }
+        try await self.settle(client)
+        return client
+    }
+
+    /// A client of `/v1/stream` that has had its first status.
+    func streamClient(receiveBuffer: Int? = nil) async throws -> RawClient {
+        let client = try await RawClient.open("/v1/stream", at: self.address, receiveBuffer: receiveBuffer)
+        let status = try await client.frame().text
+        try #require(status.hasPrefix(#"{"type":"status","#))
+        return client
+    }
+
+    /// Waits until the relay has taken in all that the client has sent: requests are answered in order.
+    func settle(_ client: RawClient) async throws {
+        try await client.send("?")
+        let answer = try await client.frame().text
+        try #require(answer.contains("Invalid message"), "the answer to nonsense was \(answer)")
+    }
+}
+
+/// What a callback was called with.
+final class Calls: Sendable {
+    private let values = Mutex<[String]>([])
+    var all: [String] { self.values.withLock { $0 } }
+    func add(_ value: String) { self.values.withLock { $0.append(value) } }
+}
+
+/// The frames of one feed as batches, numbered.
+struct HandFeed {
+    private var tape = Tape(epoch: 7)
+    private var symbols = SymbolTable()
+    private var parser = FinnhubParser()
+
+    mutating func batch(_ frames: [String], received: Int64 = 0) -> TapeBatch {
+        var trades: [Trade] = []
+        var taken: [TapeBatch.Frame] = []
+        for frame in frames {
+            let bytes = ByteBuffer(string: frame)
+            let start = trades.count
+            let message = self.parser.parse(bytes, symbols: &self.symbols, into: &trades)
+            taken.append(TapeBatch.Frame(bytes: bytes, trades: start..<trades.count, isWhole: message.isWhole))
+        }
+        return TapeBatch(
+            epoch: self.tape.epoch,
+            firstSequence: self.tape.append(trades),
+            received: received,
+            trades: trades,
+            frames: taken,
+            symbols: self.symbols
+        )
+    }
+}
+
+/// Frames as Finnhub sends them.
+enum Frames {
+    static let btc = "BINANCE:BTCUSDT"
+    static let eth = "BINANCE:ETHUSDT"
+
+    /// One trade; the exchange's clock goes up with `time`, in ms.
+    static func trade(_ symbol: String, _ price: String, size: String = "0.02", time: Int = 0) -> String {
+        #"{"data":[\#(Self.element(symbol, price, size: size, time: time))],"type":"trade"}"#
+    }
+
+    static func trades(_ elements: String...) -> String {
+        #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+
+    static func element(_ symbol: String, _ price: String, size: String = "0.02", time: Int = 0) -> String {
+        #"{"c":null,"p":\#(price),"s":"\#(symbol)","t":\#(1_723_161_255_342 + time),"v":\#(size)}"#
+    }
+}

@@ -1,0 +1,161 @@
+import NIOCore
+import Testing
+import Wire
+
+@testable import Sinks
+
+@Suite("Finnhub's protocol on the relay", .timeLimit(.minutes(1)))
+struct TradesEndpointTests {
+    @Test("a frame in which every trade is wanted is passed on byte for byte")
+    func passesBytes() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.btc)
+            // Spaces, an unknown key and an odd number survive only if the bytes are the upstream's own.
+            let odd =
+                #"{ "data":[{"c":["1"],"p":61837.630,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":2e-2}],"x":1,"type":"trade"}"#
+            fixture.feed(odd, Frames.trade(Frames.btc, "61837.64"))
+            #expect(try await client.frame() == RawClient.Frame(opcode: 1, payload: ByteBuffer(string: odd)))
+            #expect(try await client.frame().text == Frames.trade(Frames.btc, "61837.64"))
+        }
+    }
+
+    @Test("of a frame in which some trades are wanted, these are encoded anew, exactly and in order")
+    func encodesSome() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.eth)
+            fixture.feed(
+                Frames.trade(Frames.btc, "1"),
+                Frames.trades(
+                    Frames.element(Frames.eth, "2530.1", size: "0.0000007", time: 1),
+                    Frames.element(Frames.btc, "61837.63"),
+                    Frames.element(Frames.eth, "2530", size: "0", time: 2)
+                )
+            )
+            #expect(
+                try await client.frame().text
+                    == Frames.trades(
+                        Frames.element(Frames.eth, "2530.1", size: "7e-7", time: 1),
+                        Frames.element(Frames.eth, "2530", size: "0", time: 2)
+                    )
+            )
+        }
+    }
+
+    @Test("a malformed trade is not passed on, its siblings are")
+    func leavesOutMalformed() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.btc)
+            let good = Frames.element(Frames.btc, "5")
+            fixture.feed(#"{"data":[{"s":"BINANCE:BTCUSDT","p":"x"},\#(good)],"type":"trade"}"#)
+            #expect(try await client.frame().text == Frames.trades(good))
+        }
+    }
+
+    @Test("clients with different wishes each get theirs, until they unsubscribe")
+    func separatesGroups() async throws {
+        try await RelayFixture.run { fixture in
+            let both = try await fixture.tradesClient(Frames.btc, Frames.eth)
+            let one = try await fixture.tradesClient(Frames.eth)
+            let none = try await fixture.tradesClient()
+            fixture.feed(Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2"))
+            #expect(try await both.frame().text == Frames.trade(Frames.btc, "1"))
+            #expect(try await both.frame().text == Frames.trade(Frames.eth, "2"))
+            #expect(try await one.frame().text == Frames.trade(Frames.eth, "2"))
+
+            try await both.unsubscribe(Frames.eth)
+            try await fixture.settle(both)
+            fixture.feed(Frames.trade(Frames.eth, "3"), Frames.trade(Frames.btc, "4"))
+            #expect(try await both.frame().text == Frames.trade(Frames.btc, "4"))
+            #expect(try await one.frame().text == Frames.trade(Frames.eth, "3"))
+            try await fixture.settle(none)
+        }
+    }
+
+    @Test("every trade after the subscribe comes once and in order, however the feed's reads are cut")
+    func losesNothing() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.btc)
+            var next = 0
+            for size in [1, 7, 100, 3, 1_000, 1, 889] {
+                fixture.feed((next..<next + size).map { Frames.trade(Frames.btc, "\($0 + 1)") })
+                next += size
+            }
+            for number in 1...next {
+                let text = try await client.frame().text
+                try #require(text == Frames.trade(Frames.btc, "\(number)"))
+            }
+        }
+    }
+
+    @Test("a symbol that the feed lacks is asked for once, and one that cannot be is refused here")
+    func demandsOnce() async throws {
+        try await RelayFixture.run { fixture in
+            let first = try await fixture.tradesClient(Frames.btc)
+            _ = try await fixture.tradesClient(Frames.btc, Frames.btc)
+            fixture.feed(Frames.trade(Frames.eth, "1"))
+            try await fixture.settle(first)
+            _ = try await fixture.tradesClient(Frames.eth)
+            #expect(fixture.calls.all == [Frames.btc])
+
+            for wrong in ["", "A\\u0000B", String(repeating: "X", count: 65)] {
+                try await first.send(#"{"type":"subscribe","symbol":"\#(wrong)"}"#)
+                let text = try await first.frame().text
+                #expect(text.hasPrefix(#"{"msg":"Invalid symbol"#) && text.hasSuffix(#","type":"error"}"#), "\(text)")
+            }
+            #expect(fixture.calls.all == [Frames.btc])
+        }
+    }
+
+    @Test("the symbol after the last that the limit allows is refused in Finnhub's words, and the others go on")
+    func limitsSymbols() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await RawClient.open(at: fixture.address)
+            for number in 1...51 { try await client.subscribe("S\(number)") }
+            #expect(try await client.frame().text == #"{"msg":"Subscribing to too many symbols","type":"error"}"#)
+            #expect(fixture.calls.all.count == 50)
+            fixture.feed(Frames.trade("S50", "1"), Frames.trade("S51", "1"))
+            #expect(try await client.frame().text == Frames.trade("S50", "1"))
+            try await client.unsubscribe("S50")
+            try await fixture.settle(client)
+        }
+    }
+
+    @Test("an upstream that does not take a symbol is heard by those who asked for it")
+    func passesRefusals() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient("NOPE")
+            let other = try await fixture.tradesClient(Frames.btc)
+            fixture.relay.symbolRefused("NOPE", message: "Invalid symbol NOPE")
+            #expect(try await client.frame().text == #"{"msg":"Invalid symbol NOPE","type":"error"}"#)
+            try await fixture.settle(other)
+            try await client.subscribe("NOPE")
+            try await fixture.settle(client)
+            #expect(fixture.calls.all == ["NOPE", Frames.btc, "NOPE"])
+        }
+    }
+
+    @Test("text pings come by themselves")
+    func pings() async throws {
+        try await RelayFixture.run {
+            $0.textPingInterval = .milliseconds(20)
+        } body: { fixture in
+            let client = try await RawClient.open(at: fixture.address)
+            for _ in 1...3 { #expect(try await client.frame().text == #"{"type":"ping"}"#) }
+        }
+    }
+
+    @Test("a message that is too large ends the connection with 1009, a binary one with 1003")
+    func refusesMessages() async throws {
+        try await RelayFixture.run { fixture in
+            let large = try await RawClient.open(at: fixture.address)
+            var frame = ByteBuffer()
+            frame.writeMultipleIntegers(UInt8(0x81), UInt8(0x80 | 127), UInt64(64 << 10) + 1)
+            try await large.channel.writeAndFlush(frame)
+            #expect(try await large.frame().closure?.hasPrefix("1009 ") == true)
+
+            let binary = try await RawClient.open(at: fixture.address)
+            try await binary.channel.writeAndFlush(RawClient.masked(opcode: 2, "x"))
+            #expect(try await binary.frame().closure == "1003 text messages only")
+        }
+    }
+}
