@@ -16,11 +16,11 @@ struct SeededNumbers: RandomNumberGenerator {
 
 let second: Int64 = 1_000_000_000
 /// 2026-11-21T05:31:02.123Z on the wall, and an hour on the monotonic clock.
-let noon = DisplayTime(monotonic: 3_600 * second, wall: 1_795_239_062 * second + 123_000_000)
+let sampleNoon = DisplayTime(monotonic: 3_600 * oneSecond, wall: 1_795_239_062 * oneSecond + 123_000_000)
 
-func decimal(_ text: String) -> ExactDecimal { ExactDecimal(text) ?? .zero }
+func sampleDecimal(_ text: String) -> ExactDecimal { ExactDecimal(text) ?? .zero }
 
-func summary(
+func sampleSummary(
     _ symbol: String = "BINANCE:BTCUSDT",
     price: String = "61837.63",
     open: String = "61825.5",
@@ -29,35 +29,41 @@ func summary(
 ) -> SymbolSummary {
     SymbolSummary(
         symbol: symbol,
-        price: decimal(price),
-        size: decimal("0.02"),
-        exchangeTime: noon.wall,
-        received: noon.wall + 5_000_000,
+        price: sampleDecimal(price),
+        size: sampleDecimal("0.02"),
+        exchangeTime: sampleNoon.wall,
+        received: sampleNoon.wall + 5_000_000,
         sequence: sequence,
-        open: decimal(open),
-        high: max(decimal(price), decimal(open)),
-        low: min(decimal(price), decimal(open)),
-        volume: ExactSum(decimal("123.4567891")),
+        open: sampleDecimal(open),
+        high: max(sampleDecimal(price), sampleDecimal(open)),
+        low: min(sampleDecimal(price), sampleDecimal(open)),
+        volume: ExactSum(sampleDecimal("123.4567891")),
         trades: trades
     )
 }
 
-func status(
+func sampleStatus(
     _ phase: FeedStatus.Phase = .live,
     _ source: FeedStatus.Source = .live,
     reason: String? = nil,
     checked: Bool = true
 ) -> FeedStatus {
-    FeedStatus(source: source, phase: phase, since: noon.wall - 9 * second, reason: reason, certificateChecked: checked)
+    FeedStatus(
+        source: source,
+        phase: phase,
+        since: sampleNoon.wall - 9 * oneSecond,
+        reason: reason,
+        certificateChecked: checked
+    )
 }
 
-func row(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) -> DisplayRow {
+func sampleRow(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) -> DisplayRow {
     var rate = DisplayRate()
-    rate.add(0, now: noon.monotonic - age - 4 * second)
-    rate.add(20, now: noon.monotonic - age - second)
+    rate.add(0, now: sampleNoon.monotonic - age - 4 * oneSecond)
+    rate.add(20, now: sampleNoon.monotonic - age - oneSecond)
     return DisplayRow(
         summary: summary,
-        arrived: noon.monotonic - age,
+        arrived: sampleNoon.monotonic - age,
         direction: .up,
         rate: rate,
         skipped: skipped,
@@ -66,8 +72,8 @@ func row(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) -> Displ
 }
 
 let everyPhase: [FeedStatus.Phase] = [
-    .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: noon.wall + 4 * second),
-    .rateLimited(until: noon.wall + 60 * second), .keyRejected, .ended, .stopped,
+    .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: sampleNoon.wall + 4 * oneSecond),
+    .rateLimited(until: sampleNoon.wall + 60 * oneSecond), .keyRejected, .ended, .stopped,
 ]
 
 /// Text that a hostile or merely unusual upstream might send.
@@ -85,13 +91,13 @@ let awkwardPrices = [
     "999999999.999999999",
 ]
 
-func randomState(_ numbers: inout SeededNumbers) -> DisplayState {
+func randomDisplayState(_ numbers: inout SeededNumbers) -> DisplayState {
     let sources: [FeedStatus.Source] = [
         .live, .demo, .replay(file: awkwardTexts.randomElement(using: &numbers) ?? "", speed: nil),
         .replay(file: "/tmp/busy.jsonl", speed: 10), .replay(file: "x", speed: 0.5),
     ]
     var state = DisplayState(
-        status: status(
+        status: sampleStatus(
             everyPhase.randomElement(using: &numbers) ?? .live,
             sources.randomElement(using: &numbers) ?? .live,
             reason: Bool.random(using: &numbers) ? awkwardTexts.randomElement(using: &numbers) : nil,
@@ -99,16 +105,16 @@ func randomState(_ numbers: inout SeededNumbers) -> DisplayState {
         )
     )
     for _ in 0..<Int.random(in: 0...6, using: &numbers) {
-        var one = summary(
+        var one = sampleSummary(
             awkwardTexts.randomElement(using: &numbers) ?? "",
             price: awkwardPrices.randomElement(using: &numbers) ?? "1",
             open: awkwardPrices.randomElement(using: &numbers) ?? "1",
             trades: .random(in: 0...(.max), using: &numbers)
         )
-        one.size = decimal(awkwardPrices.randomElement(using: &numbers) ?? "1")
-        var line = row(
+        one.size = sampleDecimal(awkwardPrices.randomElement(using: &numbers) ?? "1")
+        var line = sampleRow(
             one,
-            age: .random(in: -second...100_000 * second, using: &numbers),
+            age: .random(in: -oneSecond...100_000 * oneSecond, using: &numbers),
             skipped: .random(in: 0...(.max), using: &numbers)
         )
         line.direction = [.none, .up, .down].randomElement(using: &numbers) ?? .none
@@ -121,8 +127,8 @@ func randomState(_ numbers: inout SeededNumbers) -> DisplayState {
     if Bool.random(using: &numbers) {
         state.gaps = .random(in: 1...1_000_000, using: &numbers)
         state.lastGap = Gap(
-            from: noon.wall - 7 * second,
-            to: noon.wall,
+            from: sampleNoon.wall - 7 * oneSecond,
+            to: sampleNoon.wall,
             reason: awkwardTexts.randomElement(using: &numbers) ?? "",
             nextSequence: 1
         )

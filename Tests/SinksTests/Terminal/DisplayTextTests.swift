@@ -13,7 +13,7 @@ struct DisplayTextTests {
         ]
     )
     func exact(_ text: String, _ digits: Int, _ expected: String) {
-        #expect(PriceText.exact(decimal(text), fractionDigits: digits) == expected)
+        #expect(PriceText.exact(sampleDecimal(text), fractionDigits: digits) == expected)
     }
 
     @Test(
@@ -26,15 +26,15 @@ struct DisplayTextTests {
         ] as [(String, String, String?)]
     )
     func percent(_ price: String, _ open: String, _ expected: String?) {
-        #expect(PriceText.percent(decimal(price), since: decimal(open)) == expected)
+        #expect(PriceText.percent(sampleDecimal(price), since: sampleDecimal(open)) == expected)
     }
 
     @Test("A volume is cut to about eight digits, never within its whole part")
     func volume() {
-        #expect(PriceText.shortened(ExactSum(decimal("123.4567891"))) == "123.45678")
-        #expect(PriceText.shortened(ExactSum(decimal("1234567890.5"))) == "1234567890")
-        #expect(PriceText.shortened(ExactSum(decimal("0.00012345678912"))) == "0.00012345678")
-        #expect(PriceText.shortened(ExactSum(decimal("12"))) == "12")
+        #expect(PriceText.shortened(ExactSum(sampleDecimal("123.4567891"))) == "123.45678")
+        #expect(PriceText.shortened(ExactSum(sampleDecimal("1234567890.5"))) == "1234567890")
+        #expect(PriceText.shortened(ExactSum(sampleDecimal("0.00012345678912"))) == "0.00012345678")
+        #expect(PriceText.shortened(ExactSum(sampleDecimal("12"))) == "12")
     }
 
     @Test("An age is rounded to whole seconds, and says exactly when its words change")
@@ -42,12 +42,12 @@ struct DisplayTextTests {
         #expect(AgeText.words(-5) == "0 s")
         #expect(AgeText.words(4_499_999_999) == "4 s")
         #expect(AgeText.words(4_500_000_000) == "5 s")
-        #expect(AgeText.words(65 * second) == "1m05s")
-        #expect(AgeText.words(7_500 * second) == "2h05m")
-        #expect(AgeText.words(200_000 * second) == "2d")
+        #expect(AgeText.words(65 * oneSecond) == "1m05s")
+        #expect(AgeText.words(7_500 * oneSecond) == "2h05m")
+        #expect(AgeText.words(200_000 * oneSecond) == "2d")
         var numbers = SeededNumbers(state: 4)
         for _ in 0..<2_000 {
-            let age = Int64.random(in: -second...200 * second, using: &numbers)
+            let age = Int64.random(in: -oneSecond...200 * oneSecond, using: &numbers)
             let wait = AgeText.untilChange(growing: age)
             #expect(wait > 0)
             #expect(AgeText.words(age + wait - 1) == AgeText.words(age))
@@ -59,11 +59,11 @@ struct DisplayTextTests {
 
     @Test("A moment is written as RFC 3339 has it, leap days and times before 1970 too")
     func timestamps() {
-        #expect(UTCText.timestamp(noon.wall) == "2026-11-21T05:31:02.123Z")
+        #expect(UTCText.timestamp(sampleNoon.wall) == "2026-11-21T05:31:02.123Z")
         #expect(UTCText.timestamp(951_782_399_999_999_999) == "2000-02-28T23:59:59.999Z")
         #expect(UTCText.timestamp(951_782_400_000_000_000) == "2000-02-29T00:00:00.000Z")
         #expect(UTCText.timestamp(-1) == "1969-12-31T23:59:59.999Z")
-        #expect(UTCText.timeOfDay(noon.wall) == "05:31:02")
+        #expect(UTCText.timeOfDay(sampleNoon.wall) == "05:31:02")
     }
 
     @Test("The rate counts whole seconds only, and falls to nothing when nothing arrives")
@@ -72,13 +72,13 @@ struct DisplayTextTests {
         #expect(rate.tenthsPerSecond(now: 0) == nil)
         for millisecond in Int64(0)..<5_000 { rate.add(1, now: millisecond * 1_000_000) }
         #expect(rate.tenthsPerSecond(now: 4_999_000_000) == 10_000)
-        #expect(rate.tenthsPerSecond(now: 10 * second) == 5_000)
-        #expect(rate.nextChange(now: 10 * second + 1) == 11 * second)
-        #expect(rate.tenthsPerSecond(now: 14 * second) == 1_000)
-        #expect(rate.tenthsPerSecond(now: 15 * second) == 0)
-        #expect(rate.nextChange(now: 15 * second) == nil)
-        rate.add(7, now: 1_000 * second)
-        #expect(rate.tenthsPerSecond(now: 1_001 * second) == 7)
+        #expect(rate.tenthsPerSecond(now: 10 * oneSecond) == 5_000)
+        #expect(rate.nextChange(now: 10 * oneSecond + 1) == 11 * oneSecond)
+        #expect(rate.tenthsPerSecond(now: 14 * oneSecond) == 1_000)
+        #expect(rate.tenthsPerSecond(now: 15 * oneSecond) == 0)
+        #expect(rate.nextChange(now: 15 * oneSecond) == nil)
+        rate.add(7, now: 1_000 * oneSecond)
+        #expect(rate.tenthsPerSecond(now: 1_001 * oneSecond) == 7)
         #expect(PriceText.rate(tenths: 7) == "0.7")
         #expect(PriceText.rate(tenths: 10_004) == "1000")
     }
@@ -124,68 +124,71 @@ struct DisplayTextTests {
 struct DisplayModelTests {
     @Test("A price moves the arrow, and what the debounce left out is added up")
     func updates() {
-        var model = DisplayModel(symbols: ["B", "A"], status: status())
-        model.take(PriceUpdate(summary: summary("A", price: "10", open: "10", sequence: 1), skipped: 0), now: second)
+        var model = DisplayModel(symbols: ["B", "A"], status: sampleStatus())
+        model.take(
+            PriceUpdate(summary: sampleSummary("A", price: "10", open: "10", sequence: 1), skipped: 0),
+            now: oneSecond
+        )
         #expect(model.state.rows[0].direction == .none)
         #expect(model.state.waiting == ["B"])
         model.take(
-            PriceUpdate(summary: summary("A", price: "9.25", open: "10", sequence: 5), skipped: 3),
-            now: 2 * second
+            PriceUpdate(summary: sampleSummary("A", price: "9.25", open: "10", sequence: 5), skipped: 3),
+            now: 2 * oneSecond
         )
         #expect(model.state.rows[0].direction == .down)
         #expect(model.state.rows[0].skipped == 3)
-        #expect(model.state.rows[0].arrived == 2 * second)
+        #expect(model.state.rows[0].arrived == 2 * oneSecond)
         #expect(model.state.rows[0].fractionDigits == 2)
         model.take(
-            PriceUpdate(summary: summary("A", price: "9.5", open: "10", sequence: 9), skipped: 2),
-            now: 3 * second
+            PriceUpdate(summary: sampleSummary("A", price: "9.5", open: "10", sequence: 9), skipped: 2),
+            now: 3 * oneSecond
         )
         #expect(model.state.rows[0].direction == .up)
         #expect(model.state.rows[0].skipped == 5)
         // The order is that of the subscription, whoever trades first.
-        model.take(PriceUpdate(summary: summary("B", price: "1", open: "1"), skipped: 0), now: 3 * second)
+        model.take(PriceUpdate(summary: sampleSummary("B", price: "1", open: "1"), skipped: 0), now: 3 * oneSecond)
         #expect(model.state.rows.map(\.summary.symbol) == ["B", "A"])
         model.take(
-            PriceUpdate(summary: summary("A", price: "9", open: "10", sequence: 11), skipped: 0),
-            now: 3 * second
+            PriceUpdate(summary: sampleSummary("A", price: "9", open: "10", sequence: 11), skipped: 0),
+            now: 3 * oneSecond
         )
-        #expect(model.state.rows[1].summary.price == decimal("9"))
+        #expect(model.state.rows[1].summary.price == sampleDecimal("9"))
         #expect(model.state.waiting == [])
     }
 
     @Test("A market that trades at one price does not look silent, and a price that stays away gets old in words")
     func observations() {
-        var model = DisplayModel(symbols: ["A"], status: status())
-        model.take(PriceUpdate(summary: summary("A", price: "10", open: "10", sequence: 1), skipped: 0), now: 0)
+        var model = DisplayModel(symbols: ["A"], status: sampleStatus())
+        model.take(PriceUpdate(summary: sampleSummary("A", price: "10", open: "10", sequence: 1), skipped: 0), now: 0)
         let size = ScreenGrid.Size(columns: 40, rows: 1)
         func line(_ at: Int64) -> String {
             DisplayView.frame(of: model.state, size: size, now: .init(monotonic: at, wall: at)).grid.line(0)
         }
         #expect(!line(4_499_999_999).contains("LATE"))
         #expect(line(4_500_000_000).contains("LATE 5 s"))
-        model.observe(summary("A", price: "10", open: "10", sequence: 2, trades: 18), now: 4 * second)
-        #expect(!line(5 * second).contains("LATE"))
-        #expect(line(40 * second).contains("OLD 36 s"))
-        model.statusChanged(status(.reconnecting(attempt: 1, retryAt: 0)))
-        #expect(line(5 * second).contains("RECONNECTING"))
+        model.observe(sampleSummary("A", price: "10", open: "10", sequence: 2, trades: 18), now: 4 * oneSecond)
+        #expect(!line(5 * oneSecond).contains("LATE"))
+        #expect(line(40 * oneSecond).contains("OLD 36 s"))
+        model.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
+        #expect(line(5 * oneSecond).contains("RECONNECTING"))
     }
 
     @Test("The age counts up although nothing arrives: every frame says when it will look different")
     func changes() {
-        let state = DisplayState(rows: [row(summary(), age: 9 * second)], status: status())
-        var now = noon
+        let state = DisplayState(rows: [sampleRow(sampleSummary(), age: 9 * oneSecond)], status: sampleStatus())
+        var now = sampleNoon
         var seen = ""
         let size = ScreenGrid.Size(columns: 40, rows: 10)
-        while now.monotonic < noon.monotonic + 5 * second {
+        while now.monotonic < sampleNoon.monotonic + 5 * oneSecond {
             let frame = DisplayView.frame(of: state, size: size, now: now)
             seen += frame.grid.line(3)
-            guard let next = frame.changesAt, next > now.monotonic, next <= now.monotonic + second else {
+            guard let next = frame.changesAt, next > now.monotonic, next <= now.monotonic + oneSecond else {
                 Issue.record("no change announced at \(now.monotonic)")
                 break
             }
             now = DisplayTime(monotonic: next, wall: now.wall + next - now.monotonic)
         }
         for age in 9...14 { #expect(seen.contains("LATE \(age) s")) }
-        #expect(DisplayView.frame(of: .init(status: status()), size: size, now: now).changesAt == nil)
+        #expect(DisplayView.frame(of: .init(status: sampleStatus()), size: size, now: now).changesAt == nil)
     }
 }

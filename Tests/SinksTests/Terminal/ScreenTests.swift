@@ -13,9 +13,9 @@ struct ScreenTests {
                 rows: .random(in: 1...40, using: &numbers)
             )
             let frame = DisplayView.frame(
-                of: randomState(&numbers),
+                of: randomDisplayState(&numbers),
                 size: size,
-                now: noon,
+                now: sampleNoon,
                 glyphs: Bool.random(using: &numbers) ? .unicode : .ascii
             )
             #expect(frame.grid.size == size)
@@ -56,7 +56,7 @@ struct ScreenTests {
             var terminal = TerminalEmulator(size: size)
             var old: ScreenGrid?
             for _ in 0..<8 {
-                let new = DisplayView.frame(of: randomState(&numbers), size: size, now: noon).grid
+                let new = DisplayView.frame(of: randomDisplayState(&numbers), size: size, now: sampleNoon).grid
                 terminal.feed(painter.bytes(from: old, to: new))
                 #expect(terminal.strange == [])
                 for line in 0..<size.rows {
@@ -80,18 +80,22 @@ struct ScreenTests {
         var numbers = SeededNumbers(state: 3)
         let painter = ScreenPainter(colour: true)
         for _ in 0..<50 {
-            let grid = DisplayView.frame(of: randomState(&numbers), size: .init(columns: 80, rows: 24), now: noon).grid
+            let grid = DisplayView.frame(
+                of: randomDisplayState(&numbers),
+                size: .init(columns: 80, rows: 24),
+                now: sampleNoon
+            ).grid
             #expect(painter.bytes(from: grid, to: grid) == [])
         }
     }
 
     @Test("Only cells that differ are sent, within one synchronised frame")
     func sparing() {
-        var state = DisplayState(rows: [row(summary())], status: status())
+        var state = DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus())
         let size = ScreenGrid.Size(columns: 80, rows: 24)
-        let old = DisplayView.frame(of: state, size: size, now: noon).grid
-        state.rows[0].summary.price = decimal("61837.64")
-        let new = DisplayView.frame(of: state, size: size, now: noon).grid
+        let old = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
+        state.rows[0].summary.price = sampleDecimal("61837.64")
+        let new = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
         let bytes = ScreenPainter(colour: true).bytes(from: old, to: new)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.hasPrefix("\u{1B}[?2026h"))
@@ -104,8 +108,11 @@ struct ScreenTests {
 
     @Test("Without colour no colour is selected, and what is old is dim all the same")
     func colourless() {
-        let state = DisplayState(rows: [row(summary(), age: 9 * second)], status: status(.late, checked: false))
-        let grid = DisplayView.frame(of: state, size: .init(columns: 80, rows: 24), now: noon).grid
+        let state = DisplayState(
+            rows: [sampleRow(sampleSummary(), age: 9 * oneSecond)],
+            status: sampleStatus(.late, checked: false)
+        )
+        let grid = DisplayView.frame(of: state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid
         let text = String(decoding: ScreenPainter(colour: false).bytes(from: nil, to: grid), as: UTF8.self)
         for colour in 30...37 { #expect(!text.contains(";\(colour)")) }
         #expect(text.contains("\u{1B}[0;2m"))

@@ -4,7 +4,7 @@ import Sinks
 import Testing
 
 private let leave = "\u{1B}[?25h\u{1B}[?1049l"
-private let state = DisplayState(rows: [row(summary())], status: status())
+private let state = DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus())
 
 // One after the other: signals belong to the whole process.
 @Suite("The display on a real terminal", .serialized)
@@ -38,7 +38,7 @@ struct TerminalShellTests {
             published.rows[0].arrived = DisplayClock.monotonic()
             display.publish(published)
         }
-        published.rows[0].summary.price = decimal("77777.77")
+        published.rows[0].summary.price = sampleDecimal("77777.77")
         display.publish(published)
         let drawn = terminal.screen.until { $0.contains("77777.77") || $0.contains("7777.77") }
         #expect(drawn.contains("7777.77"))
@@ -56,14 +56,14 @@ struct TerminalShellTests {
         async let cause = display.run()
         // Nobody reads; a pseudo-terminal holds some kilobytes, and the first frame has more.
         var full = state
-        full.rows = (0..<390).map { row(summary("VENUE:SYMBOL\($0)")) }
+        full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
         let start = DisplayClock.monotonic()
         for _ in 0..<10_000 { display.publish(full) }
-        #expect(DisplayClock.monotonic() - start < second)
+        #expect(DisplayClock.monotonic() - start < oneSecond)
         let asked = DisplayClock.monotonic()
         display.stop()
         #expect(await cause == .stopped)
-        #expect(DisplayClock.monotonic() - asked < second)
+        #expect(DisplayClock.monotonic() - asked < oneSecond)
         #expect(terminal.modes == before)
     }
 
@@ -107,14 +107,19 @@ struct LinePrinterTests {
 
     @Test("A plain line has time, symbol, price, size and state, and marks what is not the market")
     func plain() {
-        var format = LineFormat(isJSON: false, status: status())
+        var format = LineFormat(isJSON: false, status: sampleStatus())
         func text(_ item: LineItem) -> [String] {
             let lines = format.lines(item)
             return [String(decoding: lines.output, as: UTF8.self), String(decoding: lines.errors, as: UTF8.self)]
         }
-        let update = PriceUpdate(summary: summary(), skipped: 2)
+        let update = PriceUpdate(summary: sampleSummary(), skipped: 2)
         #expect(text(.price(update)) == ["2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live\n", ""])
-        let cut = status(.reconnecting(attempt: 2, retryAt: noon.wall), .demo, reason: "reset\u{1B}[2J", checked: false)
+        let cut = sampleStatus(
+            .reconnecting(attempt: 2, retryAt: sampleNoon.wall),
+            .demo,
+            reason: "reset\u{1B}[2J",
+            checked: false
+        )
         #expect(
             text(.status(cut)) == [
                 "",
@@ -122,16 +127,16 @@ struct LinePrinterTests {
             ]
         )
         #expect(text(.price(update))[0].hasSuffix("0.02 reconnecting DEMO CERTIFICATE-NOT-CHECKED\n"))
-        let gap = Gap(from: noon.wall - 3 * second, to: noon.wall, reason: "no\npong", nextSequence: 4)
+        let gap = Gap(from: sampleNoon.wall - 3 * oneSecond, to: sampleNoon.wall, reason: "no\npong", nextSequence: 4)
         #expect(text(.gap(gap)) == ["", "2026-11-21T05:31:02.123Z gap of 3 s: no␊pong\n"])
-        let hostile = PriceUpdate(summary: summary("A B\n\u{9B}31m"), skipped: 0)
+        let hostile = PriceUpdate(summary: sampleSummary("A B\n\u{9B}31m"), skipped: 0)
         #expect(text(.price(hostile))[0].contains(" A_B␊\u{FFFD}31m "))
     }
 
     @Test("A JSON line is the relay's message, and no control character gets through raw")
     func json() {
-        var format = LineFormat(isJSON: true, status: status())
-        let lines = format.lines(.price(PriceUpdate(summary: summary("A\n\u{9B}31m"), skipped: 2)))
+        var format = LineFormat(isJSON: true, status: sampleStatus())
+        let lines = format.lines(.price(PriceUpdate(summary: sampleSummary("A\n\u{9B}31m"), skipped: 2)))
         let text = String(decoding: lines.output, as: UTF8.self)
         #expect(
             text.hasPrefix(
@@ -140,7 +145,7 @@ struct LinePrinterTests {
         )
         #expect(text.hasSuffix("}\n"))
         #expect(text.contains("\"skipped\":2,"))
-        let change = format.lines(.status(status(.late)))
+        let change = format.lines(.status(sampleStatus(.late)))
         #expect(String(decoding: change.output, as: UTF8.self).hasPrefix("{\"type\":\"status\",\"state\":\"late\","))
         #expect(change.errors == [])
     }
@@ -148,15 +153,15 @@ struct LinePrinterTests {
     @Test("A full queue drops its oldest price and counts it; a change of state stays")
     func queue() {
         var queue = LineQueue(capacity: 3)
-        queue.append(.status(status(.late)))
+        queue.append(.status(sampleStatus(.late)))
         for number in UInt64(1)...5 {
-            queue.append(.price(PriceUpdate(summary: summary(sequence: number), skipped: 0)))
+            queue.append(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
         }
         let (items, dropped) = queue.take()
         #expect(dropped == 3)
         #expect(items.count == 3)
-        #expect(items.first == .status(status(.late)))
-        #expect(items.last == .price(PriceUpdate(summary: summary(sequence: 5), skipped: 0)))
+        #expect(items.first == .status(sampleStatus(.late)))
+        #expect(items.last == .price(PriceUpdate(summary: sampleSummary(sequence: 5), skipped: 0)))
         #expect(queue.isEmpty)
     }
 
@@ -164,9 +169,11 @@ struct LinePrinterTests {
     func prints() async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }
-        let printer = try LinePrinter(isJSON: false, status: status(), output: writer, errors: writer)
-        printer.statusChanged(status(.waiting))
-        for number in UInt64(0)..<300 { printer.print(PriceUpdate(summary: summary(sequence: number), skipped: 0)) }
+        let printer = try LinePrinter(isJSON: false, status: sampleStatus(), output: writer, errors: writer)
+        printer.statusChanged(sampleStatus(.waiting))
+        for number in UInt64(0)..<300 {
+            printer.print(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0))
+        }
         printer.stop()
         async let cause = printer.run()
         let text = Reading(descriptor: reader).until { $0.split(separator: "\n").count >= 301 }
@@ -179,12 +186,18 @@ struct LinePrinterTests {
     func stuckReader() async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }
-        let printer = try LinePrinter(isJSON: true, status: status(), output: writer, errors: writer, capacity: 50)
+        let printer = try LinePrinter(
+            isJSON: true,
+            status: sampleStatus(),
+            output: writer,
+            errors: writer,
+            capacity: 50
+        )
         async let cause = printer.run()
         let total = UInt64(20_000)
         let start = DisplayClock.monotonic()
-        for number in 1...total { printer.print(PriceUpdate(summary: summary(sequence: number), skipped: 0)) }
-        #expect(DisplayClock.monotonic() - start < 5 * second)
+        for number in 1...total { printer.print(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)) }
+        #expect(DisplayClock.monotonic() - start < 5 * oneSecond)
         let text = Reading(descriptor: reader).until { $0.hasSuffix("}\n") && $0.contains("\"seq\":\(total),") }
         printer.stop()
         #expect(await cause == .stopped)
@@ -209,22 +222,22 @@ struct LinePrinterTests {
             close(reader)
             close(writer)
         }
-        let printer = try LinePrinter(isJSON: true, status: status(), output: writer, errors: writer)
-        for _ in 0..<2_000 { printer.print(PriceUpdate(summary: summary(), skipped: 0)) }
+        let printer = try LinePrinter(isJSON: true, status: sampleStatus(), output: writer, errors: writer)
+        for _ in 0..<2_000 { printer.print(PriceUpdate(summary: sampleSummary(), skipped: 0)) }
         let asked = DisplayClock.monotonic()
         printer.stop()
         #expect(await printer.run() == .stopped)
-        #expect(DisplayClock.monotonic() - asked < second)
+        #expect(DisplayClock.monotonic() - asked < oneSecond)
     }
 
     @Test("A closed pipe ends it quietly, also when there is nothing to write", arguments: [true, false])
     func closedPipe(_ writes: Bool) async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(writer) }
-        let printer = try LinePrinter(isJSON: false, status: status(), output: writer, errors: writer)
+        let printer = try LinePrinter(isJSON: false, status: sampleStatus(), output: writer, errors: writer)
         async let cause = printer.run()
         close(reader)
-        if writes { printer.print(PriceUpdate(summary: summary(), skipped: 0)) }
+        if writes { printer.print(PriceUpdate(summary: sampleSummary(), skipped: 0)) }
         #expect(await cause == .closed)
     }
 }

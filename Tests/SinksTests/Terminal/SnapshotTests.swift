@@ -6,7 +6,7 @@ import Testing
 struct SnapshotTests {
     /// The text of a screen; a run of blank lines is told by its length.
     private static func screen(_ state: DisplayState, _ columns: Int, _ rows: Int) -> String {
-        let grid = DisplayView.frame(of: state, size: .init(columns: columns, rows: rows), now: noon).grid
+        let grid = DisplayView.frame(of: state, size: .init(columns: columns, rows: rows), now: sampleNoon).grid
         var lines: [String] = []
         var blanks = 0
         for line in (0..<rows).map(grid.line) {
@@ -22,39 +22,44 @@ struct SnapshotTests {
     }
 
     private static let one = DisplayState(
-        rows: [row(summary())],
-        status: status(.live),
+        rows: [sampleRow(sampleSummary())],
+        status: sampleStatus(.live),
         relay: "127.0.0.1:8080",
         clients: 2
     )
 
     private static var unchecked: DisplayState {
         var state = Self.one
-        state.status = status(.live, .demo, checked: false)
+        state.status = sampleStatus(.live, .demo, checked: false)
         return state
     }
 
     private static var cut: DisplayState {
         var state = Self.one
-        state.status = status(
-            .reconnecting(attempt: 3, retryAt: noon.wall + 4 * second),
+        state.status = sampleStatus(
+            .reconnecting(attempt: 3, retryAt: sampleNoon.wall + 4 * oneSecond),
             .replay(file: "/x/busy_btcusdt_spot_20k.jsonl", speed: 10),
             reason: "connection reset by peer",
             checked: false
         )
-        state.rows[0].arrived = noon.monotonic - 9 * second
+        state.rows[0].arrived = sampleNoon.monotonic - 9 * oneSecond
         state.gaps = 2
-        state.lastGap = Gap(from: noon.wall - 7 * second, to: noon.wall, reason: "no pong", nextSequence: 3)
+        state.lastGap = Gap(
+            from: sampleNoon.wall - 7 * oneSecond,
+            to: sampleNoon.wall,
+            reason: "no pong",
+            nextSequence: 3
+        )
         return state
     }
 
     private static var many: DisplayState {
         var state = Self.cut
-        state.status = status(.live, .demo, checked: false)
+        state.status = sampleStatus(.live, .demo, checked: false)
         state.rows = [
-            row(summary()),
-            row(summary("BINANCE:ETHUSDT", price: "2510.1", open: "2515.5"), age: 7 * second),
-            row(summary("株式:東京", price: "0.00000951", open: "0.00001"), age: 65 * second),
+            sampleRow(sampleSummary()),
+            sampleRow(sampleSummary("BINANCE:ETHUSDT", price: "2510.1", open: "2515.5"), age: 7 * oneSecond),
+            sampleRow(sampleSummary("株式:東京", price: "0.00000951", open: "0.00001"), age: 65 * oneSecond),
         ]
         state.waiting = ["OANDA:EUR_USD"]
         return state
@@ -272,8 +277,8 @@ struct SnapshotTests {
     )
     func phase(_ phase: FeedStatus.Phase, _ expected: [String]) {
         var state = Self.one
-        state.status = status(phase, reason: "the reason")
-        state.rows[0].arrived = noon.monotonic - 6 * second
+        state.status = sampleStatus(phase, reason: "the reason")
+        state.rows[0].arrived = sampleNoon.monotonic - 6 * oneSecond
         #expect([Self.screen(state, 80, 1), Self.screen(state, 40, 5), Self.screen(state, 20, 1)] == expected)
     }
 
