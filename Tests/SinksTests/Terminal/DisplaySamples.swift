@@ -14,7 +14,7 @@ struct SeededNumbers: RandomNumberGenerator {
     }
 }
 
-let second: Int64 = 1_000_000_000
+let oneSecond: Int64 = 1_000_000_000
 /// 2026-11-21T05:31:02.123Z on the wall, and an hour on the monotonic clock.
 let sampleNoon = DisplayTime(monotonic: 3_600 * oneSecond, wall: 1_795_239_062 * oneSecond + 123_000_000)
 

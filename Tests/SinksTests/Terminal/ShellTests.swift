@@ -59,11 +59,11 @@ struct TerminalShellTests {
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
         let start = DisplayClock.monotonic()
         for _ in 0..<10_000 { display.publish(full) }
-        #expect(DisplayClock.monotonic() - start < oneSecond)
+        #expect(DisplayClock.monotonic() - start < 5 * oneSecond)
         let asked = DisplayClock.monotonic()
         display.stop()
         #expect(await cause == .stopped)
-        #expect(DisplayClock.monotonic() - asked < oneSecond)
+        #expect(DisplayClock.monotonic() - asked < 2 * oneSecond)
         #expect(terminal.modes == before)
     }
 
@@ -227,7 +227,7 @@ struct LinePrinterTests {
         let asked = DisplayClock.monotonic()
         printer.stop()
         #expect(await printer.run() == .stopped)
-        #expect(DisplayClock.monotonic() - asked < oneSecond)
+        #expect(DisplayClock.monotonic() - asked < 2 * oneSecond)
     }
 
     @Test("A closed pipe ends it quietly, also when there is nothing to write", arguments: [true, false])

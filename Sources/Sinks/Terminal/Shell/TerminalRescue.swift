@@ -42,6 +42,8 @@ enum TerminalRescue {
     /// Installs the handlers. Signals that the program ignores or handles itself are left alone, all but the faults:
     /// those are handed on to the handler found (such as the runtime's own, which prints a trace).
     static func install(bell descriptor: Int32) {
+        // Every global is touched here first: a lazy one must not be made within a handler.
+        Self.kit.store(0, ordering: .sequentiallyConsistent)
         Self.bell.store(descriptor, ordering: .sequentiallyConsistent)
         Self.events.store(0, ordering: .sequentiallyConsistent)
         let table: UnsafeMutablePointer<sigaction>
