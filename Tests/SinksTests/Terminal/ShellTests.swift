@@ -4,7 +4,12 @@ import Sinks
 import Testing
 
 private let leave = "\u{1B}[?25h\u{1B}[?1049l"
-private let state = DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus())
+/// A state whose price has just arrived; the shell reads the real clock.
+private var state: DisplayState {
+    var fresh = sampleRow(sampleSummary())
+    fresh.arrived = DisplayClock.monotonic()
+    return DisplayState(rows: [fresh], status: sampleStatus())
+}
 
 // One after the other: signals belong to the whole process.
 @Suite("The display on a real terminal", .serialized)
