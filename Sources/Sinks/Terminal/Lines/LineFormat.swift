@@ -89,7 +89,8 @@ package struct LineFormat: Sendable {
         }
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
         for mark in [
-            DisplayMarks.source(status.source).first, DisplayMarks.certificate(isChecked: status.certificateChecked).first,
+            DisplayMarks.source(status.source).first,
+            DisplayMarks.certificate(isChecked: status.certificateChecked).first,
         ] {
             if let mark { text += ", \(ScreenText.clean(mark, columns: 256))" }
         }

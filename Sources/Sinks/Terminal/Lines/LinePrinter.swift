@@ -87,7 +87,7 @@ package final class LinePrinter: Sendable {
 
 /// The writing thread of a ``LinePrinter``.
 private struct LineLoop {
-    private static let stopLimit: Int64 = 700_000_000
+    private static let stopLimit: Int64 = 500_000_000
     /// Notices that wait for a slow reader of the errors; more are dropped.
     private static let errorLimit = 64 * 1_024
 

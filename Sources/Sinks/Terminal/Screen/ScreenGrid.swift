@@ -40,6 +40,12 @@ package struct ScreenGrid: Sendable, Equatable {
         package var width: UInt8
         package var style: CellStyle
 
+        package init(text: String, width: UInt8, style: CellStyle) {
+            self.text = text
+            self.width = width
+            self.style = style
+        }
+
         package static let blank = Cell(text: " ", width: 1, style: .plain)
     }
 

@@ -9,6 +9,9 @@ import Synchronization
 ///
 /// SIGTERM and SIGINT that the program handles are the program's: it calls ``stop()``. Ctrl-C at the keyboard is a key
 /// here and ends ``run()`` with `quitKey`. At most one display runs in a process at a time.
+///
+/// The feed's loop owns a ``DisplayModel``, and for each batch calls `take` for what the pipeline emits, `observe` for
+/// the board's rows, and then once `publish(model.state)`; the same after a status, a gap, or a fired deadline.
 package final class TerminalDisplay: Sendable {
     /// Why the display ended.
     package enum ExitCause: Sendable, Equatable {

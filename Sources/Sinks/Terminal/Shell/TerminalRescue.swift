@@ -42,6 +42,8 @@ enum TerminalRescue {
     /// Installs the handlers. Signals that the program ignores or handles itself are left alone, all but the faults:
     /// those are handed on to the handler found (such as the runtime's own, which prints a trace).
     static func install(bell descriptor: Int32) {
+        // Every global is touched here first: a lazy one must not be made within a handler.
+        Self.kit.store(0, ordering: .sequentiallyConsistent)
         Self.bell.store(descriptor, ordering: .sequentiallyConsistent)
         Self.events.store(0, ordering: .sequentiallyConsistent)
         let table: UnsafeMutablePointer<sigaction>
@@ -140,38 +142,42 @@ enum TerminalRescue {
         tcsetattr(kit.pointee.descriptor, TCSANOW, &kit.pointee.modes)
     }
 
-    private static let rescueHandler: @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
-        -> Void = { signal, facts, _ in
-            TerminalRescue.restore()
-            guard let table = UnsafePointer<sigaction>(bitPattern: TerminalRescue.found.load(ordering: .acquiring)) else {
-                return
-            }
-            sigaction(signal, table + Int(signal), nil)
-            // A fault comes again by itself when the instruction is tried again, now with its own context for whoever
-            // prints a trace; a signal that was sent has to be sent again.
-            if (facts?.pointee.si_code ?? 0) <= 0 { raise(signal) }
-        }
-
-    private static let noticeHandler: @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
-        -> Void = { signal, _, _ in
-            let saved = errno
-            let event: Events =
-                switch signal {
-                case SIGWINCH: .resized
-                case SIGCONT: .continued
-                case SIGTSTP: .stopAsked
-                default: .hungUp
+    private static let rescueHandler:
+        @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
+            -> Void = { signal, facts, _ in
+                TerminalRescue.restore()
+                guard let table = UnsafePointer<sigaction>(bitPattern: TerminalRescue.found.load(ordering: .acquiring))
+                else {
+                    return
                 }
-            TerminalRescue.events.bitwiseOr(event.rawValue, ordering: .sequentiallyConsistent)
-            WakeSignal.ring(TerminalRescue.bell.load(ordering: .sequentiallyConsistent))
-            errno = saved
-        }
+                sigaction(signal, table + Int(signal), nil)
+                // A fault comes again by itself when the instruction is tried again, now with its own context for whoever
+                // prints a trace; a signal that was sent has to be sent again.
+                if (facts?.pointee.si_code ?? 0) <= 0 { raise(signal) }
+            }
+
+    private static let noticeHandler:
+        @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
+            -> Void = { signal, _, _ in
+                let saved = errno
+                let event: Events =
+                    switch signal {
+                    case SIGWINCH: .resized
+                    case SIGCONT: .continued
+                    case SIGTSTP: .stopAsked
+                    default: .hungUp
+                    }
+                TerminalRescue.events.bitwiseOr(event.rawValue, ordering: .sequentiallyConsistent)
+                WakeSignal.ring(TerminalRescue.bell.load(ordering: .sequentiallyConsistent))
+                errno = saved
+            }
 
     // MARK: Dispositions
 
     private static func take(
         _ signal: Int32,
-        with handler: @escaping @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void,
+        with handler:
+            @escaping @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void,
         into table: UnsafeMutablePointer<sigaction>,
         evenIfHandled: Bool
     ) {

@@ -46,6 +46,11 @@ package struct TerminalError: Error, Sendable, Equatable, CustomStringConvertibl
     package var call: String
     package var number: Int32
 
+    package init(call: String, number: Int32) {
+        self.call = call
+        self.number = number
+    }
+
     package var description: String {
         "\(self.call): \(String(cString: strerror(self.number)))"
     }

@@ -85,8 +85,7 @@ extension DisplayRow {
     }
 
     fileprivate mutating func widen(to summary: SymbolSummary) {
-        for price in [summary.price, summary.open, summary.high, summary.low] {
-            self.fractionDigits = min(max(self.fractionDigits, -Int(price.exponent)), PriceText.mostFractionDigits)
-        }
+        let least = min(summary.price.exponent, summary.open.exponent, summary.high.exponent, summary.low.exponent)
+        self.fractionDigits = min(max(self.fractionDigits, -Int(least)), PriceText.mostFractionDigits)
     }
 }

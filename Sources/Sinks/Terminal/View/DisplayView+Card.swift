@@ -93,7 +93,6 @@ extension DisplayView {
             ("open", PriceText.exact(summary.open, fractionDigits: digits)),
             ("size", PriceText.exact(summary.size)),
             ("trades", "\(summary.trades)"),
-            ("left out", "\(row.skipped)"),
         ]
         return facts
     }
@@ -114,12 +113,5 @@ extension DisplayView {
     static func symbolForms(_ symbol: String) -> [String] {
         let name = Self.withoutExchange(symbol)
         return [symbol, name, ScreenText.clean(name, columns: 6)]
-    }
-}
-
-extension DisplayView.LineItem {
-    /// The wish for the shortest form that still is a word of three letters or more.
-    fileprivate func shortWord(_ item: Int) -> [LineFitter.Wish] {
-        self.forms.lastIndex { $0.utf8.count >= 3 }.map { [(item, $0)] } ?? []
     }
 }

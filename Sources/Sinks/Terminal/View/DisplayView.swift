@@ -81,9 +81,9 @@ package struct DisplayView {
             ),
             LineItem([self.symbolCount()]),
         ]
-        var wishes = [items[1].shortest(1), items[2].shortest(2)]
-        wishes += items[0].all(0)
-        // The words of the state come before long marks, but its reason has a line of its own if need be.
+        var wishes = [items[1].shortest(1), items[2].shortest(2)] + items[0].all(0).prefix(3)
+        // Marks that are words come before more words of the state, and its reason last: it can have its own line.
+        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[0].all(0)
         if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
         wishes += items[1].all(1).dropLast() + items[2].all(2) + [(0, 0), (1, 0), (3, 0)]
         let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
@@ -94,7 +94,8 @@ package struct DisplayView {
         let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
         let relay = self.state.relay.map { address in
             switch self.state.clients {
-            case .some(let clients): ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
+            case .some(let clients):
+                ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
             case .none: ["relay \(address)"]
             }
         }
@@ -113,7 +114,8 @@ package struct DisplayView {
         let until = UTCText.timeOfDay(gap.to)
         let item = LineItem(
             [
-                "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)", "\(gaps), the last \(span) until \(until)",
+                "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)",
+                "\(gaps), the last \(span) until \(until)",
                 "\(gaps), the last \(span)", gaps,
             ],
             CellStyle(.warning)
@@ -138,6 +140,11 @@ package struct DisplayView {
 
         /// Wishes for every form, the shortest first.
         func all(_ item: Int) -> [LineFitter.Wish] { self.forms.indices.reversed().map { (item, $0) } }
+
+        /// The wish for the shortest form that still is a word of three letters or more.
+        func shortWord(_ item: Int) -> [LineFitter.Wish] {
+            self.forms.lastIndex { $0.utf8.count >= 3 }.map { [(item, $0)] } ?? []
+        }
     }
 
     /// Writes the items that fit, side by side; gives the form of each.

@@ -75,7 +75,9 @@ package enum PriceText {
             left.isZero ? Int(right.exponent) : Int(left.exponent),
             right.isZero ? Int(left.exponent) : Int(right.exponent)
         )
-        guard let one = Self.scaled(left, to: exponent), let other = Self.scaled(right, to: exponent) else { return nil }
+        guard let one = Self.scaled(left, to: exponent), let other = Self.scaled(right, to: exponent) else {
+            return nil
+        }
         return (one, other)
     }
 

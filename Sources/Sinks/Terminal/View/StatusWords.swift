@@ -13,7 +13,7 @@ struct StatusWords {
     /// - Parameters:
     ///   - silence: the age of the newest trade of all, ns; shown when the feed calls itself live and yet is silent.
     init(_ status: FeedStatus, silence: Int64?, wall: Int64, glyphs: ScreenGlyphs) {
-        let mark = glyphs == .unicode ? Self.mark(of: status.phase) : "*"
+        var mark = Self.mark(of: status.phase)
         self.reason = status.phase.hasReason ? status.reason : nil
         let because = status.reason.map { ": \($0)" } ?? ""
         self.lasts = nil
@@ -27,6 +27,7 @@ struct StatusWords {
         case .live:
             if let silence, AgeText.seconds(silence) >= Freshness.lateSeconds {
                 self.ink = .warning
+                mark = Self.mark(of: .late)
                 self.forms = ["LATE, no trade for \(AgeText.words(silence))", "LATE \(AgeText.words(silence))", "LATE"]
                 self.lasts = AgeText.untilChange(growing: silence)
             } else {
@@ -63,6 +64,7 @@ struct StatusWords {
             self.ink = .warning
             self.forms = ["STOPPED\(because)", "STOPPED", "STOP"]
         }
+        if glyphs == .ascii { mark = "*" }
         self.forms = self.forms.map { "\(mark) \($0)" } + [self.forms[self.forms.count - 1]]
     }
 

@@ -1,0 +1,98 @@
+import Sinks
+
+/// A terminal just large enough to obey ``ScreenPainter``: cursor, clearing, styles, wide characters, no wrapping.
+///
+/// Anything that the painter has no business to send is counted in `strange`.
+struct TerminalEmulator {
+    private(set) var columns: Int
+    private(set) var rows: Int
+    private(set) var cells: [[ScreenGrid.Cell]]
+    private(set) var strange: [String] = []
+    private(set) var cellsWritten = 0
+    private var row = 0
+    private var column = 0
+    private var style = "0"
+    /// The rendition of each cell, as it was selected.
+    private(set) var styles: [[String]]
+
+    init(size: ScreenGrid.Size) {
+        self.columns = size.columns
+        self.rows = size.rows
+        self.cells = Array(repeating: Array(repeating: .blank, count: size.columns), count: size.rows)
+        self.styles = Array(repeating: Array(repeating: "0", count: size.columns), count: size.rows)
+    }
+
+    var text: [String] { self.cells.map { $0.map(\.text).joined() } }
+
+    mutating func feed(_ bytes: [UInt8]) {
+        var scalars = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)[...]
+        while let scalar = scalars.popFirst() {
+            guard scalar == "\u{1B}" else {
+                self.put(scalar)
+                continue
+            }
+            guard scalars.popFirst() == "[" else {
+                self.strange.append("an escape that is no control sequence")
+                continue
+            }
+            var parameters = ""
+            while let next = scalars.popFirst() {
+                if next.value >= 0x40 {
+                    self.obey(next, parameters)
+                    break
+                }
+                parameters.unicodeScalars.append(next)
+            }
+        }
+    }
+
+    private mutating func obey(_ final: Unicode.Scalar, _ parameters: String) {
+        switch (final, parameters) {
+        case ("H", _):
+            let numbers = parameters.split(separator: ";").compactMap { Int($0) }
+            guard numbers.count == 2, 1...self.rows ~= numbers[0], 1...self.columns ~= numbers[1] else {
+                self.strange.append("cursor to \(parameters)")
+                return
+            }
+            (self.row, self.column) = (numbers[0] - 1, numbers[1] - 1)
+        case ("J", "2"):
+            self = TerminalEmulator(size: .init(columns: self.columns, rows: self.rows))
+        case ("m", _): self.style = parameters
+        case ("h", "?2026"), ("l", "?2026"): break
+        default: self.strange.append("\(parameters)\(final)")
+        }
+    }
+
+    private mutating func put(_ scalar: Unicode.Scalar) {
+        if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+            self.strange.append("control character \(scalar.value)")
+            return
+        }
+        let unit = ScreenText.units(String(Character(scalar)), columns: 2)
+        // Alone, a combining mark makes no unit.
+        if unit.isEmpty, self.column > 0 {
+            let at = self.cells[self.row][self.column - 1].width == 0 ? self.column - 2 : self.column - 1
+            self.cells[self.row][at].text.unicodeScalars.append(scalar)
+            return
+        }
+        let width = unit.first?.width ?? 1
+        guard self.column + width <= self.columns else {
+            self.strange.append("written past the right edge")
+            return
+        }
+        self.cellsWritten += 1
+        // Half of a wide character that is written over leaves a blank, as on real terminals.
+        if self.cells[self.row][self.column].width == 0, self.column > 0 {
+            self.cells[self.row][self.column - 1] = .blank
+        }
+        let end = self.column + width
+        if end < self.columns, self.cells[self.row][end].width == 0 { self.cells[self.row][end] = .blank }
+        self.cells[self.row][self.column] = .init(text: String(Character(scalar)), width: UInt8(width), style: .plain)
+        self.styles[self.row][self.column] = self.style
+        if width == 2 {
+            self.cells[self.row][self.column + 1] = .init(text: "", width: 0, style: .plain)
+            self.styles[self.row][self.column + 1] = self.style
+        }
+        self.column = end
+    }
+}
