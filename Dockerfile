@@ -4,7 +4,8 @@
 #   docker run --rm -it --network host --read-only -e FINNHUB_TOKEN tickertape
 #
 # The relay binds to loopback only (Finnhub's terms forbid to redistribute its data), so `--network host` is what makes
-# it reachable from this machine; published ports (-p) do not reach it.
+# it reachable from this machine; published ports (-p) do not reach it. Another port is set with
+# `-e TICKERTAPE_RELAY_LISTEN=127.0.0.1:9000`, which the health check sees too, unlike a flag.
 
 FROM swift:6.3-bookworm AS build
 # Security updates matter more than equal bytes: the versions are the distribution's.
