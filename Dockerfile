@@ -15,12 +15,11 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-# Resources, where a target has some, are looked for beside the program.
 RUN swift build --configuration release --product tickertape --static-swift-stdlib \
-    && mkdir /out \
-    && cp .build/release/tickertape /out/ \
-    && strip /out/tickertape \
-    && find -L .build/release -maxdepth 1 -name 'tickertape_*.resources' -exec cp -r {} /out/ \;
+    && mkdir -p /out/bin /out/share/tickertape \
+    && cp .build/release/tickertape /out/bin/ \
+    && strip /out/bin/tickertape \
+    && cp Sources/Tickertape/Resources/demo.jsonl /out/share/tickertape/
 
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
@@ -28,7 +27,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
-COPY --from=build /out/ /usr/local/bin/
+COPY --from=build /out/ /usr/local/
 COPY config/tickertape.yaml /usr/share/doc/tickertape/
 USER 10001
 # For --record and `record`: mount a volume here that user 10001 may write to.

@@ -86,6 +86,8 @@ let package = Package(
                 "Market", "Wire", "WebSocket", "TLS", "Feeds", "Sinks",
                 .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser, .configuration,
             ],
+            // Found by path (BundledRecording): the accessor that SwiftPM makes for resources would bring Foundation in.
+            exclude: ["Resources"],
             // Not the whole house: with MemberImportVisibility, Swift 6.3 takes libc's structs here for members of
             // swift-nio's CNIOLinux, which nobody may import.
             swiftSettings: upcoming
@@ -142,7 +144,7 @@ let package = Package(
             name: "TickertapeTests",
             dependencies: [
                 "Tickertape", "Feeds", "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioPosix, .configuration, .argumentParser, .logging,
+                .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house
         ),

@@ -25,7 +25,10 @@ package final class TemporaryFolder: Sendable {
     }
 
     /// Reads a file of the folder.
-    package func read(_ name: String) throws -> String {
-        String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(self.path)/\(name)")), as: UTF8.self)
+    package func read(_ name: String) throws -> String { try Self.text(of: "\(self.path)/\(name)") }
+
+    /// Reads any file.
+    package static func text(of path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
     }
 }

@@ -2,12 +2,13 @@ import Glibc
 
 /// The recording that comes with the program, for who has no key.
 enum BundledRecording {
-    /// Its path: beside the program as the build leaves it, or where an installation puts it.
+    /// Its path: where an installation puts it (`PREFIX/bin` and `PREFIX/share`), or in the sources above the build.
     static var path: String? {
         guard let folder = Self.programFolder else { return nil }
         return [
-            "\(folder)/tickertape_Tickertape.resources/demo.jsonl",
             "\(folder)/../share/tickertape/demo.jsonl",
+            // .build/TRIPLE/CONFIGURATION/tickertape
+            "\(folder)/../../../Sources/Tickertape/Resources/demo.jsonl",
         ].first { access($0, R_OK) == 0 }
     }
 

@@ -1,0 +1,145 @@
+import Foundation
+import Synchronization
+
+/// A program started by a test: what it prints, and how it ends. It is killed when the test lets go of it.
+package final class RunningProgram: Sendable {
+    /// How a program ended.
+    package enum Ending: Sendable, Equatable {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    private struct State {
+        var output = ""
+        var errors = ""
+        var ending: Ending?
+        var waiters: [(isDone: @Sendable (State) -> Bool, wake: @Sendable () -> Void)] = []
+    }
+
+    private let state = Mutex(State())
+    private let process: Process
+
+    /// The program under test, beside the test bundle.
+    package static var tickertape: String {
+        let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tickertape").path
+    }
+
+    /// The sources' top folder, found from this file.
+    package static var sources: String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+    }
+
+    /// A Python with the clients of `Tests/requirements.txt`, made by `scripts/test`.
+    package static var python: String { "\(self.sources)/.build/python/bin/python3" }
+
+    /// Starts a program with nothing in its environment but a path and `environment`.
+    package init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        self.process = process
+        let open = Mutex(3)
+        // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
+        let closed: @Sendable () -> Void = { [weak self] in
+            guard open.withLock({ $0 -= 1; return $0 == 0 }), let self else { return }
+            let ending: Ending =
+                process.terminationReason == .exit
+                ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
+            self.change { $0.ending = ending }
+        }
+        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                closed()
+            } else {
+                self?.change { $0.output += String(decoding: data, as: UTF8.self) }
+            }
+        }
+        errors.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                closed()
+            } else {
+                self?.change { $0.errors += String(decoding: data, as: UTF8.self) }
+            }
+        }
+        process.terminationHandler = { _ in closed() }
+        try process.run()
+    }
+
+    deinit {
+        if self.process.isRunning { kill(self.process.processIdentifier, SIGKILL) }
+    }
+
+    package var output: String { self.state.withLock { $0.output } }
+    package var errors: String { self.state.withLock { $0.errors } }
+
+    package func send(signal number: Int32) { kill(self.process.processIdentifier, number) }
+
+    /// Waits for the end; `nil` if it does not come within the limit.
+    package func ending(atMost limit: Duration = .seconds(60)) async -> Ending? {
+        await self.waits(atMost: limit) { $0.ending != nil }
+        return self.state.withLock { $0.ending }
+    }
+
+    /// Waits until standard error holds `text`, or the program has ended, and answers whether it does.
+    package func complains(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
+        await self.waits(atMost: limit) { $0.errors.contains(text) || $0.ending != nil }
+        return self.errors.contains(text)
+    }
+
+    /// Waits until standard output has at least `count` lines, or the program has ended, and answers with the lines.
+    package func lines(_ count: Int, atMost limit: Duration = .seconds(60)) async -> [String] {
+        await self.waits(atMost: limit) { $0.output.utf8.count(where: { $0 == 10 }) >= count || $0.ending != nil }
+        return self.output.split(separator: "\n").map(String.init)
+    }
+
+    /// The port that the program says its relay has.
+    package func relayPort() async -> Int? {
+        guard await self.complains(of: "the relay is on ws://127.0.0.1:") else { return nil }
+        return Self.number(in: self.errors, behind: "the relay is on ws://127.0.0.1:")
+    }
+
+    /// The first number behind a text.
+    package static func number(in text: String, behind prefix: String) -> Int? {
+        guard let range = text.range(of: prefix) else { return nil }
+        return Int(text[range.upperBound...].prefix { $0.isNumber })
+    }
+
+    private func waits(atMost limit: Duration, until isDone: @escaping @Sendable (State) -> Bool) async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        self.state.withLock { state in
+            if isDone(state) {
+                continuation.yield()
+            } else {
+                state.waiters.append((isDone, { continuation.yield() }))
+            }
+        }
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            continuation.yield()
+        }
+        defer { timer.cancel() }
+        for await _ in stream { return }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        self.state.withLock { state in
+            change(&state)
+            let done = state.waiters.filter { $0.isDone(state) }
+            guard !done.isEmpty else { return }
+            state.waiters.removeAll { waiter in waiter.isDone(state) }
+            for waiter in done { waiter.wake() }
+        }
+    }
+}

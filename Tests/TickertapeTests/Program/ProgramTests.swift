@@ -1,0 +1,237 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import Testing
+import TickertapeTesting
+import Wire
+
+/// The built program, run as its users run it, with clients in another language.
+@Suite("The program", .serialized, .timeLimit(.minutes(5)))
+struct ProgramTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    /// The trade frames of a recording, as text.
+    private static func tradeFrames(of text: String) -> [String] {
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: text))
+        reader.finish()
+        var frames: [String] = []
+        while let event = reader.next() {
+            guard case .frame(let frame) = event else { continue }
+            let text = String(buffer: frame.frame)
+            if text.hasSuffix(#""type":"trade"}"#) { frames.append(text) }
+        }
+        return frames
+    }
+
+    private func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProgram {
+        try RunningProgram(RunningProgram.tickertape, arguments, environment: environment)
+    }
+
+    private func client(_ script: String, _ arguments: String...) throws -> RunningProgram {
+        let path = RunningProgram.python
+        try #require(access(path, X_OK) == 0, "\(path) is missing: run scripts/test, which makes it")
+        return try RunningProgram(path, ["\(RunningProgram.sources)/Tests/Clients/\(script)"] + arguments)
+    }
+
+    @Test("gives Finnhub's own Python sample every frame of a replay at full speed, byte for byte, in order, once")
+    func finnhubSample() async throws {
+        let expected = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo))
+        try #require(expected.count > 100)
+        let program = try self.start(
+            "replay", Self.demo, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.client(
+            "finnhub_sample.py",
+            "ws://127.0.0.1:\(port)/",
+            "BINANCE:BTCUSDT",
+            "BINANCE:ETHUSDT"
+        )
+        #expect(await program.ending() == .exit(0))
+        #expect(await client.ending() != nil)
+        let frames = client.output.split(separator: "\n").map(String.init).filter { $0.contains("\"data\"") }
+        #expect(frames.count == expected.count)
+        #expect(frames == expected)
+        #expect(client.errors.contains("### closed ### 1001"), "\(client.errors)")
+    }
+
+    @Test("shows a client of /v1/stream no equal prices in a row, and the last price of each symbol")
+    func streamClient() async throws {
+        let program = try self.start(
+            "replay", Self.demo, "--speed", "20", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.client("stream_client.py", "ws://127.0.0.1:\(port)/v1/stream", "BINANCE:BTCUSDT")
+        #expect(await program.ending() == .exit(0))
+        #expect(await client.ending() == .exit(0))
+        let messages = client.output.split(separator: "\n").compactMap { line -> StreamMessage? in
+            guard let start = line.firstRange(of: "\"message\": ") else { return nil }
+            return StreamMessage.parse(ByteBuffer(substring: line[start.upperBound...].dropLast()))
+        }
+        let updates = messages.compactMap { message in
+            switch message {
+            case .snapshot(let update), .price(let update): update
+            default: nil
+            }
+        }
+        guard case .snapshot? = messages.first(where: { if case .status = $0 { false } else { true } }) else {
+            Issue.record("the first price is no snapshot: \(messages.prefix(3))")
+            return
+        }
+        #expect(updates.count > 20)
+        #expect(zip(updates, updates.dropFirst()).allSatisfy { $0.summary.price != $1.summary.price })
+        #expect(zip(updates, updates.dropFirst()).allSatisfy { $0.summary.sequence < $1.summary.sequence })
+        let all = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo)).joined()
+        let last = try #require(updates.last?.summary)
+        let lastInFile = all.components(around: #""s":"BINANCE:BTCUSDT""#).last ?? ""
+        #expect(lastInFile == "\(last.price)")
+        #expect(messages.contains { if case .status(let status) = $0 { status.word == "ended" } else { false } })
+    }
+
+    @Test("stops within two seconds of SIGTERM, with status 0 and a close frame for its clients")
+    func stops() async throws {
+        let program = try self.start("replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0")
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.client("finnhub_sample.py", "ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT")
+        #expect(!(await client.lines(1)).isEmpty)
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+        #expect(await client.ending() != nil)
+        #expect(client.errors.contains("### closed ### 1001"), "\(client.errors)")
+    }
+
+    @Test("without a key it plays the demo and says so on every line")
+    func demo() async throws {
+        let program = try self.start("--relay", "off")
+        let lines = await program.lines(3)
+        #expect(lines.count >= 3)
+        #expect(lines.prefix(3).allSatisfy { $0.hasSuffix(" DEMO") }, "\(lines.prefix(3))")
+        #expect(program.errors.contains("DEMO"))
+        program.send(signal: SIGINT)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+    }
+
+    @Test("takes wss from its own stand-in with the stand-in's authority, records it, and the frames are the same")
+    func serveAndRecord() async throws {
+        let folder = try TemporaryFolder()
+        let server = try self.start(
+            "serve", Self.demo, "--listen", "127.0.0.1:0", "--speed", "max", "--ca-out", "\(folder.path)/ca.pem"
+        )
+        #expect(await server.complains(of: "the authority to trust is in"))
+        let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
+        let recording = "\(folder.path)/new.jsonl"
+        let recorder = try self.start(
+            "record", "--upstream", "wss://127.0.0.1:\(port)", "--ca-file", "\(folder.path)/ca.pem", "--relay", "off",
+            "--format", "json", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT", recording,
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
+        _ = await recorder.complains(of: "reconnecting")
+        recorder.send(signal: SIGTERM)
+        #expect(await recorder.ending(atMost: .seconds(2)) == .exit(0))
+        server.send(signal: SIGTERM)
+        #expect(await server.ending(atMost: .seconds(2)) == .exit(0))
+        let expected = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo))
+        let text = try folder.read("new.jsonl")
+        #expect(Array(Self.tradeFrames(of: text).prefix(expected.count)) == expected)
+        for printed in [recorder.output, recorder.errors, server.output, server.errors, text] {
+            #expect(!printed.contains("averysecretkey"))
+        }
+    }
+
+    @Test("refuses the stand-in without its authority, in words, and tries again")
+    func untrusted() async throws {
+        let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
+        #expect(await server.complains(of: "--ca-out"))
+        let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
+        let program = try self.start(
+            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain",
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        #expect(await program.complains(of: "certificate refused"))
+        #expect(program.errors.contains("--ca-file"))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+        #expect(!(program.output + program.errors).contains("averysecretkey"))
+    }
+
+    @Test("says that certificates are not checked, on every line, when an explicit setting turns the check off")
+    func unchecked() async throws {
+        let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
+        #expect(await server.complains(of: "--ca-out"))
+        let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
+        let program = try self.start(
+            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain", "--set", "tls.verify=false",
+            environment: ["FINNHUB_TOKEN": "x"]
+        )
+        let lines = await program.lines(1)
+        #expect(lines.first?.hasSuffix("CERTIFICATE-NOT-CHECKED") == true, "\(lines) \(program.errors)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+    }
+
+    @Test("ends with 77 and the cure when the key is rejected")
+    func keyRejected() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .refuse(status: .init(statusCode: 401)) }
+        let program = try self.start(
+            "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--format", "plain",
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        #expect(await program.ending() == .exit(77))
+        #expect(program.errors.contains("FINNHUB_TOKEN"))
+        #expect(!program.errors.contains("averysecretkey"))
+        try await server.stop()
+    }
+
+    @Test("ends with 69 and the cure when the relay's port is taken")
+    func portTaken() async throws {
+        let first = try self.start("--quiet", "--relay", "127.0.0.1:0")
+        let port = try #require(await first.relayPort())
+        let second = try self.start("--quiet", "--relay", "127.0.0.1:\(port)")
+        #expect(await second.ending() == .exit(69))
+        #expect(second.errors.contains("--relay"))
+        first.send(signal: SIGTERM)
+        #expect(await first.ending(atMost: .seconds(2)) == .exit(0))
+    }
+
+    @Test("ends quietly when nobody reads its output any more")
+    func closedPipe() async throws {
+        let shell = try RunningProgram(
+            "/bin/sh", ["-c", "'\(RunningProgram.tickertape)' --format json --relay off 2>/dev/null | head -n 1"]
+        )
+        #expect(await shell.ending(atMost: .seconds(20)) == .exit(0))
+        #expect(shell.output.hasPrefix("{\"type\":"))
+    }
+
+    @Test("watches a running relay, and says when the relay is gone")
+    func watches() async throws {
+        let program = try self.start("--quiet", "--relay", "127.0.0.1:0")
+        let port = try #require(await program.relayPort())
+        let watch = try self.start("watch", "ws://127.0.0.1:\(port)", "--format", "plain")
+        let lines = await watch.lines(2)
+        #expect(lines.count >= 2)
+        #expect(lines.allSatisfy { $0.hasSuffix(" DEMO") }, "\(lines)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+        #expect(await watch.complains(of: "no link to the relay"))
+        watch.send(signal: SIGTERM)
+        #expect(await watch.ending(atMost: .seconds(2)) == .exit(0))
+    }
+}
+
+extension String {
+    /// For each place where `marker` stands, the price before it in Finnhub's order of keys.
+    fileprivate func components(around marker: String) -> [String] {
+        var prices: [String] = []
+        var rest = self[...]
+        while let range = rest.firstRange(of: marker) {
+            let before = rest[..<range.lowerBound]
+            if let start = before.lastIndex(of: ":") {
+                prices.append(String(before[before.index(after: start)...].prefix { $0 != "," }))
+            }
+            rest = rest[range.upperBound...]
+        }
+        return prices
+    }
+}
