@@ -5,14 +5,17 @@ import Sinks
 struct Reading {
     let descriptor: Int32
 
-    /// Reads until `isEnough`, the end, or `seconds` have passed.
-    func until(_ seconds: Int64 = 5, _ isEnough: (String) -> Bool) -> String {
+    /// Reads until `isEnough`, the end, or `seconds` have passed; between two looks other tasks have their turn.
+    func until(_ seconds: Int64 = 10, _ isEnough: (String) -> Bool) async -> String {
         var bytes: [UInt8] = []
         let limit = DisplayClock.monotonic() + seconds * 1_000_000_000
         while !isEnough(String(decoding: bytes, as: UTF8.self)) {
-            let left = (limit - DisplayClock.monotonic()) / 1_000_000
+            guard DisplayClock.monotonic() < limit else { break }
             var polled = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-            guard left > 0, poll(&polled, 1, Int32(left)) > 0 else { break }
+            guard poll(&polled, 1, 5) > 0 else {
+                await Task.yield()
+                continue
+            }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(self.descriptor, &buffer, buffer.count)
             guard count > 0 else { break }

@@ -21,13 +21,14 @@ struct TerminalShellTests {
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
         async let cause = display.run()
         display.publish(state)
-        let drawn = terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
+        let drawn = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
         #expect(drawn.hasPrefix("\u{1B}[?1049h"))
         #expect(drawn.contains("LIVE"))
         #expect(terminal.modes != before)
         terminal.type(key)
         #expect(await cause == .quitKey)
-        #expect(terminal.screen.until { $0.contains(leave) }.hasSuffix(leave))
+        let rest = await terminal.screen.until { $0.contains(leave) }
+        #expect(rest.hasSuffix(leave))
         #expect(terminal.modes == before)
     }
 
@@ -45,7 +46,7 @@ struct TerminalShellTests {
         }
         published.rows[0].summary.price = sampleDecimal("77777.77")
         display.publish(published)
-        let drawn = terminal.screen.until { $0.contains("77777.77") || $0.contains("7777.77") }
+        let drawn = await terminal.screen.until { $0.contains("77777.77") || $0.contains("7777.77") }
         #expect(drawn.contains("7777.77"))
         let frames = drawn.split(separator: "\u{1B}[?2026h").count
         #expect(frames <= Int((DisplayClock.monotonic() - start) / 100_000_000) + 2)
@@ -96,7 +97,8 @@ struct TerminalShellTests {
         let display = try TerminalDisplay(output: own, settings: DisplaySettings())
         async let cause = display.run()
         display.publish(state)
-        #expect(terminal?.screen.until { $0.contains("LIVE") }.contains("LIVE") == true)
+        let drawn = await terminal?.screen.until { $0.contains("LIVE") }
+        #expect(drawn?.contains("LIVE") == true)
         terminal = nil
         #expect(await cause == .hangup)
     }
@@ -181,7 +183,7 @@ struct LinePrinterTests {
         }
         printer.stop()
         async let cause = printer.run()
-        let text = Reading(descriptor: reader).until { $0.split(separator: "\n").count >= 301 }
+        let text = await Reading(descriptor: reader).until { $0.split(separator: "\n").count >= 301 }
         #expect(await cause == .stopped)
         #expect(text.split(separator: "\n").count == 301)
         close(writer)
@@ -203,7 +205,7 @@ struct LinePrinterTests {
         let start = DisplayClock.monotonic()
         for number in 1...total { printer.print(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)) }
         #expect(DisplayClock.monotonic() - start < 5 * oneSecond)
-        let text = Reading(descriptor: reader).until { $0.hasSuffix("}\n") && $0.contains("\"seq\":\(total),") }
+        let text = await Reading(descriptor: reader).until { $0.hasSuffix("}\n") && $0.contains("\"seq\":\(total),") }
         printer.stop()
         #expect(await cause == .stopped)
         close(writer)
