@@ -236,6 +236,16 @@ import Testing
         #expect(framed.readableBytes == WebSocketFraming.serverHeaderBytes(payloadBytes: length) + length)
     }
 
+    @Test("Bytes that come while a message is being delivered follow it, whole and in order")
+    func takesReentrantBytes() throws {
+        let connection = try Connection(.client)
+        let more = ByteBuffer(bytes: Frame.text("three").bytes + Frame.text("four").bytes)
+        let reentrant = ReentrantReader(more: more)
+        try connection.channel.pipeline.syncOperations.addHandler(reentrant, position: .before(connection.witness))
+        try connection.receive(Frame.text("one").bytes + Frame.text("two").bytes)
+        #expect(connection.seen == [.text("one"), .text("two"), .text("three"), .text("four")])
+    }
+
     @Test("Errors of the transport are passed on")
     func passesErrors() throws {
         let connection = try Connection(.client)
@@ -266,5 +276,24 @@ private final class FlushCounter: ChannelOutboundHandler {
     func flush(context: ChannelHandlerContext) {
         self.count += 1
         context.flush()
+    }
+}
+
+/// Makes the transport deliver more bytes from inside the first message.
+private final class ReentrantReader: ChannelInboundHandler {
+    typealias InboundIn = WebSocketMessage
+
+    private var more: ByteBuffer?
+
+    init(more: ByteBuffer) {
+        self.more = more
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if let more = self.more {
+            self.more = nil
+            context.pipeline.syncOperations.fireChannelRead(NIOAny(more))
+        }
+        context.fireChannelRead(data)
     }
 }
