@@ -28,7 +28,7 @@ struct ConfigCommand: SettingsCommand {
         let file = loaded.file.map { "# config file: \($0)" } ?? "# config file: none"
         return [file]
             + Setting.all.map { setting in
-                let origin = loaded.settings.origin(of: setting.key)
+                let origin = loaded.settings.origin(of: setting)
                 guard setting.isSecret else {
                     return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))"
                 }

@@ -6,8 +6,8 @@ struct ServeCommand: SettingsCommand {
         commandName: "serve",
         abstract: "Serve a recording as a stand-in Finnhub, for testing other clients.",
         discussion: """
-            Each client gets the recording from its start, over TLS with a certificate for the listening address, \
-            localhost and ws.finnhub.io, made at the start by a CA of its own. Give your client that CA with --ca-out.
+            Each client gets the recording from its start, over TLS with a certificate for the host of --listen, made \
+            at the start by a CA of its own. Give your client that CA's certificate with --ca-out.
 
             EXAMPLES:
               tickertape serve btc.jsonl --ca-out ca.pem

@@ -26,6 +26,9 @@ package struct Settings: Sendable, Equatable {
 
     package init() {}
 
+    /// Where the value of a setting came from; safe from misspelt keys.
+    package func origin(of setting: Setting) -> Origin { self.origin(of: setting.key) }
+
     /// Where the value of a key came from.
     package func origin(of key: String) -> Origin { self.origins[key] ?? .builtIn }
 
