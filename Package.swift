@@ -5,12 +5,14 @@ import PackageDescription
 // for it, so that a newer compiler's new warning never stops somebody who just wants to build.
 let strict = Context.environment["TICKERTAPE_WARNINGS_AS_ERRORS"] == "1"
 
-let upcoming: [SwiftSetting] =
+let outer: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
-let house: [SwiftSetting] = upcoming + [.enableUpcomingFeature("MemberImportVisibility")]
+// Not for the outer rooms: where libc and NIOPosix meet in one module, Swift 6.3 with this feature takes libc's structs
+// (`stat`, `timespec`) for members of swift-nio's CNIOLinux, which nobody can import.
+let house = outer + [SwiftSetting.enableUpcomingFeature("MemberImportVisibility")]
 
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -69,7 +71,7 @@ let package = Package(
                 "Market", "Wire", "WebSocket", "TLS",
                 .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
-            swiftSettings: house
+            swiftSettings: outer
         ),
         .target(
             name: "Sinks",
@@ -78,7 +80,7 @@ let package = Package(
                 .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes, .hummingbird,
                 .serviceLifecycle, .logging,
             ],
-            swiftSettings: house
+            swiftSettings: outer
         ),
         .executableTarget(
             name: "Tickertape",
@@ -88,9 +90,7 @@ let package = Package(
             ],
             // Found by path (BundledRecording): the accessor that SwiftPM makes for resources would bring Foundation in.
             exclude: ["Resources"],
-            // Not the whole house: with MemberImportVisibility, Swift 6.3 takes libc's structs here for members of
-            // swift-nio's CNIOLinux, which nobody may import.
-            swiftSettings: upcoming
+            swiftSettings: outer
         ),
 
         .target(

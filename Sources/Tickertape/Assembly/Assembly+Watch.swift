@@ -13,7 +13,7 @@ extension Assembly {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
-        let isChosen = settings.origin(of: "symbols") != .builtIn
+        let isChosen = settings.origin(of: .symbols) != .builtIn
         let symbols = isChosen ? settings.symbols : []
         let shown = try DisplayPart(
             settings: settings,

@@ -37,7 +37,7 @@ struct InnerReplay {
             wallClock: WallClock.now
         )
         var settings = self.settings
-        if settings.origin(of: "symbols") == .builtIn {
+        if settings.origin(of: .symbols) == .builtIn {
             settings.symbols = Array(file.symbols.prefix(settings.relay.maxSymbols))
         }
         var feed = FinnhubSettings(settings, token: Secret("replay"))

@@ -60,7 +60,7 @@ extension RelayError {
 
 extension Settings {
     /// Whether the person asked for a log, rather than getting the default one.
-    var isVerbose: Bool { self.display.isQuiet || self.origin(of: "log-level") != .builtIn }
+    var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
 
     var tlsConfiguration: TLSClientConfiguration {
         var configuration = TLSClientConfiguration()
