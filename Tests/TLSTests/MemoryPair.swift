@@ -158,6 +158,13 @@ final class MemoryPair {
         try self.init(client: TLSContext(client: client), server: TLSContext(server: server), peer: peer)
     }
 
+    // A pipeline and its handlers hold one another until the channel is closed.
+    deinit {
+        self.client.wire.cut()
+        self.server.wire.cut()
+        self.loop.run()
+    }
+
     /// Connects both and lets the handshake happen.
     func start() throws {
         try self.client.start()
