@@ -69,6 +69,19 @@ struct JSONReader {
         return scan
     }
 
+    /// Reads a number that ought to be an integer of 64 bits; `nil` when it is another one, which is stepped over, or none.
+    mutating func integer() -> Int64? {
+        self.skipWhitespace()
+        let start = self.position
+        switch self.number() {
+        case .number(let number, _): return Int64(exactly: number)
+        case .unheld(let length):
+            // A decimal holds 18 digits; an integer may have 19.
+            return Int64(String(decoding: self.bytes[start..<start + length], as: UTF8.self))
+        case .invalid: return nil
+        }
+    }
+
     /// Steps over `true`, `false` or `null` and returns its first letter; `nil` when there is none of them.
     mutating func literal() -> UInt8? {
         self.skipWhitespace()
