@@ -18,14 +18,17 @@ struct JSONReader {
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The byte here, or 0 at the end (no JSON text has a NUL where a token may begin).
+    @inline(__always)
     private var here: UInt8 { self.position < self.bytes.count ? self.bytes[self.position] : 0 }
 
     private mutating func fail() { self.position = self.bytes.count }
 
+    @inline(__always)
     private mutating func skipWhitespace() {
-        while self.position < self.bytes.count {
+        // Every character above a space is a token's.
+        while self.here <= 0x20, self.position < self.bytes.count {
             switch self.bytes[self.position] {
-            case 0x20, 0x09, 0x0A, 0x0D: self.position += 1
+            case 0x20, 0x09, 0x0A, 0x0D: self.position &+= 1
             default: return
             }
         }

@@ -11,6 +11,12 @@ struct JSONString {
         self.isEscaped = isEscaped
     }
 
+    /// The byte that the string, unescaped, consists of; 0 when it has more or none.
+    var onlyByte: UInt8 {
+        if self.raw.count == 1 { return self.raw[0] }
+        return self.isEscaped ? self.withUnescaped { $0.count == 1 ? $0[0] : 0 } : 0
+    }
+
     /// Whether the string, unescaped, is `text`.
     func equals(_ text: StaticString) -> Bool {
         if self.isEscaped { return self.withUnescaped { Self.equal($0, text) } }
