@@ -1,8 +1,7 @@
 import Market
 import NIOCore
 import Testing
-
-@testable import Wire
+import Wire
 
 @Suite struct JSONReaderTests {
     /// Whether `text` is one JSON value and nothing else.

@@ -115,4 +115,23 @@ import Wire
         }
         #expect(!status.certificateChecked)
     }
+
+    @Test("a client asks for one symbol, several, or all")
+    func requests() {
+        func parse(_ text: String) -> StreamRequest? { StreamRequest.parse(ByteBuffer(string: text)) }
+        #expect(parse(#"{"type":"subscribe","symbol":"A"}"#) == .subscribe(["A"]))
+        #expect(parse(#"{"symbols":["A","B"],"x":{},"type":"unsubscribe"}"#) == .unsubscribe(["A", "B"]))
+        #expect(parse(#"{"type":"subscribe"}"#) == .subscribe([]))
+        #expect(parse(#"{"type":"replay"}"#) == .other("replay"))
+        for text in [
+            "", "[]", "{}", #"{"type":7}"#, #"{"type":"subscribe","symbol":7}"#, #"{"type":"subscribe","symbols":"A"}"#,
+            #"{"type":"subscribe","symbols":["A",7]}"#, #"{"type":"subscribe","symbols":["A"}"#,
+            #"{"type":"subscribe"}x"#,
+        ] {
+            #expect(parse(text) == nil, "\(text)")
+        }
+        for request in [StreamRequest.subscribe([]), .subscribe(["A\"", "B"]), .unsubscribe(["C"]), .other("x")] {
+            #expect(StreamRequest.parse(request.encoded()) == request)
+        }
+    }
 }

@@ -40,7 +40,7 @@ enum RecordingLine {
                 } else if key.equals("start"), kind == .number {
                     start = reader.integer()
                 } else if key.equals("symbols"), kind == .array {
-                    guard let names = Self.strings(&reader) else { return .damaged(reason: "broken list") }
+                    guard let names = reader.strings(atMost: 4_096) else { return .damaged(reason: "broken list") }
                     symbols = names
                 } else {
                     guard reader.skipValue() else { return .damaged(reason: "broken JSON value") }
@@ -61,16 +61,5 @@ enum RecordingLine {
             JSONString.unescape(text.raw, into: $0)
         }
         return .frame(at: at)
-    }
-
-    private static func strings(_ reader: inout JSONReader) -> [String]? {
-        guard reader.take(UInt8(ascii: "[")) else { return nil }
-        if reader.take(UInt8(ascii: "]")) { return [] }
-        var strings: [String] = []
-        repeat {
-            guard let string = reader.string() else { return nil }
-            strings.append(string.text)
-        } while reader.take(UInt8(ascii: ","))
-        return reader.take(UInt8(ascii: "]")) ? strings : nil
     }
 }
