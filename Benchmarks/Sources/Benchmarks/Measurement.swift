@@ -15,9 +15,9 @@ struct Measurement {
         var allocations = 0.0
         for _ in 0..<passes {
             let countBefore = malloc_count()
-            let start = monotonic_ns()
+            let start = thread_cpu_ns()
             let units = work()
-            let end = monotonic_ns()
+            let end = thread_cpu_ns()
             allocations = Double(malloc_count() - countBefore) / Double(units)
             times.append(Double(end - start) / Double(units))
         }

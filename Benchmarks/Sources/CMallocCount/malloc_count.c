@@ -28,8 +28,8 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 
 uint64_t malloc_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
-uint64_t monotonic_ns(void) {
+uint64_t thread_cpu_ns(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

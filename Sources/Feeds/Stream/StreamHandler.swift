@@ -27,13 +27,8 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        if self.symbols.isEmpty {
-            context.write(self.wrapOutboundOut(.text(ByteBuffer(string: "{\"type\":\"subscribe\"}"))), promise: nil)
-        } else {
-            for symbol in self.symbols {
-                context.write(self.wrapOutboundOut(.text(FinnhubRequest.subscribe(symbol).encoded())), promise: nil)
-            }
-        }
+        let request = StreamRequest.subscribe(self.symbols.isEmpty ? .all : .named(self.symbols))
+        context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
         context.flush()
     }
 

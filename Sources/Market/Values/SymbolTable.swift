@@ -71,7 +71,11 @@ public struct SymbolTable: Sendable {
 
     private func isNamed(_ index: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var name = self.names[index]
-        return name.withUTF8 { $0.elementsEqual(bytes) }
+        return name.withUTF8 { name in
+            guard name.count == bytes.count else { return false }
+            for index in 0..<name.count where name[index] != bytes[index] { return false }
+            return true
+        }
     }
 
     private mutating func grow() {

@@ -15,6 +15,8 @@ struct FinnhubTemplate {
     private static let restBehindSymbol = 42
     /// What stands behind the last element: `],"type":"trade"}`.
     private static let endLength = 17
+    /// How many trades are gathered before they are appended: more than Finnhub puts into a frame.
+    private static let gathered = 16
 
     private let start: UnsafeRawPointer?
     private let end: UnsafeRawPointer?
@@ -29,6 +31,18 @@ struct FinnhubTemplate {
 
     /// Appends the frame's trades; `false`, with some of them appended, when the frame has another shape.
     mutating func parse(symbols: inout SymbolTable, into trades: inout [Trade]) -> Bool {
+        // Trades are gathered on the stack: to append them one by one costs a check of the array's owner each.
+        withUnsafeTemporaryAllocation(of: Trade.self, capacity: Self.gathered) { batch in
+            self.parse(symbols: &symbols, into: &trades, batch: batch)
+        }
+    }
+
+    private mutating func parse(
+        symbols: inout SymbolTable,
+        into trades: inout [Trade],
+        batch: UnsafeMutableBufferPointer<Trade>
+    ) -> Bool {
+        var gathered = 0
         guard let start = self.start, let end = self.end else { return false }
         var here = start
         guard end - here >= Self.restOfElement + 9, here.word() == Word.frame, here.byte(8) == "[" else { return false }
@@ -54,7 +68,15 @@ struct FinnhubTemplate {
             // The number takes at most 16 bytes and reads no further: 39 of the 42.
             guard let size = TemplateNumber.parse(&here) else { return false }
 
-            trades.append(Trade(price: price, size: size, exchangeTime: time, symbol: symbol))
+            if gathered == Self.gathered {
+                trades.append(contentsOf: UnsafeBufferPointer(batch))
+                gathered = 0
+            }
+            batch.initializeElement(
+                at: gathered,
+                to: Trade(price: price, size: size, exchangeTime: time, symbol: symbol)
+            )
+            gathered += 1
 
             guard end - here >= 1 + Self.endLength, here.byte() == "}" else { return false }
             here += 1
@@ -62,8 +84,12 @@ struct FinnhubTemplate {
                 here += 1
                 continue
             }
-            return end - here == Self.endLength && here.word() == Word.end && here.word(8) == Word.endRest
-                && here.byte(16) == "}"
+            guard
+                end - here == Self.endLength, here.word() == Word.end, here.word(8) == Word.endRest,
+                here.byte(16) == "}"
+            else { return false }
+            trades.append(contentsOf: UnsafeBufferPointer(rebasing: batch[..<gathered]))
+            return true
         }
     }
 

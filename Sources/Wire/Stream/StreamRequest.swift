@@ -37,7 +37,7 @@ package enum StreamRequest: Sendable, Equatable {
                     guard let value = reader.string() else { return nil }
                     names = (names ?? []) + [value.text]
                 case .key(let key) where key.equals("symbols"):
-                    guard let list = Self.names(&reader) else { return nil }
+                    guard let list = reader.strings(atMost: Self.maximumSymbols) else { return nil }
                     names = (names ?? []) + list
                 case .key:
                     guard reader.skipValue() else { return nil }
@@ -52,19 +52,6 @@ package enum StreamRequest: Sendable, Equatable {
             case nil: return nil
             }
         }
-    }
-
-    private static func names(_ reader: inout JSONReader) -> [String]? {
-        guard reader.take(UInt8(ascii: "[")) else { return nil }
-        var names: [String] = []
-        if reader.take(UInt8(ascii: "]")) { return names }
-        while names.count < Self.maximumSymbols {
-            guard let name = reader.string() else { return nil }
-            names.append(name.text)
-            if reader.take(UInt8(ascii: "]")) { return names }
-            guard reader.take(UInt8(ascii: ",")) else { return nil }
-        }
-        return nil
     }
 
     /// The request as JSON text.

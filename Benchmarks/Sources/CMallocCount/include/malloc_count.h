@@ -5,7 +5,7 @@
 /// Allocations of this process so far (malloc, calloc, realloc and the aligned ones).
 uint64_t malloc_count(void);
 
-/// The cycles-independent clock to measure with: CLOCK_MONOTONIC_RAW, ns.
-uint64_t monotonic_ns(void);
+/// The CPU time of this thread, ns: other work on the machine does not count.
+uint64_t thread_cpu_ns(void);
 
 #endif
