@@ -195,6 +195,14 @@ final class RelayHub {
 
     // MARK: Prices
 
+    /// Returns the row of a symbol, which appears by being asked for if it has not traded.
+    func row(of symbol: String) -> Int {
+        let before = self.desk.rowCount
+        let row = self.desk.row(of: symbol)
+        if self.desk.rowCount > before { self.appeared(row) }
+        return row
+    }
+
     private func appeared(_ row: Int) {
         self.ledger.appeared(self.desk.symbol(ofRow: row))
         for client in self.streamClients.values { client.appeared(row) }

@@ -60,7 +60,7 @@ final class StreamClient: RelayClient {
         case .full:
             self.answer("\(TradesSession.tooManySymbols): \(symbol)")
         case .known, .demand:
-            let row = self.hub.desk.row(of: symbol)
+            let row = self.hub.row(of: symbol)
             if self.session.follow(row) { self.showNewest(row) }
             self.hub.subscribed(demand: answer == .demand ? symbol : nil)
         }
