@@ -5,23 +5,23 @@ package import NIOWebSocket
 ///
 /// It obeys four machines: `MessageAssembler` joins frames, `ClosingMachine` ends the connection, `KeepaliveMachine` pings,
 /// and `JudgingFrameDecoder` below has judged each header. Pings are answered here and go no further. One timer serves
-/// all deadlines; it is set anew only when it fires, or when a deadline comes nearer.
+/// all deadlines.
 package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias InboundIn = WebSocketFrame
     package typealias InboundOut = WebSocketMessage
     package typealias OutboundIn = WebSocketOutput
     package typealias OutboundOut = WebSocketFrame
 
-    private let settings: WebSocketSettings
+    let settings: WebSocketSettings
     private let door: FramedOutputDoor
     private var assembler: MessageAssembler
-    private var closing: ClosingMachine
-    private var keepalive: KeepaliveMachine
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    var closing: ClosingMachine
+    var keepalive: KeepaliveMachine
+    var timer = DeadlineTimer()
     private var mustFlush = false
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
-    private var unansweredPing: ByteBuffer?
+    var unansweredPing: ByteBuffer?
 
     init(_ settings: WebSocketSettings, door: FramedOutputDoor) {
         self.settings = settings
@@ -51,8 +51,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
-        self.timer?.task.cancel()
-        self.timer = nil
+        self.timer.cancel()
     }
 
     private func start(context: ChannelHandlerContext) {
@@ -166,13 +165,25 @@ package final class WebSocketHandler: ChannelDuplexHandler {
 
     private func pingReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
         guard self.closing.isOpen else { return }
+        let answer = Self.copyWithRoomForHeader(payload, context: context)
         if context.channel.isWritable {
-            self.write(.pong, payload, context: context, promise: nil)
+            self.write(.pong, answer, context: context, promise: nil)
             self.mustFlush = true
         } else {
-            self.unansweredPing = payload
+            self.unansweredPing = answer
         }
         context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived)
+    }
+
+    /// Copies a control frame's payload, so that an answer which waits does not keep a whole read buffer alive; the room
+    /// before it lets the encoder put the header there.
+    private static func copyWithRoomForHeader(_ payload: ByteBuffer, context: ChannelHandlerContext) -> ByteBuffer {
+        let room = 6  // two bytes and a mask
+        var copy = context.channel.allocator.buffer(capacity: room + payload.readableBytes)
+        copy.writeRepeatingByte(0, count: room)
+        copy.writeImmutableBuffer(payload)
+        copy.moveReaderIndex(forwardBy: room)
+        return copy
     }
 
     private func closeReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
@@ -209,12 +220,23 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         }
     }
 
+    /// Writes bytes that already are whole frames, like `WebSocketOutput.framed` but by a plain call on the loop, without
+    /// the way through the pipeline's upper part. For fan-out.
+    package func writeFramed(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>? = nil) {
+        guard self.closing.isOpen else {
+            promise?.fail(WebSocketWriteError.closing)
+            return
+        }
+        self.door.writeFrames(bytes, promise: promise)
+    }
+
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode == .all { self.perform(self.closing.transportEnded(locally: true), context: context) }
         context.close(mode: mode, promise: promise)
     }
 
-    private func write(
+    /// Writes one whole frame, masked when this side is a client.
+    func write(
         _ opcode: WebSocketOpcode,
         _ payload: ByteBuffer,
         context: ChannelHandlerContext,
@@ -223,96 +245,5 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: key, data: payload)
         context.write(Self.wrapOutboundOut(frame), promise: promise)
-    }
-
-    // MARK: Time
-
-    /// Sees to it that the timer fires no later than the next deadline. One that fires too early looks again.
-    private func arm(context: ChannelHandlerContext) {
-        let deadline: NIODeadline
-        switch (self.keepalive.deadline, self.closing.deadline) {
-        case (let one?, let other?): deadline = min(one, other)
-        case (let one?, nil), (nil, let one?): deadline = one
-        case (nil, nil): return
-        }
-        if let timer = self.timer {
-            if timer.at <= deadline { return }
-            timer.task.cancel()
-        }
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.timer = nil
-            self.timeReached(context: context)
-        }
-        self.timer = (deadline, task)
-    }
-
-    private func timeReached(context: ChannelHandlerContext) {
-        let now = context.eventLoop.now
-        switch self.keepalive.timeReached(now) {
-        case .wait:
-            break
-        case .sendPing:
-            self.write(.ping, ByteBuffer(), context: context, promise: nil)
-            context.flush()
-        case .end:
-            self.perform(self.closing.pongMissed(), context: context)
-        }
-        self.perform(self.closing.timeReached(now), context: context)
-        self.arm(context: context)
-    }
-
-    // MARK: The end
-
-    private func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
-        self.perform(self.closing.failed(violation, now: context.eventLoop.now), context: context)
-    }
-
-    private func perform(
-        _ action: ClosingMachine.Action,
-        context: ChannelHandlerContext,
-        promise: EventLoopPromise<Void>? = nil
-    ) {
-        if !self.closing.isOpen {
-            self.keepalive.stop()
-            self.unansweredPing = nil
-        }
-        switch action.send {
-        case .nothing:
-            self.end(action.transport, context: context)
-        case .closeFrame(let code, let reason):
-            let payload = CloseFrame(code: code, reason: reason).encoded(allocator: context.channel.allocator)
-            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let isWritten = written.futureResult
-            self.write(.connectionClose, payload, context: context, promise: written)
-            context.flush()
-            self.end(action.transport, after: isWritten, context: context)
-        }
-        // After the close frame, so that an application which closes the channel on this event does not cut it off.
-        if let closure = action.report {
-            context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
-        }
-        if context.channel.isActive { self.arm(context: context) }
-    }
-
-    private func end(
-        _ transport: ClosingMachine.Action.Transport,
-        after written: EventLoopFuture<Void>? = nil,
-        context: ChannelHandlerContext
-    ) {
-        let written = written ?? context.eventLoop.makeSucceededVoidFuture()
-        switch transport {
-        case .keep:
-            break
-        case .close:
-            context.close(promise: nil)
-        case .closeWhenWritten:
-            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-        case .closeOutput:
-            written.assumeIsolated().whenComplete { _ in
-                let halfClosed = context.eventLoop.makePromise(of: Void.self)
-                halfClosed.futureResult.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
-                context.close(mode: .output, promise: halfClosed)
-            }
-        }
     }
 }

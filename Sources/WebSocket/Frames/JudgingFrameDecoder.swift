@@ -33,9 +33,18 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
     }
 
     func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
+        // All whole frames of a read in one call, for each call from NIO's generic driver costs more than a frame does.
+        // After progress it must be asked to call again: only then it sees what was read in the meantime.
+        var state = DecodingState.needMoreData
+        while try self.decodeNext(context: context, buffer: &buffer) { state = .continue }
+        return state
+    }
+
+    /// Decodes one frame; false when it is not whole.
+    private func decodeNext(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> Bool {
         if self.isDone {
             buffer.moveReaderIndex(to: buffer.writerIndex)
-            return .needMoreData
+            return false
         }
         let header: FrameHeader
         if let unfinished = self.unfinished {
@@ -43,11 +52,11 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
         } else {
             switch FrameHeader.read(buffer, from: self.peer, maximumPayloadBytes: self.maximumPayloadBytes) {
             case .needsMoreBytes:
-                return .needMoreData
+                return false
             case .violation(let violation):
                 self.isDone = true
                 context.fireErrorCaught(violation)
-                return .continue
+                return true
             case .header(let complete):
                 header = complete
             }
@@ -57,20 +66,20 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
             self.unfinished = nil
             self.shown = 0
             self.isDone = header.opcode == 0x8
-            return .continue
+            return true
         case .needMoreData:
             self.unfinished = header
             self.showPart(of: header, in: buffer, context: context)
-            return .needMoreData
+            return false
         }
     }
 
     private func showPart(of header: FrameHeader, in buffer: ByteBuffer, context: ChannelHandlerContext) {
         // The decoder has consumed the header, so the payload begins at the reader index.
         let new = buffer.readableBytes - self.shown
-        guard !header.isControl, let bytes = buffer.getSlice(at: buffer.readerIndex + self.shown, length: new) else {
-            return
-        }
+        guard new > 0, !header.isControl,
+            let bytes = buffer.getSlice(at: buffer.readerIndex + self.shown, length: new)
+        else { return }
         context.fireUserInboundEventTriggered(PartialFrame(header: header, offset: self.shown, bytes: bytes))
         self.shown += new
     }

@@ -16,29 +16,30 @@ extension Channel {
         settings: WebSocketSettings,
         upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void
     ) -> EventLoopFuture<Void> {
-        self.eventLoop.flatSubmit {
-            let promise = self.eventLoop.makePromise(of: Void.self)
-            do {
-                let handshake = ClientHandshake(
-                    request,
-                    nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max))
-                )
-                let bytes = try handshake.encoded(allocator: self.allocator)
-                let handler = ClientHandshakeHandler(
-                    request,
-                    handshake: handshake,
-                    bytes: bytes,
-                    settings: settings,
-                    upgraded: upgraded,
-                    promise: promise
-                )
-                try self.pipeline.syncOperations.addHandler(handler)
-            } catch {
-                promise.fail(error)
-                self.close(promise: nil)
+        guard self.eventLoop.inEventLoop else {
+            return self.eventLoop.flatSubmit {
+                self.upgradeToWebSocket(request, settings: settings, upgraded: upgraded)
             }
-            return promise.futureResult
         }
+        // At once when on the loop already: a turn later, the event that the request waits for may have passed.
+        let promise = self.eventLoop.makePromise(of: Void.self)
+        do {
+            let handshake = ClientHandshake(request, nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
+            let bytes = try handshake.encoded(allocator: self.allocator)
+            let handler = ClientHandshakeHandler(
+                request,
+                handshake: handshake,
+                bytes: bytes,
+                settings: settings,
+                upgraded: upgraded,
+                promise: promise
+            )
+            try self.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            promise.fail(error)
+            self.close(promise: nil)
+        }
+        return promise.futureResult
     }
 }
 

@@ -13,12 +13,11 @@ enum HandshakeKey {
         Self.base64([nonce.0, nonce.1].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 
-    /// Whether the text is the base64 of sixteen bytes: 22 digits, of which the last carries 2 bits, and the padding.
+    /// Whether the text is the base64 of sixteen bytes: 22 digits and the padding.
     static func isValid(_ key: Substring) -> Bool {
         let digits = key.utf8
         return digits.count == 24 && digits.suffix(2).elementsEqual("==".utf8)
             && digits.dropLast(2).allSatisfy(Self.alphabet.contains)
-            && "AQgw".utf8.contains(digits.dropLast(2).last ?? 0)
     }
 
     private static func base64(_ bytes: [UInt8]) -> String {

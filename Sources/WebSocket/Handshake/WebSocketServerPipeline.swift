@@ -39,7 +39,7 @@ extension Channel {
         upgraded: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Void,
         otherwise: (@Sendable (any Channel) throws -> Void)? = nil
     ) -> EventLoopFuture<Void> {
-        self.eventLoop.submit {
+        let configure: @Sendable () throws -> Void = {
             try self.pipeline.syncOperations.addHandler(
                 ServerHandshakeHandler(
                     settings: settings,
@@ -50,6 +50,9 @@ extension Channel {
                 )
             )
         }
+        return self.eventLoop.inEventLoop
+            ? self.eventLoop.makeCompletedFuture(withResultOf: configure)
+            : self.eventLoop.submit(configure)
     }
 
     /// The same with the handshake's time limit alone.

@@ -1,0 +1,86 @@
+import NIOCore
+import NIOWebSocket
+
+// Time and the end of a connection: where the keepalive and the closing machine are obeyed.
+extension WebSocketHandler {
+    // MARK: Time
+
+    func arm(context: ChannelHandlerContext) {
+        self.timer.arm(for: [self.keepalive.deadline, self.closing.deadline], on: context.eventLoop) {
+            self.timeReached(context: context)
+        }
+    }
+
+    private func timeReached(context: ChannelHandlerContext) {
+        self.timer.fired()
+        let now = context.eventLoop.now
+        switch self.keepalive.timeReached(now) {
+        case .wait:
+            break
+        case .sendPing:
+            self.write(.ping, ByteBuffer(), context: context, promise: nil)
+            context.flush()
+        case .end:
+            self.perform(self.closing.pongMissed(), context: context)
+        }
+        self.perform(self.closing.timeReached(now), context: context)
+        self.arm(context: context)
+    }
+
+    // MARK: The end
+
+    func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
+        self.perform(self.closing.failed(violation, now: context.eventLoop.now), context: context)
+    }
+
+    /// Obeys the closing machine: sends, tells, ends the transport, in this order.
+    func perform(
+        _ action: ClosingMachine.Action,
+        context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>? = nil
+    ) {
+        if !self.closing.isOpen {
+            self.keepalive.stop()
+            self.unansweredPing = nil
+        }
+        var written: EventLoopFuture<Void>?
+        switch action.send {
+        case .nothing:
+            break
+        case .closeFrame(let code, let reason):
+            let payload = CloseFrame(code: code, reason: reason).encoded(allocator: context.channel.allocator)
+            let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+            written = promise.futureResult
+            self.write(.connectionClose, payload, context: context, promise: promise)
+            context.flush()
+        }
+        // After the close frame, so that an application which closes the channel on this event does not cut it off, and
+        // before the transport ends, so that it is heard before `channelInactive`.
+        if let closure = action.report {
+            context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
+        }
+        self.end(action.transport, after: written ?? context.eventLoop.makeSucceededVoidFuture(), context: context)
+        if context.channel.isActive { self.arm(context: context) }
+    }
+
+    private func end(
+        _ transport: ClosingMachine.Action.Transport,
+        after written: EventLoopFuture<Void>,
+        context: ChannelHandlerContext
+    ) {
+        switch transport {
+        case .keep:
+            break
+        case .close:
+            context.close(promise: nil)
+        case .closeWhenWritten:
+            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        case .closeOutput:
+            written.assumeIsolated().whenComplete { _ in
+                let halfClosed = context.eventLoop.makePromise(of: Void.self)
+                halfClosed.futureResult.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+                context.close(mode: .output, promise: halfClosed)
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import NIOCore
+import Testing
+
+@testable import WebSocket
+
+@Suite struct KeepaliveMachineTests {
+    private func seconds(_ count: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(count) }
+
+    @Test("Pings go out an interval apart as long as pongs come, late timers and early ones included")
+    func pingsOnInterval() {
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.deadline == self.seconds(20))
+        #expect(machine.timeReached(self.seconds(19)) == .wait)
+        #expect(machine.timeReached(self.seconds(20)) == .sendPing)
+        #expect(machine.deadline == self.seconds(30))
+        machine.pongReceived()
+        #expect(machine.deadline == self.seconds(40))
+        #expect(machine.timeReached(self.seconds(30)) == .wait)
+        #expect(machine.timeReached(self.seconds(47)) == .sendPing)
+        #expect(machine.deadline == self.seconds(57))
+    }
+
+    @Test("A missing pong ends the connection, once")
+    func endsWithoutPong() {
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.timeReached(self.seconds(20)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(29)) == .wait)
+        #expect(machine.timeReached(self.seconds(30)) == .end)
+        #expect(machine.timeReached(self.seconds(31)) == .wait)
+        #expect(machine.deadline == nil)
+    }
+
+    @Test("A pong that nobody asked for changes nothing")
+    func toleratesUnsolicitedPong() {
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        machine.pongReceived()
+        #expect(machine.deadline == self.seconds(20))
+    }
+
+    @Test("Without an interval there are no pings")
+    func canBeOff() {
+        var machine = KeepaliveMachine(interval: nil, timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.deadline == nil)
+        #expect(machine.timeReached(self.seconds(1_000)) == .wait)
+    }
+}
+
+@Suite struct ClosingMachineTests {
+    typealias Action = ClosingMachine.Action
+
+    private let now = NIODeadline.uptimeNanoseconds(0)
+    private func machine(_ role: WebSocketRole) -> ClosingMachine { ClosingMachine(role: role, timeout: .seconds(1)) }
+
+    @Test("The peer's close is answered with its code; the server ends the transport, the client waits for it")
+    func answersClose() {
+        let report = WebSocketClosure(code: .goingAway, reason: "bye", cause: .peerClosed)
+        var server = self.machine(.server)
+        #expect(
+            server.closeReceived(.goingAway, reason: "bye", now: self.now)
+                == Action(send: .closeFrame(.goingAway, ""), transport: .closeWhenWritten, report: report)
+        )
+        #expect(!server.isOpen)
+        var client = self.machine(.client)
+        #expect(
+            client.closeReceived(.goingAway, reason: "bye", now: self.now)
+                == Action(send: .closeFrame(.goingAway, ""), transport: .keep, report: report)
+        )
+        #expect(client.deadline == self.now + .seconds(1))
+        #expect(client.timeReached(self.now + .seconds(1)) == Action(transport: .close))
+        #expect(client.transportEnded(locally: false) == Action())
+    }
+
+    @Test("An own close waits for its answer, and reports when it has come")
+    func awaitsReply() {
+        var client = self.machine(.client)
+        #expect(client.closeAsked(.normal, reason: "done", now: self.now) == Action(send: .closeFrame(.normal, "done")))
+        #expect(client.closeAsked(.normal, reason: "again", now: self.now) == Action())
+        #expect(
+            client.closeReceived(.normal, reason: "", now: self.now)
+                == Action(report: WebSocketClosure(code: .normal, reason: "", cause: .locallyClosed))
+        )
+        #expect(client.timeReached(self.now + .seconds(2)) == Action(transport: .close))
+    }
+
+    @Test("An own close that is not answered ends at the limit")
+    func timesOut() {
+        var server = self.machine(.server)
+        _ = server.closeAsked(.normal, reason: "", now: self.now)
+        #expect(server.timeReached(self.now + .milliseconds(999)) == Action())
+        #expect(
+            server.timeReached(self.now + .seconds(1))
+                == Action(transport: .close, report: WebSocketClosure(code: nil, reason: "", cause: .closeTimedOut))
+        )
+        #expect(server.transportEnded(locally: false) == Action())
+    }
+
+    @Test("A failure is told with its code, and ends only the sending side at first")
+    func fails() {
+        var server = self.machine(.server)
+        let action = server.failed(.reservedBits, now: self.now)
+        #expect(action.send == .closeFrame(.protocolError, WebSocketViolation.reservedBits.reason))
+        #expect(action.transport == .closeOutput)
+        #expect(action.report?.cause == .protocolViolation(.reservedBits))
+        #expect(server.failed(.invalidText, now: self.now) == Action())
+        #expect(server.timeReached(self.now + .seconds(1)) == Action(transport: .close))
+    }
+
+    @Test("Every way to the end reports exactly once, whatever comes in which order")
+    func reportsOnce() {
+        typealias Step = (inout ClosingMachine) -> Action
+        let late = self.now + .seconds(5)
+        let steps: [Step] = [
+            { $0.closeAsked(.normal, reason: "", now: late) },
+            { $0.closeReceived(nil, reason: "", now: late) },
+            { $0.failed(.invalidText, now: late) },
+            { $0.pongMissed() },
+            { $0.timeReached(late + .seconds(9)) },
+            { $0.transportEnded(locally: true) },
+            { $0.transportEnded(locally: false) },
+        ]
+        for role in [WebSocketRole.client, .server] {
+            for first in steps {
+                for second in steps {
+                    for third in steps {
+                        var machine = self.machine(role)
+                        var actions = [first, second, third].map { $0(&machine) }
+                        actions.append(machine.transportEnded(locally: false))
+                        #expect(actions.count { $0.report != nil } == 1)
+                        let sent = actions.count { $0.send != .nothing }
+                        #expect(sent <= 1)
+                    }
+                }
+            }
+        }
+    }
+}
