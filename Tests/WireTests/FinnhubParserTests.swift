@@ -65,4 +65,70 @@ import Wire
         #expect(self.parse(#"{"data":[{"category":"x","url":"y"}],"type":"news"}"#).0 == .news)
         #expect(self.parse(#"{"type":"message"}"#).0 == .unknown(type: "message"))
     }
+
+    @Test("keys and type may be spelled with escapes, and of a key that comes twice the last counts")
+    func escapedKeys() {
+        let (message, trades) = self.parse(
+            #"{"\u0064ata":[{"\u0070":2,"\u0073":"X","t":5,"v":1,"v":"x","v":3}],"type":"ping","ty\u0070e":"tr\u0061de"}"#
+        )
+        #expect(message == .trade(count: 1, skipped: 0))
+        #expect(trades == ["X 2 3 5"])
+        let twice = self.parse(
+            #"{"data":[{"p":1,"s":"X","t":5,"v":1}],"data":[{"p":2,"s":"X","t":5,"v":1},7],"type":"trade"}"#
+        )
+        #expect(twice.0 == .trade(count: 1, skipped: 1))
+        #expect(twice.1 == ["X 2 1 5"])
+    }
+
+    @Test(
+        "a broken frame is malformed as a whole and leaves no trade behind",
+        arguments: [
+            "", "x", "[]", "{}", #"{"type":"trade"}"#, #"{"data":7,"type":"trade"}"#, #"{"data":[],"type":7}"#,
+            #"{"data":[{"p":1,"s":"X","t":5,"v":1}],"type":"trade"}x"#, #"{"data":[{"p":1,"s":"X","t":5,"v":1}"#,
+            #"{"data":[{"p":1,"s":"X","t":5,"v":1},{"p":01}],"type":"trade"}"#,
+            #"{"data":[{"p":1,"s":"X","t":5,"v":1}],"x":nul,"type":"trade"}"#,
+        ]
+    )
+    func malformed(text: String) {
+        let (message, trades) = self.parse(text)
+        guard case .malformed = message else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(trades.isEmpty)
+    }
+
+    @Test("trades of a message that is none are taken back, and what stood before stays")
+    func takenBack() {
+        var parser = FinnhubParser()
+        var symbols = SymbolTable()
+        var trades: [Trade] = []
+        let good = #"{"data":[{"c":null,"p":7,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":1}],"type":"trade"}"#
+        let news = #"{"data":[{"c":null,"p":8,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":1}],"type":"news"}"#
+        for text in [good, news, good + "x"] {
+            _ = parser.parse(ByteBuffer(string: text), symbols: &symbols, into: &trades)
+        }
+        #expect(trades.map(\.price.description) == ["7"])
+    }
+
+    @Test("an error's text is kept up to its limit")
+    func longError() {
+        let text = String(repeating: "é", count: 2_000)
+        #expect(self.parse(#"{"msg":"\#(text)","type":"error"}"#).0 == .error(String(repeating: "é", count: 512)))
+        #expect(self.parse(#"{"msg":7,"type":"error"}"#).0 == .error(""))
+    }
+
+    @Test("a parser may change its table of symbols: nothing is taken for another symbol")
+    func otherTable() {
+        var parser = FinnhubParser()
+        let frame = { (symbol: String) in
+            ByteBuffer(string: #"{"data":[{"c":null,"p":7,"s":"\#(symbol)","t":1721555886208,"v":1}],"type":"trade"}"#)
+        }
+        for names in [["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"], ["BINANCE:ETHUSDT", "BINANCE:BTCUSDT"], ["AAPL", "X"]] {
+            var symbols = SymbolTable()
+            var trades: [Trade] = []
+            for name in names { _ = parser.parse(frame(name), symbols: &symbols, into: &trades) }
+            #expect(trades.map { symbols.name(of: $0.symbol) } == names)
+        }
+    }
 }

@@ -36,8 +36,8 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
     @usableFromInline var shown: Value?
     @usableFromInline var latest: Value?
     @usableFromInline var lastChange: Int64 = 0
-    /// When the open window began: the first change that has not been shown. `nil` while no window is open.
-    @usableFromInline var windowStart: Int64?
+    /// When the open window began: the first change that has not been shown. `Int64.max` while no window is open.
+    @usableFromInline var windowStart = Int64.max
     /// When the latest value must be shown; `Int64.max` while it is the one shown.
     @usableFromInline var due = Int64.max
     /// Values taken in since the last emission.
@@ -83,20 +83,18 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         }
         guard value != latest else { return overdue }
 
-        if self.due == .max, self.windowStart != nil, now &- self.lastChange >= self.quiet {
-            // It had come back to what is shown, and stayed there: that window is over.
-            self.windowStart = nil
+        if self.windowStart == .max || (self.due == .max && now &- self.lastChange >= self.quiet) {
+            // None is open, or the value had come back to what is shown and stayed there: that window is over.
+            self.windowStart = now
         }
         self.latest = value
         self.lastChange = now
-        let start = self.windowStart ?? now
-        self.windowStart = start
         if value == self.shown {
             self.due = .max
             return overdue
         }
         self.due = Self.later(now, by: self.quiet)
-        if let atMost = self.atMost { self.due = min(self.due, Self.later(start, by: atMost)) }
+        if let atMost = self.atMost { self.due = min(self.due, Self.later(self.windowStart, by: atMost)) }
         if overdue == nil, now >= self.due { return self.emit(value) }
         return overdue
     }
@@ -119,7 +117,7 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
     mutating func emit(_ value: Value) -> Emission {
         let skipped = self.taken == 0 ? 0 : self.taken &- 1
         self.shown = value
-        self.windowStart = nil
+        self.windowStart = .max
         self.due = .max
         self.taken = 0
         return Emission(value: value, skipped: skipped)

@@ -2,18 +2,18 @@
 ///
 /// One writer owns it, the feed's event loop. It holds no trades; nothing is dropped on it, and what may be missing is
 /// marked by a ``Gap``.
-package struct Tape: Sendable {
+public struct Tape: Sendable {
     /// Names the run of numbers; a new one begins when the program starts.
-    package let epoch: UInt64
+    public let epoch: UInt64
     /// The number that the next trade gets. The first trade of an epoch is number 1, so that 0 can mean "none yet".
-    package private(set) var nextSequence: UInt64 = 1
+    public private(set) var nextSequence: UInt64 = 1
     /// How many gaps the tape has.
-    package private(set) var gaps = 0
+    public private(set) var gaps = 0
 
-    package init(epoch: UInt64) { self.epoch = epoch }
+    public init(epoch: UInt64) { self.epoch = epoch }
 
     /// Numbers the next `count` trades and returns the number of the first; the others follow without a hole.
-    package mutating func append(count: Int) -> UInt64 {
+    public mutating func append(count: Int) -> UInt64 {
         precondition(count >= 0, "a batch of \(count) trades")
         let first = self.nextSequence
         self.nextSequence += UInt64(count)
@@ -21,7 +21,7 @@ package struct Tape: Sendable {
     }
 
     /// Numbers the trades and returns the number of the first; the others follow without a hole.
-    package mutating func append(_ trades: [Trade]) -> UInt64 { self.append(count: trades.count) }
+    public mutating func append(_ trades: [Trade]) -> UInt64 { self.append(count: trades.count) }
 
     /// Marks that trades between the two times (wall clock, ns since 1970) may be missing before the next number.
     package mutating func markGap(from: Int64, to: Int64, reason: String) -> Gap {

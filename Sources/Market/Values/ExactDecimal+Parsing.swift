@@ -48,6 +48,7 @@ private struct NumberScanner {
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The digit here, or `nil` at anything else.
+    @inline(__always)
     var digit: UInt8? {
         guard self.position < self.bytes.count else { return nil }
         let value = self.bytes[self.position] &- UInt8(ascii: "0")
@@ -104,7 +105,7 @@ private struct NumberScanner {
                 if self.significand != 0 { self.zeros += 1 }
                 continue
             }
-            self.digits += self.zeros + 1
+            self.digits &+= self.zeros &+ 1
             guard self.digits <= 18 else {
                 self.isHeld = false
                 // Keeps the counters small; the number is lost already.
@@ -112,8 +113,12 @@ private struct NumberScanner {
                 self.zeros = 0
                 continue
             }
-            self.significand = self.significand * PowerOfTen.uint64(self.zeros + 1) + UInt64(digit)
-            self.zeros = 0
+            // At most 18 digits: no overflow.
+            self.significand = self.significand &* 10 &+ UInt64(digit)
+            if self.zeros > 0 {
+                self.significand = (self.significand &- UInt64(digit)) &* PowerOfTen.uint64(self.zeros) &+ UInt64(digit)
+                self.zeros = 0
+            }
         }
     }
 

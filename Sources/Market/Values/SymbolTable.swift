@@ -8,19 +8,19 @@ public struct SymbolTable: Sendable {
     /// The longest name a table takes, in bytes of UTF-8.
     public static let maximumNameLength = 128
 
-    @usableFromInline var entries: [SymbolEntry] = []
+    /// The names in order of first appearance.
+    public private(set) var names: [String] = []
+    @usableFromInline var keys: [SymbolKey] = []
     /// A hash table with open addressing: the index of an entry, or -1. Never more than half full.
     private var slots: [Int16] = Array(repeating: -1, count: 64)
 
     public init() {}
 
-    public var count: Int { self.entries.count }
-
-    /// The names in order of first appearance.
-    public var names: [String] { self.entries.map(\.name) }
+    @inlinable
+    public var count: Int { self.keys.count }
 
     /// The symbol's name, for an id of this table or of an earlier copy of it.
-    public func name(of id: SymbolID) -> String { self.entries[Int(id.index)].name }
+    public func name(of id: SymbolID) -> String { self.names[Int(id.index)] }
 
     /// The symbol's number if it has one.
     public func id(of name: String) -> SymbolID? {
@@ -47,15 +47,16 @@ public struct SymbolTable: Sendable {
         let found = self.slots[slot]
         if found >= 0 { return SymbolID(index: UInt16(found)) }
         guard
-            !bytes.isEmpty, bytes.count <= Self.maximumNameLength, self.entries.count < Self.capacity,
+            !bytes.isEmpty, bytes.count <= Self.maximumNameLength, self.keys.count < Self.capacity,
             let name = String(validating: bytes, as: UTF8.self)
         else { return nil }
-        if self.entries.count >= self.slots.count / 2 {
+        if self.keys.count >= self.slots.count / 2 {
             self.grow()
             slot = self.slot(of: bytes)
         }
-        let index = self.entries.count
-        self.entries.append(SymbolEntry(name: name, utf8: bytes))
+        let index = self.keys.count
+        self.names.append(name)
+        self.keys.append(SymbolKey(utf8: bytes))
         self.slots[slot] = Int16(index)
         return SymbolID(index: UInt16(index))
     }
@@ -63,69 +64,32 @@ public struct SymbolTable: Sendable {
     /// The slot that holds the name, or the empty one where it belongs.
     private func slot(of bytes: UnsafeRawBufferPointer) -> Int {
         let mask = self.slots.count - 1
-        var slot = Int(truncatingIfNeeded: SymbolEntry.hash(bytes)) & mask
-        while self.slots[slot] >= 0, !self.entries[Int(self.slots[slot])].isNamed(bytes) { slot = (slot + 1) & mask }
+        var slot = Int(truncatingIfNeeded: SymbolKey.hash(bytes)) & mask
+        while self.slots[slot] >= 0, !self.isNamed(Int(self.slots[slot]), bytes) { slot = (slot + 1) & mask }
         return slot
+    }
+
+    private func isNamed(_ index: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var name = self.names[index]
+        return name.withUTF8 { name in
+            guard name.count == bytes.count else { return false }
+            for index in 0..<name.count where name[index] != bytes[index] { return false }
+            return true
+        }
     }
 
     private mutating func grow() {
         self.slots = Array(repeating: -1, count: self.slots.count * 2)
         let mask = self.slots.count - 1
-        for index in self.entries.indices {
-            var slot = Int(truncatingIfNeeded: self.entries[index].hash) & mask
+        for index in self.keys.indices {
+            var slot = Int(truncatingIfNeeded: self.keys[index].hash) & mask
             while self.slots[slot] >= 0 { slot = (slot + 1) & mask }
             self.slots[slot] = Int16(index)
         }
     }
 }
 
-/// One symbol of a table: its name, and what it takes to recognise it in received bytes.
-@usableFromInline
-struct SymbolEntry: Sendable {
-    @usableFromInline let name: String
-    @usableFromInline let hash: UInt32
-    /// The length of the name in UTF-8 with the quotation mark behind it, or 0 when that is not between 8 and 32.
-    @usableFromInline let quotedLength: Int
-    /// The name and its quotation mark as words, as they lie in memory: from the start, and up to the end.
-    @usableFromInline let head: (UInt64, UInt64)
-    @usableFromInline let tail: (UInt64, UInt64)
-
-    init(name: String, utf8 bytes: UnsafeRawBufferPointer) {
-        self.name = name
-        self.hash = Self.hash(bytes)
-        let length = bytes.count + 1
-        guard length >= 8, length <= 32 else {
-            self.quotedLength = 0
-            self.head = (0, 0)
-            self.tail = (0, 0)
-            return
-        }
-        let quoted = Array(bytes) + [UInt8(ascii: "\"")]
-        let (head, tail) = quoted.withUnsafeBytes { quoted in
-            func word(_ offset: Int) -> UInt64 { quoted.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-            let tail = word(length - 8)
-            return length >= 16
-                ? ((word(0), word(8)), (word(length - 16), tail))
-                : ((word(0), 0), (0, tail))
-        }
-        self.quotedLength = length
-        self.head = head
-        self.tail = tail
-    }
-
-    /// FNV-1a: short names, no attacker (the table is bounded).
-    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        var hash: UInt32 = 2_166_136_261
-        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return hash
-    }
-
-    func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var name = self.name
-        return name.withUTF8 { $0.count == bytes.count && $0.elementsEqual(bytes) }
-    }
-}
-
+/// Symbols in bytes that were just received, each with the quotation mark behind it: recognised by comparing words.
 extension SymbolTable {
     /// The length of the symbol's name and the quotation mark behind it, if that is what stands at `bytes`; else 0.
     ///
@@ -134,16 +98,35 @@ extension SymbolTable {
     /// - Precondition: 32 bytes can be read at `bytes`, and `index` is below ``count``.
     @inlinable
     public func matchQuoted(_ index: Int, at bytes: UnsafeRawPointer) -> Int {
-        let entry = self.entries[index]
-        let length = entry.quotedLength
-        guard length != 0 else { return 0 }
-        guard bytes.loadUnaligned(as: UInt64.self) == entry.head.0 else { return 0 }
-        guard bytes.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self) == entry.tail.1 else { return 0 }
-        guard length > 16 else { return length }
-        guard
-            bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == entry.head.1,
-            bytes.loadUnaligned(fromByteOffset: length - 16, as: UInt64.self) == entry.tail.0
-        else { return 0 }
-        return length
+        self.keys[index].matchQuoted(at: bytes)
+    }
+
+    /// The symbol whose name and quotation mark stand at `bytes`, and their length, if it is known and of 7 to 31 bytes.
+    ///
+    /// - Precondition: 32 bytes can be read at `bytes`.
+    public func findQuoted(at bytes: UnsafeRawPointer) -> (index: Int, length: Int)? {
+        var length = 0
+        while true {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: length, as: UInt64.self))
+            // Marks the lowest byte that is a quotation mark (and perhaps higher ones that are not).
+            let difference = word ^ 0x2222_2222_2222_2222
+            let marks = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+            if marks != 0 {
+                length += marks.trailingZeroBitCount / 8
+                break
+            }
+            length += 8
+            guard length < 32 else { return nil }
+        }
+        guard length >= 7 else { return nil }
+        let mask = self.slots.count - 1
+        let name = UnsafeRawBufferPointer(start: bytes, count: length)
+        var slot = Int(truncatingIfNeeded: SymbolKey.hash(name)) & mask
+        while self.slots[slot] >= 0 {
+            let index = Int(self.slots[slot])
+            if self.keys[index].matchQuoted(at: bytes) == length + 1 { return (index, length + 1) }
+            slot = (slot + 1) & mask
+        }
+        return nil
     }
 }

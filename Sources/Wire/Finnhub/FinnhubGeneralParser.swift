@@ -131,15 +131,12 @@ struct FinnhubGeneralParser {
             case .end: break members
             case .invalid: throw Malformed(reason: "broken JSON object in data")
             case .key(let key):
-                if key.equals("p") {
-                    price = try self.parseNumber()
-                } else if key.equals("v") {
-                    size = try self.parseNumber()
-                } else if key.equals("t") {
-                    time = try self.parseNumber().flatMap(Self.time)
-                } else if key.equals("s") {
-                    symbol = try self.parseString()
-                } else {
+                switch key.onlyByte {
+                case UInt8(ascii: "p"): price = try self.parseNumber()
+                case UInt8(ascii: "v"): size = try self.parseNumber()
+                case UInt8(ascii: "t"): time = try self.parseNumber().flatMap(Self.time)
+                case UInt8(ascii: "s"): symbol = try self.parseString()
+                default:
                     guard self.reader.skipValue() else { throw Malformed(reason: "broken JSON value in data") }
                 }
             }

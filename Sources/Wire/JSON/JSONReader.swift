@@ -1,38 +1,41 @@
-import Market
+package import Market
 
 /// A reader of JSON text (RFC 8259) over bytes: no tree, no recursion, no floating point.
 ///
 /// The caller walks the values it wants and skips the others. A method that fails leaves the reader at the end, so that
 /// nothing behind a broken token is taken for JSON. It never reads outside its bytes, and nesting is bounded by
 /// ``maximumDepth``.
-struct JSONReader {
+package struct JSONReader {
     /// How deep a skipped value may be nested.
-    static let maximumDepth = 64
+    package static let maximumDepth = 64
 
     /// What a value is, by its first byte.
-    enum Kind { case object, array, string, number, literal, invalid }
+    package enum Kind { case object, array, string, number, literal, invalid }
 
-    let bytes: UnsafeRawBufferPointer
-    private(set) var position = 0
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The byte here, or 0 at the end (no JSON text has a NUL where a token may begin).
+    @inline(__always)
     private var here: UInt8 { self.position < self.bytes.count ? self.bytes[self.position] : 0 }
 
     private mutating func fail() { self.position = self.bytes.count }
 
+    @inline(__always)
     private mutating func skipWhitespace() {
-        while self.position < self.bytes.count {
+        // Every character above a space is a token's.
+        while self.here <= 0x20, self.position < self.bytes.count {
             switch self.bytes[self.position] {
-            case 0x20, 0x09, 0x0A, 0x0D: self.position += 1
+            case 0x20, 0x09, 0x0A, 0x0D: self.position &+= 1
             default: return
             }
         }
     }
 
     /// Steps over `byte`, after whitespace, if it is what comes next.
-    mutating func take(_ byte: UInt8) -> Bool {
+    package mutating func take(_ byte: UInt8) -> Bool {
         self.skipWhitespace()
         guard self.here == byte, self.position < self.bytes.count else { return false }
         self.position += 1
@@ -40,13 +43,13 @@ struct JSONReader {
     }
 
     /// Whether only whitespace is left.
-    mutating func isAtEnd() -> Bool {
+    package mutating func isAtEnd() -> Bool {
         self.skipWhitespace()
         return self.position == self.bytes.count
     }
 
     /// What the next value is, judged by its first byte.
-    mutating func kind() -> Kind {
+    package mutating func kind() -> Kind {
         self.skipWhitespace()
         switch self.here {
         case UInt8(ascii: "{"): return .object
@@ -59,7 +62,7 @@ struct JSONReader {
     }
 
     /// Reads a number; the token is stepped over even where it cannot be held. `invalid` when there is none.
-    mutating func number() -> ExactDecimal.Scan {
+    package mutating func number() -> ExactDecimal.Scan {
         self.skipWhitespace()
         let scan = ExactDecimal.scan(UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]))
         switch scan {
@@ -69,8 +72,21 @@ struct JSONReader {
         return scan
     }
 
+    /// Reads a number that ought to be an integer of 64 bits; `nil` when it is another one, which is stepped over, or none.
+    package mutating func integer() -> Int64? {
+        self.skipWhitespace()
+        let start = self.position
+        switch self.number() {
+        case .number(let number, _): return Int64(exactly: number)
+        case .unheld(let length):
+            // A decimal holds 18 digits; an integer may have 19.
+            return Int64(String(decoding: self.bytes[start..<start + length], as: UTF8.self))
+        case .invalid: return nil
+        }
+    }
+
     /// Steps over `true`, `false` or `null` and returns its first letter; `nil` when there is none of them.
-    mutating func literal() -> UInt8? {
+    package mutating func literal() -> UInt8? {
         self.skipWhitespace()
         let first = self.here
         let word: StaticString
@@ -92,7 +108,7 @@ struct JSONReader {
     }
 
     /// Reads a string: the bytes between its quotation marks, still escaped; `nil` when there is no valid one.
-    mutating func string() -> JSONString? {
+    package mutating func string() -> JSONString? {
         guard self.take(UInt8(ascii: "\"")) else {
             self.fail()
             return nil
@@ -137,8 +153,20 @@ struct JSONReader {
         }
     }
 
+    /// Reads a list of strings; `nil` when it is anything else or longer than `limit`.
+    package mutating func strings(atMost limit: Int) -> [String]? {
+        guard self.take(UInt8(ascii: "[")) else { return nil }
+        if self.take(UInt8(ascii: "]")) { return [] }
+        var strings: [String] = []
+        repeat {
+            guard strings.count < limit, let string = self.string() else { return nil }
+            strings.append(string.text)
+        } while self.take(UInt8(ascii: ","))
+        return self.take(UInt8(ascii: "]")) ? strings : nil
+    }
+
     /// Steps over a value of any kind and checks its grammar; `false` when it is malformed or nested too deep.
-    mutating func skipValue() -> Bool {
+    package mutating func skipValue() -> Bool {
         // One bit a level: 1 is an object, 0 an array.
         var nesting: UInt64 = 0
         var depth = 0
@@ -187,7 +215,7 @@ struct JSONReader {
 /// Names of an object's members while it is read: `{` is behind, and each step reads one key with its colon.
 extension JSONReader {
     /// One step through an object.
-    enum Member {
+    package enum Member {
         /// A key; its value must be read or skipped next.
         case key(JSONString)
         case end
@@ -195,7 +223,7 @@ extension JSONReader {
     }
 
     /// Reads the next key; `isFirst` is true only for the first one.
-    mutating func nextMember(isFirst: inout Bool) -> Member {
+    package mutating func nextMember(isFirst: inout Bool) -> Member {
         if self.take(UInt8(ascii: "}")) { return .end }
         if !isFirst { guard self.take(UInt8(ascii: ",")) else { return .invalid } }
         isFirst = false

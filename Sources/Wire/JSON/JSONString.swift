@@ -1,18 +1,24 @@
 /// A string in a JSON text, where it lies: the bytes between its quotation marks.
 ///
 /// Valid only as long as the text it points into.
-struct JSONString {
-    let raw: UnsafeRawBufferPointer
+package struct JSONString {
+    package let raw: UnsafeRawBufferPointer
     /// Whether there is a backslash in it.
-    let isEscaped: Bool
+    package let isEscaped: Bool
 
     init(raw: UnsafeRawBufferPointer, isEscaped: Bool) {
         self.raw = raw
         self.isEscaped = isEscaped
     }
 
+    /// The byte that the string, unescaped, consists of; 0 when it has more or none.
+    package var onlyByte: UInt8 {
+        if self.raw.count == 1 { return self.raw[0] }
+        return self.isEscaped ? self.withUnescaped { $0.count == 1 ? $0[0] : 0 } : 0
+    }
+
     /// Whether the string, unescaped, is `text`.
-    func equals(_ text: StaticString) -> Bool {
+    package func equals(_ text: StaticString) -> Bool {
         if self.isEscaped { return self.withUnescaped { Self.equal($0, text) } }
         return Self.equal(self.raw, text)
     }
@@ -24,10 +30,10 @@ struct JSONString {
     }
 
     /// The string as a value; what is no UTF-8 is replaced by U+FFFD.
-    var text: String { self.withUnescaped { String(decoding: $0, as: UTF8.self) } }
+    package var text: String { self.withUnescaped { String(decoding: $0, as: UTF8.self) } }
 
     /// Calls `body` with the unescaped bytes, which are valid for the call.
-    func withUnescaped<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withUnescaped<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard self.isEscaped else { return body(self.raw) }
         // No escape is shorter than what it stands for.
         return withUnsafeTemporaryAllocation(byteCount: self.raw.count, alignment: 1) { buffer in
@@ -39,7 +45,7 @@ struct JSONString {
     /// Writes the unescaped form of `raw` and returns its length; a lone surrogate becomes U+FFFD.
     ///
     /// - Precondition: the escapes are valid, and `buffer` is at least as long as `raw`.
-    static func unescape(_ raw: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    package static func unescape(_ raw: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var from = 0
         var to = 0
         while from < raw.count {
@@ -97,7 +103,7 @@ struct JSONString {
         return word
     }
 
-    static func hexDigit(_ byte: UInt8) -> UInt8? {
+    package static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

@@ -1,16 +1,16 @@
-package import NIOCore
+public import NIOCore
 
 /// What the first line of a recording says about it; the plain form may do without one.
-package struct RecordingHeader: Sendable, Equatable {
+public struct RecordingHeader: Sendable, Equatable {
     /// The format's version, `tickertape` in the line.
-    package var version: Int
+    public var version: Int
     /// The version of the program that wrote it.
-    package var program: String?
-    package var symbols: [String]
+    public var program: String?
+    public var symbols: [String]
     /// The wall clock when the recording began, ns since 1970.
-    package var start: Int64?
+    public var start: Int64?
 
-    package init(version: Int = 1, program: String? = nil, symbols: [String] = [], start: Int64? = nil) {
+    public init(version: Int = 1, program: String? = nil, symbols: [String] = [], start: Int64? = nil) {
         self.version = version
         self.program = program
         self.symbols = symbols
@@ -19,15 +19,15 @@ package struct RecordingHeader: Sendable, Equatable {
 }
 
 /// One frame of a recording.
-package struct RecordedFrame: Sendable, Equatable {
+public struct RecordedFrame: Sendable, Equatable {
     /// The line it stands in, from 1.
-    package var line: Int
+    public var line: Int
     /// When it arrived, ns since the recording's start.
-    package var at: Int64
+    public var at: Int64
     /// The text frame's payload as the upstream sent it.
-    package var frame: ByteBuffer
+    public var frame: ByteBuffer
 
-    package init(line: Int, at: Int64, frame: ByteBuffer) {
+    public init(line: Int, at: Int64, frame: ByteBuffer) {
         self.line = line
         self.at = at
         self.frame = frame
@@ -35,7 +35,7 @@ package struct RecordedFrame: Sendable, Equatable {
 }
 
 /// What a reader finds in a recording, in order.
-package enum RecordingEvent: Sendable, Equatable {
+public enum RecordingEvent: Sendable, Equatable {
     case header(RecordingHeader)
     case frame(RecordedFrame)
     /// A line (its number, from 1) that is whole but cannot be read; the lines behind it are read on.

@@ -1,4 +1,3 @@
-import Market
 import NIOCore
 
 /// One line of a recording.
@@ -30,18 +29,18 @@ enum RecordingLine {
             case .key(let key):
                 let kind = reader.kind()
                 if key.equals("at"), kind == .number {
-                    at = Self.integer(&reader)
+                    at = reader.integer()
                 } else if key.equals("frame"), kind == .string {
                     text = reader.string()
                     if text == nil { return .damaged(reason: "broken string") }
                 } else if key.equals("tickertape"), kind == .number {
-                    header = Self.integer(&reader).flatMap { Int(exactly: $0) }.map { RecordingHeader(version: $0) }
+                    header = reader.integer().flatMap { Int(exactly: $0) }.map { RecordingHeader(version: $0) }
                 } else if key.equals("program"), kind == .string {
                     program = reader.string()?.text
                 } else if key.equals("start"), kind == .number {
-                    start = Self.integer(&reader)
+                    start = reader.integer()
                 } else if key.equals("symbols"), kind == .array {
-                    guard let names = Self.strings(&reader) else { return .damaged(reason: "broken list") }
+                    guard let names = reader.strings(atMost: 4_096) else { return .damaged(reason: "broken list") }
                     symbols = names
                 } else {
                     guard reader.skipValue() else { return .damaged(reason: "broken JSON value") }
@@ -62,22 +61,5 @@ enum RecordingLine {
             JSONString.unescape(text.raw, into: $0)
         }
         return .frame(at: at)
-    }
-
-    /// Reads a number that ought to be a held integer; `nil` when it is not, with the token stepped over where it is one.
-    private static func integer(_ reader: inout JSONReader) -> Int64? {
-        guard case .number(let number, _) = reader.number() else { return nil }
-        return Int64(exactly: number)
-    }
-
-    private static func strings(_ reader: inout JSONReader) -> [String]? {
-        guard reader.take(UInt8(ascii: "[")) else { return nil }
-        if reader.take(UInt8(ascii: "]")) { return [] }
-        var strings: [String] = []
-        repeat {
-            guard let string = reader.string() else { return nil }
-            strings.append(string.text)
-        } while reader.take(UInt8(ascii: ","))
-        return reader.take(UInt8(ascii: "]")) ? strings : nil
     }
 }

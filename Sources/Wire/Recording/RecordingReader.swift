@@ -1,17 +1,17 @@
 import Market
-package import NIOCore
+public import NIOCore
 
 /// The reader of a recording in its plain form: JSON Lines, each `{"at":<ns>,"frame":"<text>"}`, in chunks of any size.
 ///
 /// Feed it bytes, take events until `next()` has none, and tell it when the file ends. Keys may come in any order and
 /// unknown ones are ignored; a line without `frame` (an event of a later format) is counted in ``ignoredLines``. A line
 /// longer than the limit is damage, and is skipped without being held.
-package struct RecordingReader: Sendable {
+public struct RecordingReader: Sendable {
     /// The longest line, in bytes: twice the longest message that the feed accepts, which leaves room for its escapes.
-    package static let maximumLineBytes = 2 << 20
+    public static let maximumLineBytes = 2 << 20
 
     /// Lines that were read but are of a kind this version does not know.
-    package private(set) var ignoredLines = 0
+    public private(set) var ignoredLines = 0
 
     private let lineLimit: Int
     private var pending = ByteBuffer()
@@ -25,29 +25,29 @@ package struct RecordingReader: Sendable {
     /// The last frame's storage, used again when nobody else holds it.
     private var scratch = ByteBuffer()
 
-    package init(maximumLineBytes: Int = Self.maximumLineBytes) {
+    public init(maximumLineBytes: Int = Self.maximumLineBytes) {
         self.lineLimit = maximumLineBytes
     }
 
     /// Takes in the next bytes of the file.
-    package mutating func feed(_ bytes: ByteBuffer) {
+    public mutating func feed(_ bytes: ByteBuffer) {
         precondition(!self.isFinished, "bytes behind the end of a recording")
         self.pending.discardReadBytes()
         self.pending.writeImmutableBuffer(bytes)
     }
 
     /// Takes in the next bytes of the file.
-    package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         precondition(!self.isFinished, "bytes behind the end of a recording")
         self.pending.discardReadBytes()
         self.pending.writeBytes(bytes)
     }
 
     /// Says that the file ends here.
-    package mutating func finish() { self.isFinished = true }
+    public mutating func finish() { self.isFinished = true }
 
     /// The next event; `nil` when more bytes are needed, or when the recording is at its end after ``finish()``.
-    package mutating func next() -> RecordingEvent? {
+    public mutating func next() -> RecordingEvent? {
         while true {
             let available = self.pending.readableBytes
             let end = self.pending.withUnsafeReadableBytes { bytes in

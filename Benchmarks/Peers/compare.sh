@@ -1,0 +1,13 @@
+#!/bin/sh
+# Runs the benchmarks and simdjson on one recording, three times in turn: compare the lines of one run.
+# Needs g++ and libsimdjson-dev. Usage: compare.sh [RECORDING]
+set -eu
+cd "$(dirname "$0")/.."
+recording=${1:-../Sources/Tickertape/Resources/demo.jsonl}
+swift build -c release >&2
+mkdir -p .build/peers
+g++ -O3 -march=native -DNDEBUG -std=c++17 -o .build/peers/simdjson Peers/simdjson.cpp -lsimdjson
+for _ in 1 2 3; do
+    .build/release/Benchmarks "$recording"
+    .build/peers/simdjson "$recording"
+done

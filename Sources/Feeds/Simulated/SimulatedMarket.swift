@@ -1,0 +1,123 @@
+import Market
+package import NIOCore
+import Wire
+
+/// A market that makes frames as Finnhub sends them, from a seed: no socket, no clock, no end.
+///
+/// Trades of all symbols come in the order of their time. A frame leaves when it is full, or one second after its first
+/// trade; a heartbeat comes every 60 s.
+package struct SimulatedMarket: Sendable {
+    package struct Settings: Sendable {
+        package var seed: UInt64
+        package var symbols: [SimulatedSymbol]
+        /// The exchange's clock at the market's start, ms since 1970.
+        package var start: Int64
+
+        package init(
+            seed: UInt64,
+            symbols: [SimulatedSymbol] = [.bitcoin, .ether],
+            start: Int64 = 1_767_225_600_000
+        ) {
+            precondition(!symbols.isEmpty, "a market without symbols")
+            self.seed = seed
+            self.symbols = symbols
+            self.start = start
+        }
+    }
+
+    /// One text frame, and when it arrives.
+    package struct Frame: Sendable, Equatable {
+        /// ns since the market's start; never less than the frame's before.
+        package var at: Int64
+        package var text: ByteBuffer
+    }
+
+    /// The most trades in a frame, and how long the first one waits for others, in ms.
+    package static let tradesPerFrame = 10
+    package static let frameWindow = 1_000
+    /// The distance of heartbeats, in ms.
+    package static let pingInterval = 60_000
+
+    private let settings: Settings
+    private var random: SeededGenerator
+    private var symbols = SymbolTable()
+    private var flows: [SimulatedOrderFlow] = []
+    /// Trades that have happened and are in no frame yet, those from `sent` on.
+    private var trades: [Trade] = []
+    private var sent = 0
+    private var nextPing = Self.pingInterval
+    private var lastArrival: Int64 = 0
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+        self.random = SeededGenerator(seed: settings.seed)
+        for symbol in settings.symbols {
+            guard let id = self.symbols.intern(symbol.name) else {
+                preconditionFailure("no symbol: \(symbol.name)")
+            }
+            let first = Int.random(in: 0..<200, using: &self.random)
+            self.flows.append(SimulatedOrderFlow(symbol: symbol, id: id, first: first))
+        }
+    }
+
+    /// The names of the symbols, in the order of the settings.
+    package var symbolNames: [String] { self.symbols.names }
+
+    /// Makes the next frame.
+    package mutating func nextFrame() -> Frame {
+        while true {
+            let order = self.nextOrder
+            let windowEnd = self.windowEnd
+            if self.nextPing <= min(order, windowEnd ?? .max) {
+                return self.ping()
+            }
+            if let windowEnd, windowEnd <= order || self.trades.count - self.sent >= Self.tradesPerFrame {
+                return self.leave(windowEnd: windowEnd)
+            }
+            // At most as many flows as symbols; one of them has the earliest order.
+            for index in self.flows.indices where self.flows[index].next == order {
+                self.flows[index].takeOrder(start: self.settings.start, into: &self.trades, random: &self.random)
+                break
+            }
+        }
+    }
+
+    /// When the next order comes, ms since the start.
+    private var nextOrder: Int { self.flows.reduce(.max) { min($0, $1.next) } }
+
+    /// When the frame being filled must leave, ms since the start; `nil` while it is empty.
+    private var windowEnd: Int? {
+        guard self.sent < self.trades.count else { return nil }
+        return self.milliseconds(of: self.trades[self.sent]) + Self.frameWindow
+    }
+
+    private func milliseconds(of trade: Trade) -> Int { Int(trade.exchangeTime / 1_000_000 - self.settings.start) }
+
+    private mutating func leave(windowEnd: Int) -> Frame {
+        let count = min(self.trades.count - self.sent, Self.tradesPerFrame)
+        let frame = self.trades[self.sent..<self.sent + count]
+        // A full one leaves with its last trade.
+        let time = count == Self.tradesPerFrame ? self.milliseconds(of: frame[frame.endIndex - 1]) : windowEnd
+        var text = ByteBuffer()
+        FinnhubEncoder.trade(frame, symbols: self.symbols, into: &text)
+        self.sent += count
+        if self.sent == self.trades.count {
+            self.trades.removeAll(keepingCapacity: true)
+            self.sent = 0
+        }
+        return Frame(at: self.arrival(time), text: text)
+    }
+
+    private mutating func ping() -> Frame {
+        let time = self.nextPing
+        self.nextPing += Self.pingInterval
+        return Frame(at: self.arrival(time), text: FinnhubEncoder.ping)
+    }
+
+    /// Some time within the millisecond, and behind the frame before: frames of one burst come 20 to 80 µs apart.
+    private mutating func arrival(_ milliseconds: Int) -> Int64 {
+        let apart = Int64.random(in: 20_000..<80_000, using: &self.random)
+        self.lastArrival = max(Int64(milliseconds) * 1_000_000 + apart, self.lastArrival + apart)
+        return self.lastArrival
+    }
+}

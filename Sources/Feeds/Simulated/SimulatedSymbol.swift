@@ -1,0 +1,158 @@
+import Market
+
+/// How one simulated symbol trades. The two at hand follow the statistics of ten busy minutes of the real market.
+package struct SimulatedSymbol: Sendable {
+    /// The name on the wire.
+    package var name: String
+    /// The price it starts at and stays near, in ticks of 0.01.
+    package var price: Int
+    /// Decimal places of a size: a lot is `10^-sizePlaces`.
+    package var sizePlaces: Int
+    /// Milliseconds between moments with trades.
+    var gaps: QuantileTable
+    /// Trades in one millisecond: one order that meets many.
+    var fills: QuantileTable
+    /// Changes of the price, in ticks: from fill to fill of one order, and from one order to the next.
+    var steps: QuantileTable
+    var jumps: QuantileTable
+    /// How often, in percent, a price is the one before: in one order, and from one order to the next.
+    var sameInOrder: Int
+    var sameBetween: Int
+    /// Sizes in lots; and the one small size that comes again and again, with its share in percent.
+    var sizes: QuantileTable
+    var commonSize: Int
+    var commonSizeShare: Int
+}
+
+extension SimulatedSymbol {
+    /// Bitcoin: 30 trades a second on average, 14 in the middle second, some 900 in the wildest.
+    package static let bitcoin = SimulatedSymbol(
+        name: "BINANCE:BTCUSDT",
+        price: 6_000_000,
+        sizePlaces: 5,
+        gaps: QuantileTable([
+            (0, 1), (180_000, 2), (250_000, 4), (500_000, 24), (750_000, 109), (900_000, 263), (950_000, 412),
+            (990_000, 762), (999_000, 1_213), (1_000_000, 2_014),
+        ]),
+        fills: QuantileTable([
+            (0, 1), (700_000, 2), (800_000, 3), (900_000, 6), (950_000, 10), (990_000, 22), (999_000, 82),
+            (999_600, 160), (1_000_000, 735),
+        ]),
+        steps: QuantileTable([
+            (0, 1), (150_000, 2), (250_000, 3), (500_000, 13), (750_000, 52), (900_000, 126), (950_000, 186),
+            (990_000, 341), (1_000_000, 1_914),
+        ]),
+        jumps: QuantileTable([
+            (0, 1), (520_000, 2), (750_000, 52), (900_000, 191), (950_000, 255), (990_000, 687), (1_000_000, 3_268),
+        ]),
+        sameInOrder: 67,
+        sameBetween: 55,
+        sizes: QuantileTable([
+            (0, 1), (20_000, 4), (200_000, 10), (400_000, 67), (690_000, 1_406), (880_000, 5_763), (940_000, 10_000),
+            (988_000, 32_425), (998_800, 73_143), (1_000_000, 693_716),
+        ]),
+        commonSize: 9,
+        commonSizeShare: 17
+    )
+
+    /// Ether: 22 trades a second on average, some 260 in the wildest.
+    package static let ether = SimulatedSymbol(
+        name: "BINANCE:ETHUSDT",
+        price: 260_000,
+        sizePlaces: 4,
+        gaps: QuantileTable([
+            (0, 1), (180_000, 2), (250_000, 3), (500_000, 17), (750_000, 137), (900_000, 404), (950_000, 661),
+            (990_000, 1_237), (999_000, 2_417), (1_000_000, 3_787),
+        ]),
+        fills: QuantileTable([
+            (0, 1), (620_000, 2), (750_000, 3), (900_000, 7), (950_000, 11), (990_000, 20), (999_000, 45),
+            (1_000_000, 219),
+        ]),
+        steps: QuantileTable([
+            (0, 1), (450_000, 2), (750_000, 6), (900_000, 9), (950_000, 11), (990_000, 19), (1_000_000, 61),
+        ]),
+        jumps: QuantileTable([
+            (0, 1), (600_000, 2), (750_000, 6), (900_000, 11), (950_000, 16), (990_000, 27), (1_000_000, 281),
+        ]),
+        sameInOrder: 74,
+        sameBetween: 56,
+        sizes: QuantileTable([
+            (0, 1), (20_000, 11), (150_000, 24), (400_000, 110), (680_000, 1_743), (880_000, 8_000), (935_000, 16_000),
+            (987_000, 37_230), (998_600, 114_415), (1_000_000, 522_222),
+        ]),
+        commonSize: 20,
+        commonSizeShare: 26
+    )
+}
+
+/// One symbol's market: what trades next, and when.
+struct SimulatedOrderFlow: Sendable {
+    let symbol: SimulatedSymbol
+    let id: SymbolID
+    /// When the next order comes, ms since the market's start.
+    private(set) var next = 0
+    /// The price of the last fill, in ticks.
+    private var price: Int
+    /// How busy the market is: gaps are so many percent of what the table says, until `paceEnd`.
+    private var pace = 100
+    private var paceEnd = 0
+
+    init(symbol: SimulatedSymbol, id: SymbolID, first: Int) {
+        self.symbol = symbol
+        self.id = id
+        self.next = first
+        self.price = symbol.price
+    }
+
+    /// Makes the fills of the order that comes at ``next``, and settles when the next one comes.
+    mutating func takeOrder(start: Int64, into trades: inout [Trade], random: inout SeededGenerator) {
+        let count = self.symbol.fills.draw(&random)
+        let isBuy = self.drawDirection(&random)
+        if Int.random(in: 0..<100, using: &random) >= self.symbol.sameBetween {
+            self.move(by: self.symbol.jumps.draw(&random), up: isBuy)
+        }
+        let before = self.price
+        let size = self.symbol.sizes.draw(&random)
+        for fill in 0..<count {
+            if fill > 0, Int.random(in: 0..<100, using: &random) >= self.symbol.sameInOrder {
+                self.move(by: self.symbol.steps.draw(&random), up: isBuy)
+            }
+            let isCommon = Int.random(in: 0..<100, using: &random) < self.symbol.commonSizeShare
+            let lots = isCommon ? self.symbol.commonSize : fill == 0 ? size : self.symbol.sizes.draw(&random)
+            self.append(lots: lots, start: start, to: &trades)
+        }
+        // A large order's mark on the price does not last: half of it is gone when the next one comes.
+        if abs(self.price - before) > self.symbol.price / 20_000 { self.price -= (self.price - before) / 2 }
+        self.settle(&random)
+    }
+
+    private func append(lots: Int, start: Int64, to trades: inout [Trade]) {
+        guard
+            let price = ExactDecimal(significand: Int64(self.price), exponent: -2),
+            let size = ExactDecimal(significand: Int64(max(1, lots)), exponent: -self.symbol.sizePlaces)
+        else { preconditionFailure("a simulated price of \(self.price) ticks") }
+        let time = (start + Int64(self.next)) * 1_000_000
+        trades.append(Trade(price: price, size: size, exchangeTime: time, symbol: self.id))
+    }
+
+    private mutating func settle(_ random: inout SeededGenerator) {
+        if self.next >= self.paceEnd {
+            // Calm and busy spells of some seconds.
+            self.pace = [40, 80, 150, 240, 320][Int.random(in: 0..<5, using: &random)]
+            self.paceEnd = self.next + Int.random(in: 1_000..<5_000, using: &random)
+        }
+        self.next += max(1, self.symbol.gaps.draw(&random) * self.pace / 100)
+    }
+
+    /// Up or down; the farther the price is from where it started, the more often back.
+    private func drawDirection(_ random: inout SeededGenerator) -> Bool {
+        // One percent away, the odds are 3 to 1.
+        let pull = (self.price - self.symbol.price) * 2_500 / self.symbol.price
+        return Int.random(in: 0..<100, using: &random) >= 50 + min(max(pull, -45), 45)
+    }
+
+    private mutating func move(by ticks: Int, up: Bool) {
+        // Half the starting price is a floor that no run of bad luck goes below.
+        self.price = max(self.symbol.price / 2, self.price + (up ? ticks : -ticks))
+    }
+}

@@ -1,0 +1,112 @@
+import NIOCore
+import Testing
+import Wire
+
+@Suite struct RecordingTests {
+    /// Reads a recording in chunks of `chunk` bytes.
+    private func read(
+        _ text: String,
+        chunk: Int = .max,
+        limit: Int = RecordingReader.maximumLineBytes
+    ) -> [RecordingEvent] {
+        var reader = RecordingReader(maximumLineBytes: limit)
+        var rest = ByteBuffer(string: text)
+        var events: [RecordingEvent] = []
+        while let slice = rest.readSlice(length: min(chunk, rest.readableBytes)), slice.readableBytes > 0 {
+            reader.feed(slice)
+            while let event = reader.next() { events.append(event) }
+        }
+        reader.finish()
+        while let event = reader.next() { events.append(event) }
+        return events
+    }
+
+    private func frame(_ line: Int, _ at: Int64, _ text: String) -> RecordingEvent {
+        .frame(RecordedFrame(line: line, at: at, frame: ByteBuffer(string: text)))
+    }
+
+    private static let sample =
+        #"{"tickertape":1,"program":"0.1.0","symbols":["A","B"],"start":17,"later":{"x":[]}}"# + "\n"
+        + #"{"at":0,"frame":"{\"type\":\"ping\"}"}"# + "\n\n" + #" { "x":1, "frame" : "\u00e9\n" , "at" : 12 } "#
+        + "\r\n"
+        + #"{"event":"connected"}"# + "\n" + #"{"at":9223372036854775807,"frame":""}"# + "\n"
+
+    private var expected: [RecordingEvent] {
+        [
+            .header(RecordingHeader(version: 1, program: "0.1.0", symbols: ["A", "B"], start: 17)),
+            self.frame(2, 0, #"{"type":"ping"}"#), self.frame(4, 12, "é\n"), self.frame(6, .max, ""),
+        ]
+    }
+
+    @Test("a recording is read in chunks of any size")
+    func chunks() {
+        for chunk in 1...Self.sample.utf8.count { #expect(self.read(Self.sample, chunk: chunk) == self.expected) }
+    }
+
+    @Test("a file that ends inside a line is torn there, and whole before")
+    func torn() {
+        let whole = #"{"at":1,"frame":"a"}"# + "\n"
+        let cut = #"{"at":2,"frame":"b"}"#
+        #expect(self.read(whole + cut) == [self.frame(1, 1, "a"), self.frame(2, 2, "b")])
+        for length in 1..<cut.utf8.count {
+            #expect(
+                self.read(whole + cut.prefix(length))
+                    == [self.frame(1, 1, "a"), .torn(line: 2, offset: Int64(whole.utf8.count))]
+            )
+        }
+        #expect(self.read("").isEmpty)
+        #expect(self.read("\n\n").isEmpty)
+    }
+
+    @Test(
+        "a damaged line is named, and the next one is read",
+        arguments: [
+            "garbage", "[1]", #"{"at":1,"frame":"\q"}"#, #"{"frame":"x"}"#, #"{"at":-1,"frame":"x"}"#,
+            #"{"at":1.5,"frame":"x"}"#, #"{"at":9223372036854775808,"frame":"x"}"#, #"{"at":"1","frame":"x"}"#,
+            #"{"at":1,"frame":"x"}}"#, #"{"at":1,"frame":"x""#,
+            "{\"program\":\"\t}", "\u{0}\u{0}\u{0}",
+        ]
+    )
+    func damaged(line: String) {
+        let events = self.read(line + "\n" + #"{"at":3,"frame":"ok"}"# + "\n")
+        #expect(events.count == 2)
+        guard case .damaged(1, _) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(events.last == self.frame(2, 3, "ok"))
+    }
+
+    @Test("a line beyond the limit is skipped without being held", arguments: [1, 7, 1_000])
+    func tooLong(chunk: Int) {
+        let long = #"{"at":1,"frame":""# + String(repeating: "x", count: 500) + #""}"#
+        let events = self.read(long + "\n" + #"{"at":3,"frame":"ok"}"# + "\n" + long, chunk: chunk, limit: 64)
+        let reason = "longer than 64 bytes"
+        #expect(
+            events == [.damaged(line: 1, reason: reason), self.frame(2, 3, "ok"), .damaged(line: 3, reason: reason)]
+        )
+    }
+
+    @Test("what is written is read back")
+    func roundTrip() {
+        let frames = [#"{"data":[{"c":null,"s":"A\\B"}]}"#, "", "\u{1}\n\"\\é😀"]
+        var buffer = ByteBuffer()
+        let header = RecordingHeader(program: "1.0", symbols: ["X\"Y"], start: 1_767_225_600_123_456_789)
+        RecordingEncoder.header(header, into: &buffer)
+        for (index, text) in frames.enumerated() {
+            RecordingEncoder.frame(ByteBuffer(string: text), at: Int64(index) * 1_000_000_007, into: &buffer)
+        }
+        let expected = frames.enumerated().map { self.frame($0 + 2, Int64($0) * 1_000_000_007, $1) }
+        #expect(self.read(String(buffer: buffer)) == [.header(header)] + expected)
+    }
+
+    @Test("kinds of lines that a later version writes are counted, not damage")
+    func later() {
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: "{\"event\":\"connected\"}\n{}\n"))
+        reader.finish()
+        let event = reader.next()
+        #expect(event == nil)
+        #expect(reader.ignoredLines == 2)
+    }
+}

@@ -1,0 +1,137 @@
+import Market
+import NIOCore
+import Testing
+import Wire
+
+@Suite struct StreamTests {
+    private func update() throws -> PriceUpdate {
+        var volume = ExactSum(try #require(ExactDecimal("999999999999999999")))
+        volume.add(try #require(ExactDecimal("0.00000001")))
+        let summary = SymbolSummary(
+            symbol: "BINANCE:BTCUSDT",
+            price: try #require(ExactDecimal("61837.63")),
+            size: try #require(ExactDecimal("0.00000002")),
+            exchangeTime: 1_723_161_255_342_000_000,
+            received: 1_723_161_255_342_123_000,
+            sequence: 17,
+            open: try #require(ExactDecimal("61800")),
+            high: try #require(ExactDecimal("61900.5")),
+            low: try #require(ExactDecimal("61700")),
+            volume: volume,
+            trades: 18
+        )
+        return PriceUpdate(summary: summary, skipped: 3)
+    }
+
+    @Test("a price has the keys of the contract, in their order, and exact decimals")
+    func price() throws {
+        #expect(
+            String(buffer: StreamEncoder.price(try self.update()))
+                == #"{"type":"price","symbol":"BINANCE:BTCUSDT","price":"61837.63","size":"0.00000002","#
+                + #""time":1723161255342,"received":1723161255342123,"seq":17,"skipped":3,"open":"61800","#
+                + #""high":"61900.5","low":"61700","volume":"999999999999999999.00000001","trades":18}"#
+        )
+    }
+
+    @Test("a status has the keys of the contract, in their order")
+    func status() {
+        let live = FeedStatus(source: .live, phase: .live, since: 5_000_000)
+        #expect(
+            String(buffer: StreamEncoder.status(live))
+                == #"{"type":"status","state":"live","since":5,"reason":null,"source":"live","file":null,"#
+                + #""speed":null,"certificateChecked":true}"#
+        )
+        let replay = FeedStatus(
+            source: .replay(file: "a\"b.jsonl", speed: 10),
+            phase: .reconnecting(attempt: 2, retryAt: 9_000_000),
+            since: 5_000_000,
+            reason: "reset",
+            certificateChecked: false
+        )
+        #expect(
+            String(buffer: StreamEncoder.status(replay))
+                == #"{"type":"status","state":"reconnecting","since":5,"reason":"reset","source":"replay","#
+                + #""file":"a\"b.jsonl","speed":10.0,"certificateChecked":false,"attempt":2,"retryAt":9}"#
+        )
+    }
+
+    @Test("gaps and errors have the keys of the contract")
+    func others() {
+        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18)
+        #expect(
+            String(buffer: StreamEncoder.gap(gap)) == #"{"type":"gap","from":1,"to":2,"reason":"reset","nextSeq":18}"#
+        )
+        #expect(String(buffer: StreamEncoder.error("no\n")) == #"{"type":"error","msg":"no\n"}"#)
+    }
+
+    @Test("every message is read back as what was written")
+    func roundTrips() throws {
+        let update = try self.update()
+        #expect(StreamMessage.parse(StreamEncoder.price(update)) == .price(update))
+        #expect(StreamMessage.parse(StreamEncoder.snapshot(update.summary, skipped: 3)) == .snapshot(update))
+        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18)
+        #expect(StreamMessage.parse(StreamEncoder.gap(gap)) == .gap(gap))
+        #expect(StreamMessage.parse(StreamEncoder.error("no")) == .error("no"))
+        let phases: [FeedStatus.Phase] = [
+            .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: 7_000_000),
+            .rateLimited(until: 8_000_000), .keyRejected, .ended, .stopped,
+        ]
+        let sources: [FeedStatus.Source] = [
+            .live, .demo, .replay(file: "x", speed: nil), .replay(file: "x", speed: 0.1),
+            .replay(file: "x", speed: 1 / 3),
+        ]
+        for phase in phases {
+            for source in sources {
+                let status = FeedStatus(
+                    source: source,
+                    phase: phase,
+                    since: 5_000_000,
+                    reason: "r",
+                    certificateChecked: true
+                )
+                #expect(StreamMessage.parse(StreamEncoder.status(status)) == .status(status))
+            }
+        }
+    }
+
+    @Test("unknown keys and types are let pass, and what is no message is malformed")
+    func foreign() {
+        func parse(_ text: String) -> StreamMessage { StreamMessage.parse(ByteBuffer(string: text)) }
+        #expect(parse(#"{"x":{"y":[1]},"msg":"m","type":"error"}"#) == .error("m"))
+        #expect(parse(#"{"type":"bar"}"#) == .unknown(type: "bar"))
+        #expect(parse("") == .malformed(reason: "no JSON object"))
+        #expect(parse(#"{"type":7}"#) == .malformed(reason: "no type"))
+        #expect(parse(#"{"type":"price","symbol":"X"}"#) == .malformed(reason: "price"))
+        #expect(parse(#"{"type":"status","state":"odd","since":1,"source":"live"}"#) == .malformed(reason: "status"))
+        #expect(parse(#"{"type":"gap","from":1,"to":9223372036854775,"nextSeq":-1}"#) == .malformed(reason: "gap"))
+    }
+
+    @Test("a status that says nothing of certificates is not believed to have checked them")
+    func unchecked() {
+        let text = #"{"type":"status","state":"live","since":1,"source":"live"}"#
+        guard case .status(let status) = StreamMessage.parse(ByteBuffer(string: text)) else {
+            Issue.record("no status")
+            return
+        }
+        #expect(!status.certificateChecked)
+    }
+
+    @Test("a client asks for one symbol, several, or all")
+    func requests() {
+        func parse(_ text: String) -> StreamRequest? { StreamRequest.parse(ByteBuffer(string: text)) }
+        #expect(parse(#"{"type":"subscribe","symbol":"A"}"#) == .subscribe(["A"]))
+        #expect(parse(#"{"symbols":["A","B"],"x":{},"type":"unsubscribe"}"#) == .unsubscribe(["A", "B"]))
+        #expect(parse(#"{"type":"subscribe"}"#) == .subscribe([]))
+        #expect(parse(#"{"type":"replay"}"#) == .other("replay"))
+        for text in [
+            "", "[]", "{}", #"{"type":7}"#, #"{"type":"subscribe","symbol":7}"#, #"{"type":"subscribe","symbols":"A"}"#,
+            #"{"type":"subscribe","symbols":["A",7]}"#, #"{"type":"subscribe","symbols":["A"}"#,
+            #"{"type":"subscribe"}x"#,
+        ] {
+            #expect(parse(text) == nil, "\(text)")
+        }
+        for request in [StreamRequest.subscribe([]), .subscribe(["A\"", "B"]), .unsubscribe(["C"]), .other("x")] {
+            #expect(StreamRequest.parse(request.encoded()) == request)
+        }
+    }
+}
