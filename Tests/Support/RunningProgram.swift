@@ -136,10 +136,9 @@ package final class RunningProgram: Sendable {
     private func change(_ change: (inout State) -> Void) {
         self.state.withLock { state in
             change(&state)
-            let done = state.waiters.filter { $0.isDone(state) }
-            guard !done.isEmpty else { return }
-            state.waiters.removeAll { waiter in waiter.isDone(state) }
-            for waiter in done { waiter.wake() }
+            let waiters = state.waiters
+            state.waiters = waiters.filter { !$0.isDone(state) }
+            for waiter in waiters where waiter.isDone(state) { waiter.wake() }
         }
     }
 }

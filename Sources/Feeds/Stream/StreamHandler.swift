@@ -27,7 +27,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        let request = StreamRequest.subscribe(self.symbols.isEmpty ? .all : .named(self.symbols))
+        let request = StreamRequest.subscribe(self.symbols)
         context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
         context.flush()
     }

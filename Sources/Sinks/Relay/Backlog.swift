@@ -55,18 +55,20 @@ struct Backlog: Equatable {
 
     /// Trades are there for the client.
     ///
-    /// - Parameter waiting: the bytes that wait for it, or 0 as long as these are below the channel's high mark.
+    /// - Parameters:
+    ///   - waiting: the bytes that wait for it, or 0 as long as these are below the channel's high mark.
+    ///   - now: read only when something changes; a clock for each delivery would be felt.
     mutating func offered(
         trades: UInt64,
         bytes: Int,
         waiting: Int,
-        now: NIODeadline
+        now: @autoclosure () -> NIODeadline
     ) -> Offer {
         switch self.state {
         case .keepingUp, .slow:
             // A single message larger than the limit still goes to a client that has nothing waiting.
             guard waiting > 0, waiting + bytes > self.limit else { return .write }
-            self.state = .behind(missed: trades, since: now)
+            self.state = .behind(missed: trades, since: now())
             return .leaveOut
         case .behind(let missed, let since):
             self.state = .behind(missed: missed + trades, since: since)

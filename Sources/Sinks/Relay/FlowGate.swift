@@ -15,7 +15,9 @@ final class FlowGate: Sendable {
 
     init(_ control: any FlowControl) { self.control = control }
 
-    func outboxIsHigh(_ isHigh: Bool) { self.change { $0.isOutboxHigh = isHigh } }
+    /// Takes in that something was put into the outbox or taken out of it. The level is read under the lock: a writer that
+    /// has seen it high must not report so after the reader has emptied it, for then nobody would ever let the feed go on.
+    func outboxChanged(_ outbox: RelayOutbox) { self.change { $0.isOutboxHigh = outbox.isHigh } }
 
     func clientBecameSlow() { self.change { $0.slowClients += 1 } }
 

@@ -83,11 +83,15 @@ package final class Relay: TapeReader, Sendable {
 
     private func offer(_ event: RelayEvent) {
         let offered = self.outbox.offer(event)
-        if offered.isHigh { self.flow?.outboxIsHigh(true) }
+        if offered.becameHigh { self.flow?.outboxChanged(self.outbox) }
         if offered.wakesReader { self.eventLoop.execute { self.drain() } }
     }
 
-    private func drain() { self.hub.value.take(self.outbox.take()) }
+    private func drain() {
+        let events = self.outbox.take()
+        self.flow?.outboxChanged(self.outbox)
+        self.hub.value.take(events)
+    }
 
     // MARK: What it says of itself
 

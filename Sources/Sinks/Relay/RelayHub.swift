@@ -26,6 +26,7 @@ final class RelayHub {
     /// The status as a frame of `/v1/stream`.
     private(set) var statusFrame: ByteBuffer
     private var unflushed: [RelayClient] = []
+    private var isStopped = false
 
     private var watched: [ObjectIdentifier: TradesClient] = [:]
     private var watchTimer: Scheduled<Void>?
@@ -116,7 +117,7 @@ final class RelayHub {
 
     /// Takes in what came from the ingest loop, in order.
     func take(_ events: [RelayEvent]) {
-        self.flow?.outboxIsHigh(false)
+        guard !self.isStopped else { return }  // late: everyone has been told that this is the end
         var piece: [TapeBatch] = []
         var bytes = 0
         for event in events {
@@ -193,6 +194,14 @@ final class RelayHub {
     }
 
     // MARK: Prices
+
+    /// Returns the row of a symbol, which appears by being asked for if it has not traded.
+    func row(of symbol: String) -> Int {
+        let before = self.desk.rowCount
+        let row = self.desk.row(of: symbol)
+        if self.desk.rowCount > before { self.appeared(row) }
+        return row
+    }
 
     private func appeared(_ row: Int) {
         self.ledger.appeared(self.desk.symbol(ofRow: row))
@@ -291,10 +300,11 @@ final class RelayHub {
 
     /// Shows what has not been shown, says goodbye to all, behind what is queued for them, and stops the timers.
     func stop(reason: String) {
-        self.priceTimer?.task.cancel()
-        self.priceTimer = nil
+        self.isStopped = true
         self.pingTimer?.cancel()
         self.show(self.desk.flush())
+        self.priceTimer?.task.cancel()
+        self.priceTimer = nil
         self.flush()
         for client in self.tradesClients.values { client.close(.goingAway, reason: reason) }
         for client in self.streamClients.values { client.close(.goingAway, reason: reason) }

@@ -11,7 +11,7 @@ final class RelayOutbox: Sendable {
         /// The reader sleeps and is to be woken.
         var wakesReader = false
         /// What waits has just passed the high mark.
-        var isHigh = false
+        var becameHigh = false
     }
 
     private struct State {
@@ -33,6 +33,9 @@ final class RelayOutbox: Sendable {
         self.limit = limit
     }
 
+    /// Whether more waits than the high mark allows.
+    var isHigh: Bool { self.state.withLock { $0.cost > self.highMark } }
+
     func offer(_ event: RelayEvent) -> Offered {
         let cost = Self.cost(of: event)
         return self.state.withLock { state in
@@ -40,7 +43,7 @@ final class RelayOutbox: Sendable {
             if case .batch(let batch) = event, !self.hasRoom(cost, in: state) {
                 Self.leaveOut(batch, in: &state)
             } else {
-                offered.isHigh = state.cost <= self.highMark && state.cost + cost > self.highMark
+                offered.becameHigh = state.cost <= self.highMark && state.cost + cost > self.highMark
                 state.events.append(event)
                 state.cost += cost
             }

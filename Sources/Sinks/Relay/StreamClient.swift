@@ -28,15 +28,15 @@ final class StreamClient: RelayClient {
 
     override func received(_ text: ByteBuffer) {
         switch StreamRequest.parse(text) {
-        case .subscribe(.all):
+        case .subscribe(let symbols) where symbols.isEmpty:
             self.session.followAll()
             for row in 0..<self.hub.desk.rowCount where self.session.follow(row) { self.showNewest(row) }
             self.hub.subscribed()
-        case .subscribe(.named(let symbols)):
+        case .subscribe(let symbols):
             for symbol in symbols { self.subscribe(symbol) }
-        case .unsubscribe(.all):
+        case .unsubscribe(let symbols) where symbols.isEmpty:
             self.session.unfollowAll()
-        case .unsubscribe(.named(let symbols)):
+        case .unsubscribe(let symbols):
             for symbol in symbols {
                 guard let row = self.hub.desk.knownRow(of: symbol) else { continue }
                 self.session.unfollow(row)
@@ -60,7 +60,7 @@ final class StreamClient: RelayClient {
         case .full:
             self.answer("\(TradesSession.tooManySymbols): \(symbol)")
         case .known, .demand:
-            let row = self.hub.desk.row(of: symbol)
+            let row = self.hub.row(of: symbol)
             if self.session.follow(row) { self.showNewest(row) }
             self.hub.subscribed(demand: answer == .demand ? symbol : nil)
         }

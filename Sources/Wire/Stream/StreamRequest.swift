@@ -1,50 +1,43 @@
 package import NIOCore
 
-/// What a client asks of `/v1/stream`.
+/// What a client asks of `/v1/stream`: `{"type":"subscribe","symbol":"…"}`, `"symbols":["…",…]`, or neither for all.
 package enum StreamRequest: Sendable, Equatable {
-    /// The symbols a request is about.
-    package enum Symbols: Sendable, Equatable {
-        /// All that the feed has and will have: the request names none.
-        case all
-        case named([String])
-    }
-
-    case subscribe(Symbols)
-    case unsubscribe(Symbols)
+    /// Asks for the prices of these symbols; of all that the feed has where there are none.
+    case subscribe([String])
+    case unsubscribe([String])
     /// A request of another type.
     case other(String)
 
-    /// Most symbols of one request; a longer list is no request.
+    /// The most symbols in one request; more make it invalid.
     package static let maximumSymbols = 4_096
 
-    /// Reads `{"type":"subscribe","symbol":"…"}`, or `"symbols":["…",…]`, or neither for all symbols; `nil` when the text
-    /// is no such object or has no type.
+    /// Reads a request; `nil` when the text is no JSON object, has no type, or names symbols that are no strings.
     package static func parse(_ text: ByteBuffer) -> StreamRequest? {
         text.withUnsafeReadableBytes { bytes in
             var reader = JSONReader(bytes)
             var type: String?
-            var names: [String]?
+            var symbols: [String] = []
             guard reader.take(UInt8(ascii: "{")) else { return nil }
             var isFirst = true
             members: while true {
                 switch reader.nextMember(isFirst: &isFirst) {
                 case .end: break members
                 case .invalid: return nil
-                case .key(let key) where key.equals("type"):
-                    guard let value = reader.string() else { return nil }
-                    type = value.text
-                case .key(let key) where key.equals("symbol"):
-                    guard let value = reader.string() else { return nil }
-                    names = (names ?? []) + [value.text]
-                case .key(let key) where key.equals("symbols"):
-                    guard let list = reader.strings(atMost: Self.maximumSymbols) else { return nil }
-                    names = (names ?? []) + list
-                case .key:
-                    guard reader.skipValue() else { return nil }
+                case .key(let key):
+                    if key.equals("type"), reader.kind() == .string {
+                        type = reader.string()?.text
+                    } else if key.equals("symbol") {
+                        guard let symbol = reader.string() else { return nil }
+                        symbols.append(symbol.text)
+                    } else if key.equals("symbols") {
+                        guard let names = reader.strings(atMost: Self.maximumSymbols) else { return nil }
+                        symbols += names
+                    } else {
+                        guard reader.skipValue() else { return nil }
+                    }
                 }
             }
             guard reader.isAtEnd() else { return nil }
-            let symbols = names.map(Symbols.named) ?? .all
             switch type {
             case "subscribe": return .subscribe(symbols)
             case "unsubscribe": return .unsubscribe(symbols)
@@ -54,22 +47,22 @@ package enum StreamRequest: Sendable, Equatable {
         }
     }
 
-    /// The request as JSON text.
+    /// The request as text.
     package func encoded() -> ByteBuffer {
-        var buffer = ByteBuffer()
-        let (type, symbols): (String, Symbols) =
+        let (type, symbols): (String, [String]) =
             switch self {
             case .subscribe(let symbols): ("subscribe", symbols)
             case .unsubscribe(let symbols): ("unsubscribe", symbols)
-            case .other(let type): (type, .all)
+            case .other(let type): (type, [])
             }
+        var buffer = ByteBuffer()
         buffer.writeStaticString("{\"type\":")
         JSONText.escape(type, into: &buffer)
-        if case .named(let names) = symbols {
+        if !symbols.isEmpty {
             buffer.writeStaticString(",\"symbols\":[")
-            for (index, name) in names.enumerated() {
+            for (index, symbol) in symbols.enumerated() {
                 if index > 0 { buffer.writeStaticString(",") }
-                JSONText.escape(name, into: &buffer)
+                JSONText.escape(symbol, into: &buffer)
             }
             buffer.writeStaticString("]")
         }

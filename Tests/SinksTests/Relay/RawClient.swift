@@ -143,7 +143,7 @@ private final class Inbox: ChannelInboundHandler {
 
     func wait<Value: Sendable>(on loop: any EventLoop, _ take: @escaping (Inbox) -> Value?) -> EventLoopFuture<Value> {
         let promise = loop.makePromise(of: Value.self)
-        let timeout = loop.assumeIsolated().scheduleTask(in: .seconds(20)) {
+        let timeout = loop.assumeIsolated().scheduleTask(in: .seconds(15)) {
             self.waiter = nil
             promise.fail(RawClient.TimedOut())
         }

@@ -71,6 +71,19 @@ struct RelayLifeTests {
         }
     }
 
+    @Test("a client that answers no ping is dropped")
+    func dropsSilent() async throws {
+        try await RelayFixture.run {
+            $0.pingInterval = .milliseconds(50)
+            $0.pongTimeout = .milliseconds(50)
+        } body: { fixture in
+            for path in ["/", "/v1/stream"] {
+                let silent = try await RawClient.open(path, at: fixture.address)
+                try await silent.ended()
+            }
+        }
+    }
+
     @Test("the first subscribe is reported, and clients are counted")
     func reportsFirstSubscribe() async throws {
         try await RelayFixture.run { fixture in
@@ -111,7 +124,7 @@ struct RelayLifeTests {
         let relay = Self.relay(host: "127.0.0.1", port: 0)
         let group = ServiceGroup(services: [relay], logger: Logger(label: "test"))
         let running = Task { try await group.run() }
-        while relay.address == nil { try await Task.sleep(for: .milliseconds(1)) }
+        while relay.address == nil { await Task.yield() }
         let address = try #require(relay.address)
         let client = try await RawClient.open(at: address)
         await group.triggerGracefulShutdown()

@@ -99,6 +99,21 @@ struct StreamEndpointTests {
         }
     }
 
+    @Test("who follows all gets a symbol that another client was the first to ask for")
+    func followsAllThatOthersWant() async throws {
+        try await RelayFixture.run { fixture in
+            let all = try await fixture.streamClient()
+            try await all.send(#"{"type":"subscribe"}"#)
+            try await fixture.settle(all)
+            let one = try await fixture.streamClient()
+            try await one.subscribe(Frames.eth)
+            try await fixture.settle(one)
+            fixture.feed(Frames.trade(Frames.eth, "3"))
+            #expect(try await one.update() == Update("snapshot", Frames.eth, "3", skipped: 0))
+            #expect(try await all.update() == Update("snapshot", Frames.eth, "3", skipped: 0))
+        }
+    }
+
     @Test("changes of the status and gaps are told, between the prices where they belong")
     func tellsStatusAndGaps() async throws {
         try await RelayFixture.run { fixture in

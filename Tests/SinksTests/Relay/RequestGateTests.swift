@@ -1,0 +1,56 @@
+import NIOHTTP1
+import Testing
+
+@testable import Sinks
+
+@Suite("The check of Host and Origin")
+struct RequestGateTests {
+    private func refusal(_ headers: HTTPHeaders, bound: String = "127.0.0.2") -> UInt? {
+        let gate = RequestGate(boundAddress: bound, allowedOrigins: [])
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers)
+        return gate.refusal(of: head)?.status.code
+    }
+
+    @Test(
+        "our names are let in, with any port",
+        arguments: ["localhost", "LocalHost:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "127.0.0.2:9"]
+    )
+    func letsIn(host: String) {
+        #expect(self.refusal(["Host": host]) == nil)
+    }
+
+    @Test(
+        "other names are not",
+        arguments: [
+            "", "example.org", "localhost.example.org", "127.0.0.3", "localhost:x", "localhost:123456",
+            "localhost:80:80", "::1", "[::1", "[::1]x", "[::2]", "user@localhost", "localhost ", "localhost/",
+        ]
+    )
+    func keepsOut(host: String) {
+        #expect(self.refusal(["Host": host]) == 421)
+    }
+
+    @Test("an IPv6 address that is listened at is a name too")
+    func knowsIPv6() {
+        #expect(self.refusal(["Host": "[fd00::5]:80"], bound: "fd00::5") == nil)
+    }
+
+    @Test("a request has one Host and at most one Origin")
+    func counts() {
+        #expect(self.refusal([:]) == 400)
+        #expect(self.refusal(HTTPHeaders([("Host", "localhost"), ("host", "localhost")])) == 400)
+        #expect(self.refusal(["Host": "localhost", "Origin": "http://localhost", "origin": "http://localhost"]) == 403)
+    }
+
+    @Test(
+        "pages of other machines are refused",
+        arguments: [
+            "null", "", "file://", "localhost", "http://example.org", "http://localhost@example.org",
+            "http://localhost/x",
+            "ftp://localhost", "http://127.0.0.1.example.org", "chrome-extension://localhost",
+        ]
+    )
+    func refusesOrigins(origin: String) {
+        #expect(self.refusal(["Host": "localhost", "Origin": origin]) == 403)
+    }
+}
