@@ -16,7 +16,7 @@ struct AudienceTests {
 
     @Test("every reader gets every trade it wants, once and in order, whoever comes, changes its mind and goes")
     func isExact() {
-        var random = SeededNumbers(seed: 42)
+        var random = SeededGenerator(seed: 42)
         var feed = HandFeed()
         var audience = Audience<Reader>()
         let names = (0..<70).map { "S\($0)" }
@@ -97,20 +97,5 @@ struct AudienceTests {
             _ = parser.parse(payload, symbols: &symbols, into: &trades)
         }
         return trades.map { "\(symbols.name(of: $0.symbol)) \($0.price)" }
-    }
-}
-
-/// Random numbers that are the same in every run (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { self.state = seed }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -12,7 +12,7 @@ struct StreamSessionTests {
         arguments: 0..<50 as Range<UInt64>
     )
     func isExact(seed: UInt64) throws {
-        var random = SeededNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var feed = HandFeed()
         var desk = PriceDesk(settings: PricePipeline.Settings(quiet: 3, atMost: seed % 2 == 0 ? 10 : nil))
         var session = StreamSession()

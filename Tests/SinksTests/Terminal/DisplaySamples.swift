@@ -1,19 +1,6 @@
 import Market
 import Sinks
 
-/// Seeded numbers (SplitMix64), so that a failure can be seen again.
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 let oneSecond: Int64 = 1_000_000_000
 /// 2026-11-21T05:31:02.123Z on the wall, and an hour on the monotonic clock.
 let sampleNoon = DisplayTime(monotonic: 3_600 * oneSecond, wall: 1_795_239_062 * oneSecond + 123_000_000)
@@ -91,7 +78,7 @@ let awkwardPrices = [
     "999999999.999999999",
 ]
 
-func randomDisplayState(_ numbers: inout SeededNumbers) -> DisplayState {
+func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     let sources: [FeedStatus.Source] = [
         .live, .demo, .replay(file: awkwardTexts.randomElement(using: &numbers) ?? "", speed: nil),
         .replay(file: "/tmp/busy.jsonl", speed: 10), .replay(file: "x", speed: 0.5),

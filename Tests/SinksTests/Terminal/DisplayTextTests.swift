@@ -45,7 +45,7 @@ struct DisplayTextTests {
         #expect(AgeText.words(65 * oneSecond) == "1m05s")
         #expect(AgeText.words(7_500 * oneSecond) == "2h05m")
         #expect(AgeText.words(200_000 * oneSecond) == "2d")
-        var numbers = SeededNumbers(state: 4)
+        var numbers = SeededGenerator(seed: 4)
         for _ in 0..<2_000 {
             let age = Int64.random(in: -oneSecond...200 * oneSecond, using: &numbers)
             let wait = AgeText.untilChange(growing: age)

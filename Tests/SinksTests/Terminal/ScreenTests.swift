@@ -6,7 +6,7 @@ import Testing
 struct ScreenTests {
     @Test("No line is wider than the terminal and no control character reaches it, for any state and size")
     func widths() {
-        var numbers = SeededNumbers(state: 1)
+        var numbers = SeededGenerator(seed: 1)
         for _ in 0..<500 {
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...220, using: &numbers),
@@ -46,7 +46,7 @@ struct ScreenTests {
 
     @Test("The painted bytes turn the old screen into the new one")
     func paints() {
-        var numbers = SeededNumbers(state: 2)
+        var numbers = SeededGenerator(seed: 2)
         let painter = ScreenPainter(colour: true)
         for _ in 0..<30 {
             let size = ScreenGrid.Size(
@@ -77,7 +77,7 @@ struct ScreenTests {
 
     @Test("Nothing is written when nothing has changed")
     func calm() {
-        var numbers = SeededNumbers(state: 3)
+        var numbers = SeededGenerator(seed: 3)
         let painter = ScreenPainter(colour: true)
         for _ in 0..<50 {
             let grid = DisplayView.frame(

@@ -1,4 +1,5 @@
 import Glibc
+import Market
 import NIOCore
 import NIOHTTP1
 import Testing
