@@ -40,7 +40,10 @@ import Testing
         let address = try #require(server.localAddress)
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connect(to: address).get()
         let request = WebSocketClientRequest(host: "localhost", target: "/")
-        try await channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client)) { channel, _ in
+        var settings = WebSocketSettings(role: .client)
+        // A busy machine is no peer that does not answer.
+        settings.closeTimeout = .seconds(30)
+        try await channel.upgradeToWebSocket(request, settings: settings) { channel, _ in
             try channel.pipeline.syncOperations.addHandler(handler)
         }.get()
         return channel

@@ -43,14 +43,17 @@ package final class PriceDisplay: TapeReader {
     ) {
         self.loop = loop
         self.clients = clients
+        let model = DisplayModel(symbols: symbols, status: status, relay: relay)
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
             State(
                 pipeline: PricePipeline(settings: pipeline),
-                model: DisplayModel(symbols: symbols, status: status, relay: relay)
+                model: model
             ),
             eventLoop: loop
         )
+        // Connecting may take long, and an empty screen says nothing.
+        if case .screen(let display) = output { display.publish(model.state) }
     }
 
     package func read(_ batch: TapeBatch) {

@@ -32,6 +32,21 @@ struct TerminalShellTests {
         #expect(terminal.modes == before)
     }
 
+    @Test("A state that comes long after the start is drawn when it comes")
+    func drawsLate() async throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
+        // Half a second in which nothing is to come: by its end the drawing thread sleeps.
+        let silence = DisplayClock.monotonic() + oneSecond / 2
+        #expect(await terminal.screen.until { _ in DisplayClock.monotonic() > silence } == "")
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
     @Test("The newest state wins, and frames keep their distance, however many are published")
     func newest() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)

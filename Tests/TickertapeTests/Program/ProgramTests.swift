@@ -124,11 +124,11 @@ struct ProgramTests {
         let recording = "\(folder.path)/new.jsonl"
         let recorder = try self.start(
             "record", "--upstream", "wss://127.0.0.1:\(port)", "--ca-file", "\(folder.path)/ca.pem", "--relay", "off",
-            "--format", "json", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT", recording,
+            "--format", "plain", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT", recording,
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
-        _ = await recorder.complains(of: "reconnecting")
+        #expect(await recorder.complains(of: "reconnecting"))
         recorder.send(signal: SIGTERM)
         #expect(await recorder.ending(atMost: .seconds(2)) == .exit(0))
         server.send(signal: SIGTERM)

@@ -98,8 +98,9 @@ struct TerminalLoop {
 
     /// Waits for whatever comes first, and takes the keys.
     private mutating func listen(atMost wait: Int64?) -> TerminalDisplay.ExitCause? {
-        // While a frame is due soon or under way, news need no bell: the loop comes by itself.
-        let needsBell = self.isInside && self.pending.isEmpty && !self.pacer.isDirty
+        // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
+        // been no state at all, dirty as the screen then is.
+        let needsBell = self.isInside && self.pending.isEmpty && (!self.pacer.isDirty || self.state == nil)
         let isCalled = self.display.mailbox.withLock { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
             return mailbox.isStopping || (needsBell && mailbox.newest != nil)
