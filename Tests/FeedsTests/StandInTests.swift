@@ -76,6 +76,7 @@ struct StandInTests {
     @Test("brings every trade once, in order, with its frame as it was, and ends by itself")
     func everyTrade() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let replay = try await self.replay(try folder.write(Self.recording(frames: 3_000), to: "a.jsonl"))
         try await replay.outcome.value
         let contents = replay.log.contents
@@ -97,6 +98,7 @@ struct StandInTests {
     @Test("gives a client only the symbols that it asked for, re-encoded exactly")
     func oneSymbol() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(Self.recording(frames: 20), to: "a.jsonl")
         let replay = try await self.replay(path, symbols: ["BINANCE:ETHUSDT"])
         try await replay.outcome.value
@@ -108,6 +110,7 @@ struct StandInTests {
     @Test("refuses a symbol that the recording does not have, as the service does")
     func unknownSymbol() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(Self.recording(frames: 2), to: "a.jsonl")
         let replay = try await self.replay(path, symbols: ["NO:SUCH", "BINANCE:BTCUSDT"])
         try await replay.outcome.value
@@ -119,6 +122,7 @@ struct StandInTests {
     @Test("holds still while its reader holds it back, and loses nothing")
     func heldBack() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(Self.recording(frames: 8_000), to: "a.jsonl")
         let replay = try await self.replay(path) { settings in
             settings.speed = nil
@@ -138,6 +142,7 @@ struct StandInTests {
     @Test("waits for the go")
     func waitsForGo() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(Self.recording(frames: 5), to: "a.jsonl")
         let replay = try await self.replay(path) { settings in
             settings.speed = nil
@@ -154,6 +159,7 @@ struct StandInTests {
     @Test("begins anew for a demo, with times of now")
     func demo() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(Self.recording(frames: 2), to: "a.jsonl")
         let replay = try await self.replay(path) { settings in
             settings.speed = 1
@@ -176,6 +182,7 @@ struct StandInTests {
     )
     func uselessFiles(text: String, words: String) throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write(text, to: "a.jsonl")
         let error = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: path) }
         #expect(error?.description.contains(words) == true)
@@ -189,6 +196,7 @@ struct StandInTests {
     @Test("leaves out damaged lines and a torn end, and counts the damage")
     func damage() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let whole = Self.recording(frames: 3)
         let path = try folder.write("garbage\n" + whole + String(whole.prefix(200)), to: "a.jsonl")
         #expect(try RecordingFile(path: path).damagedLines == 1)

@@ -1,4 +1,3 @@
-internal import Glibc
 package import TLS
 
 /// Certificates for tests, made once a run: an authority, and a server certificate of it for the loopback.
@@ -30,7 +29,7 @@ package enum Certificates {
         _ credentials: TLSCredentials = localhost,
         _ body: (_ certificate: String, _ key: String) throws -> Result
     ) throws -> Result {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let certificate = try directory.write(credentials.certificateChainPEM, to: "certificate.pem")
         let key = try directory.write(credentials.privateKeyPEM, to: "key.pem")
@@ -44,44 +43,4 @@ package enum Certificates {
             fatalError("no test certificate for \(name): \(error)")
         }
     }
-}
-
-/// A directory that only its owner can read, for the files of one test.
-package struct TemporaryDirectory {
-    package let path: String
-
-    package init() throws {
-        var template = Array("/tmp/tickertape-test-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw TemporaryFileError(errno: errno) }
-        self.path = String(cString: made)
-    }
-
-    /// Writes a file, and answers its path.
-    package func write(_ text: String, to name: String) throws -> String {
-        let path = "\(self.path)/\(name)"
-        guard let file = fopen(path, "we") else { throw TemporaryFileError(errno: errno) }
-        let written = fputs(text, file)
-        guard fclose(file) == 0, written >= 0 else { throw TemporaryFileError(errno: errno) }
-        return path
-    }
-
-    /// Removes the directory and the files in it.
-    package func remove() {
-        if let directory = opendir(self.path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != ".." { unlink("\(self.path)/\(name)") }
-            }
-            closedir(directory)
-        }
-        rmdir(self.path)
-    }
-}
-
-/// A file system call of a test that failed.
-package struct TemporaryFileError: Error, CustomStringConvertible {
-    package let errno: Int32
-    package var description: String { String(cString: strerror(self.errno)) }
 }

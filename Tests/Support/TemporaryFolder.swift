@@ -1,18 +1,21 @@
 import Foundation
 
-/// A folder of a test's own, removed when the test lets go of it.
-package final class TemporaryFolder: Sendable {
+/// A folder of a test's own, for its files; it is there until it is removed.
+package struct TemporaryFolder: Sendable {
     package let path: String
 
     package init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "tickertape-test-\(UUID().uuidString)"
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tickertape-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
         )
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.path = folder.path
     }
 
-    deinit {
+    /// Removes the folder and what is in it.
+    package func remove() {
         // Nothing depends on it being gone.
         try? FileManager.default.removeItem(atPath: self.path)
     }

@@ -9,7 +9,7 @@ struct ConfigurationTests {
     func files() throws {
         try Certificates.withFiles { certificate, key in
             let server = try TLSServerConfiguration(credentials: .files(certificate: certificate, key: key))
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             defer { directory.remove() }
             var client = TLSClientConfiguration()
             client.trust = .file(try directory.write(Certificates.authority.certificatePEM, to: "authority.pem"))
@@ -31,7 +31,7 @@ struct ConfigurationTests {
         #expect(throws: TLSError(kind: .configuration, reason: "/nowhere/authority.pem: No such file or directory")) {
             try TLSContext(client: client)
         }
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let path = try directory.write("nothing\n", to: "empty.pem")
         client.trust = .file(path)
@@ -115,7 +115,7 @@ struct ConfigurationTests {
 
     @Test("the environment's file and directory replace the system's")
     func environment() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let byFile = SystemTrust.find { $0 == "SSL_CERT_FILE" ? "/some/file.pem" : nil }
         #expect(byFile.file == "/some/file.pem")
@@ -127,7 +127,7 @@ struct ConfigurationTests {
 
     @Test("a directory counts once it has names made by rehash")
     func hashedNames() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let empty = SystemTrust(file: nil, directories: directory.path)
         _ = try directory.write("", to: "authority.pem")

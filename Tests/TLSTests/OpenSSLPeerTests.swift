@@ -126,7 +126,7 @@ struct OpenSSLPeerTests {
         _ arguments: [String],
         _ body: (OpenSSLCommand, LoopbackEnd) throws -> Result
     ) throws -> Result {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let file = try directory.write(authority.certificatePEM, to: "authority.pem")
         let (server, first) = try LoopbackEnd.listen(context: TLSContext(server: Certificates.server(credentials)))
@@ -233,7 +233,7 @@ struct OpenSSLPeerTests {
 
     @Test("s_client resumes a session of our server", arguments: TLSVersion.allCases)
     func serverResumes(version: TLSVersion) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         defer { directory.remove() }
         let file = try directory.write(Certificates.authority.certificatePEM, to: "authority.pem")
         let session = "\(directory.path)/session.pem"

@@ -47,6 +47,7 @@ struct RecorderTests {
     @Test("writes every frame as it came, with its arrival, behind a header")
     func frames() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
         recorder.read(self.batch(Array(Self.frames[0...1]), received: 1_500))
         recorder.read(self.batch([Self.frames[2]], received: 2_000_001_000))
@@ -70,6 +71,7 @@ struct RecorderTests {
     @Test("never overwrites a file, and says what to do")
     func existing() throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let path = try folder.write("evidence", to: "a.jsonl")
         let error = #expect(throws: (any Error).self) { try self.recorder(path) }
         #expect("\(error.map { "\($0)" } ?? "")".contains("never overwritten"))
@@ -79,6 +81,7 @@ struct RecorderTests {
     @Test("takes nothing more once it is finished, and the file is whole")
     func finished() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
         for number in 0..<1_000 { recorder.read(self.batch([Self.frames[0]], received: Int64(1_000 + number))) }
         #expect(await recorder.finish().frames == 1_000)

@@ -116,6 +116,7 @@ struct ProgramTests {
     @Test("takes wss from its own stand-in with the stand-in's authority, records it, and the frames are the same")
     func serveAndRecord() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let server = try self.start(
             "serve", Self.demo, "--listen", "127.0.0.1:0", "--speed", "max", "--ca-out", "\(folder.path)/ca.pem"
         )
