@@ -5,7 +5,9 @@ package struct TemporaryFolder: Sendable {
     package let path: String
 
     package init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tickertape-test-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "tickertape-test-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,

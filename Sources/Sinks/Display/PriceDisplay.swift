@@ -103,6 +103,15 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Takes that trades came without a new price, from a relay. On the loop only.
+    package func observe(_ summary: SymbolSummary) {
+        let now = Self.now
+        self.state.withValue { state in
+            state.model.observe(summary, now: now)
+            self.publish(&state)
+        }
+    }
+
     /// Shows what is still held back: the last value always comes.
     package func finish() async {
         try? await self.loop.submit {

@@ -28,6 +28,8 @@ struct PriceDesk {
         var taken: UInt64 = 0
         /// Trades up to and with the one shown last.
         var shown: UInt64 = 0
+        /// Trades up to and with the newest that a client has been told of in any way.
+        var told: UInt64 = 0
         /// The row of the pipeline's board, once the symbol has traded.
         var boardRow: Int?
     }
@@ -95,6 +97,16 @@ struct PriceDesk {
         return self.showings(updates)
     }
 
+    /// Returns what has traded without a price being shown since the last call or price, by row.
+    mutating func takeActivity() -> [(row: Int, summary: SymbolSummary)] {
+        var activity: [(row: Int, summary: SymbolSummary)] = []
+        for row in self.rows.indices where self.rows[row].taken > self.rows[row].told {
+            self.rows[row].told = self.rows[row].taken
+            if let newest = self.newest(row: row) { activity.append((row, newest.summary)) }
+        }
+        return activity
+    }
+
     private mutating func row(of symbol: SymbolID, in batch: TapeBatch) -> Int {
         let index = Int(symbol.index)
         if index < self.rowOfSymbol.count, let row = self.rowOfSymbol[index] { return row }
@@ -109,6 +121,7 @@ struct PriceDesk {
         updates.map { update in
             let row = self.row(of: update.summary.symbol)
             self.rows[row].shown += update.skipped + 1
+            self.rows[row].told = self.rows[row].taken
             return Showing(row: row, update: update, ordinal: self.rows[row].shown)
         }
     }

@@ -31,6 +31,7 @@ final class RelayHub {
     private var watched: [ObjectIdentifier: TradesClient] = [:]
     private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
+    private var activityTimer: Scheduled<Void>?
     private var priceTimer: (at: Int64, task: Scheduled<Void>)?
     private let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
 
@@ -151,6 +152,7 @@ final class RelayHub {
         for row in rowsBefore..<self.desk.rowCount { self.appeared(row) }
         self.show(showings)
         self.flush()
+        self.armActivityTimer()
     }
 
     private func take(_ event: RelayEvent) {
@@ -231,6 +233,19 @@ final class RelayHub {
         self.priceTimer = (deadline, task)
     }
 
+    /// A market whose price stands still is alive: its trades are told of, though no price is.
+    private func armActivityTimer() {
+        guard self.activityTimer == nil, !self.streamClients.isEmpty else { return }
+        self.activityTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.activityInterval) {
+            self.activityTimer = nil
+            for activity in self.desk.takeActivity() {
+                let frame = Self.framed(StreamEncoder.trades(activity.summary))
+                for client in self.streamClients.values { client.showActivity(activity.row, frame: frame) }
+            }
+            self.flush()
+        }
+    }
+
     /// The status and the newest of every symbol, as one JSON object.
     func snapshot() -> ByteBuffer {
         var out = ByteBuffer()
@@ -302,6 +317,7 @@ final class RelayHub {
     func stop(reason: String) {
         self.isStopped = true
         self.pingTimer?.cancel()
+        self.activityTimer?.cancel()
         self.show(self.desk.flush())
         self.priceTimer?.task.cancel()
         self.priceTimer = nil

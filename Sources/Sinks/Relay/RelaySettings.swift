@@ -23,6 +23,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var pongTimeout: TimeAmount = .seconds(10)
     /// Time between the text pings of Finnhub's protocol.
     package var textPingInterval: TimeAmount = .seconds(60)
+    /// Time between the messages of `/v1/stream` that tell of trades without a new price.
+    package var activityInterval: TimeAmount = .seconds(1)
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
     /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.

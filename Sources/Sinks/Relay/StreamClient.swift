@@ -92,6 +92,11 @@ final class StreamClient: RelayClient {
         self.send(message, frames: &frames)
     }
 
+    /// Trades came that showed no new price; who is too slow for prices is spared this.
+    func showActivity(_ row: Int, frame: ByteBuffer) {
+        if self.session.hasPrice(row), self.isWritable { self.send(framed: frame) }
+    }
+
     private func showNewest(_ row: Int) {
         guard let newest = self.hub.desk.newest(row: row) else { return }
         guard self.isWritable else { return self.session.postpone(row) }

@@ -32,6 +32,9 @@ struct StreamSession {
 
     func follows(_ row: Int) -> Bool { row < self.following.count && self.following[row] != nil }
 
+    /// Whether the client has a price of the row.
+    func hasPrice(_ row: Int) -> Bool { self.follows(row) && self.following[row]?.price != nil }
+
     mutating func followAll() {
         self.followsAll = true
         self.excluded = []

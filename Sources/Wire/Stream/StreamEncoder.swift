@@ -13,6 +13,11 @@ package enum StreamEncoder {
         Self.update(PriceUpdate(summary: summary, skipped: skipped), type: "snapshot")
     }
 
+    /// `{"type":"trades",…}`: trades came in that showed no new price; `skipped` is 0, the price may be one not yet shown.
+    package static func trades(_ summary: SymbolSummary) -> ByteBuffer {
+        Self.update(PriceUpdate(summary: summary, skipped: 0), type: "trades")
+    }
+
     private static func update(_ update: PriceUpdate, type: StaticString) -> ByteBuffer {
         let summary = update.summary
         var out = JSONLine(type: type)

@@ -5,6 +5,8 @@ package import NIOCore
 package enum StreamMessage: Sendable, Equatable {
     case snapshot(PriceUpdate)
     case price(PriceUpdate)
+    /// Trades came in that showed no new price.
+    case trades(SymbolSummary)
     case status(FeedStatus)
     case gap(Gap)
     case error(String)
@@ -20,6 +22,7 @@ package enum StreamMessage: Sendable, Equatable {
             switch fields.type {
             case "snapshot": return fields.update.map { .snapshot($0) } ?? .malformed(reason: "snapshot")
             case "price": return fields.update.map { .price($0) } ?? .malformed(reason: "price")
+            case "trades": return fields.update.map { .trades($0.summary) } ?? .malformed(reason: "trades")
             case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
             case "error": return .error(fields.text("msg") ?? "")

@@ -30,6 +30,7 @@ final class RelayFixture: Sendable {
     ) async throws {
         var settings = RelaySettings(host: "127.0.0.1", port: 0)
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
+        settings.activityInterval = .hours(1)
         change(&settings)
         let calls = Calls()
         let relay = Relay(

@@ -42,6 +42,24 @@ struct StreamEndpointTests {
         }
     }
 
+    @Test("trades that show no new price are told of, once in a while, so that a still market does not look silent")
+    func activity() async throws {
+        try await RelayFixture.run {
+            $0.activityInterval = .milliseconds(20)
+        } body: { fixture in
+            let client = try await fixture.streamClient()
+            try await client.subscribe(Frames.btc)
+            try await fixture.settle(client)
+            fixture.feed(Frames.trade(Frames.btc, "5"))
+            #expect(try await client.update() == Update("snapshot", Frames.btc, "5", skipped: 0))
+            fixture.feed(Frames.trade(Frames.btc, "5", time: 1), Frames.trade(Frames.btc, "5", time: 2))
+            #expect(try await client.update() == Update("trades", Frames.btc, "5", skipped: 0))
+            // And not again, since nothing came.
+            fixture.feed(Frames.trade(Frames.btc, "6", time: 3))
+            #expect(try await client.update() == Update("price", Frames.btc, "6", skipped: 2))
+        }
+    }
+
     @Test("no price comes twice in a row, and what was left out is counted")
     func neverRepeats() async throws {
         try await RelayFixture.run { fixture in
@@ -182,6 +200,8 @@ extension RawClient {
             return Update("snapshot", update.summary.symbol, "\(update.summary.price)", skipped: update.skipped)
         case .price(let update):
             return Update("price", update.summary.symbol, "\(update.summary.price)", skipped: update.skipped)
+        case .trades(let summary):
+            return Update("trades", summary.symbol, "\(summary.price)", skipped: 0)
         case let other:
             Issue.record("\(other) instead of a price")
             throw RawClient.Ended()

@@ -40,7 +40,14 @@ struct ProgramTests {
         let expected = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo))
         try #require(expected.count > 100)
         let program = try self.start(
-            "replay", Self.demo, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+            "replay",
+            Self.demo,
+            "--speed",
+            "max",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let client = try self.client(
@@ -60,7 +67,14 @@ struct ProgramTests {
     @Test("shows a client of /v1/stream no equal prices in a row, and the last price of each symbol")
     func streamClient() async throws {
         let program = try self.start(
-            "replay", Self.demo, "--speed", "20", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+            "replay",
+            Self.demo,
+            "--speed",
+            "20",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let client = try self.client("stream_client.py", "ws://127.0.0.1:\(port)/v1/stream", "BINANCE:BTCUSDT")
@@ -118,14 +132,33 @@ struct ProgramTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let server = try self.start(
-            "serve", Self.demo, "--listen", "127.0.0.1:0", "--speed", "max", "--ca-out", "\(folder.path)/ca.pem"
+            "serve",
+            Self.demo,
+            "--listen",
+            "127.0.0.1:0",
+            "--speed",
+            "max",
+            "--ca-out",
+            "\(folder.path)/ca.pem"
         )
         #expect(await server.complains(of: "the authority to trust is in"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let recording = "\(folder.path)/new.jsonl"
         let recorder = try self.start(
-            "record", "--upstream", "wss://127.0.0.1:\(port)", "--ca-file", "\(folder.path)/ca.pem", "--relay", "off",
-            "--format", "plain", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT", recording,
+            "record",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--ca-file",
+            "\(folder.path)/ca.pem",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
+            "--symbol",
+            "BINANCE:BTCUSDT",
+            "--symbol",
+            "BINANCE:ETHUSDT",
+            recording,
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
@@ -148,7 +181,12 @@ struct ProgramTests {
         #expect(await server.complains(of: "--ca-out"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
-            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         #expect(await program.complains(of: "certificate refused"))
@@ -164,7 +202,14 @@ struct ProgramTests {
         #expect(await server.complains(of: "--ca-out"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
-            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain", "--set", "tls.verify=false",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
+            "--set",
+            "tls.verify=false",
             environment: ["FINNHUB_TOKEN": "x"]
         )
         let lines = await program.lines(1)
@@ -177,7 +222,12 @@ struct ProgramTests {
     func keyRejected() async throws {
         let server = try await ScriptedFinnhub.start { _ in .refuse(status: .init(statusCode: 401)) }
         let program = try self.start(
-            "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--format", "plain",
+            "--upstream",
+            "ws://127.0.0.1:\(server.port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         #expect(await program.ending() == .exit(77))
@@ -200,7 +250,8 @@ struct ProgramTests {
     @Test("ends quietly when nobody reads its output any more")
     func closedPipe() async throws {
         let shell = try RunningProgram(
-            "/bin/sh", ["-c", "'\(RunningProgram.tickertape)' --format json --relay off 2>/dev/null | head -n 1"]
+            "/bin/sh",
+            ["-c", "'\(RunningProgram.tickertape)' --format json --relay off 2>/dev/null | head -n 1"]
         )
         #expect(await shell.ending(atMost: .seconds(20)) == .exit(0))
         #expect(shell.output.hasPrefix("{\"type\":"))
