@@ -47,7 +47,6 @@ struct CaseRunner {
         var request = WebSocketClientRequest(host: "\(self.host):\(self.port)", target: target)
         request.timeout = .seconds(60)
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .connect(host: self.host, port: self.port)
             .get()
         try await channel.upgradeToWebSocket(request, settings: suiteSettings(.client)) { channel, _ in

@@ -10,7 +10,6 @@ struct EchoServer {
     func run() async throws {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.configureWebSocketServer(
                     settings: suiteSettings(.server),

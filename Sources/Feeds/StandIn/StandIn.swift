@@ -77,7 +77,6 @@ package final class StandIn: Sendable {
         let webSocket = keepalive
         let channel = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 connections.value.open[ObjectIdentifier(channel)] = channel
                 channel.closeFuture.whenComplete { _ in

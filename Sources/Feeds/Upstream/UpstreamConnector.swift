@@ -39,7 +39,6 @@ struct UpstreamConnector: Sendable {
         let connected = NIOLoopBound(connected, eventLoop: loop)
         return ClientBootstrap(group: loop)
             .connectTimeout(self.settings.connectTimeout)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 // Called for every address that is raced; only the winner's handlers are asked for below.
                 channel.eventLoop.makeCompletedFuture {
