@@ -40,7 +40,14 @@ struct ProgramTests {
         let expected = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo))
         try #require(expected.count > 100)
         let program = try self.start(
-            "replay", Self.demo, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+            "replay",
+            Self.demo,
+            "--speed",
+            "max",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let client = try self.client(
@@ -60,7 +67,14 @@ struct ProgramTests {
     @Test("shows a client of /v1/stream no equal prices in a row, and the last price of each symbol")
     func streamClient() async throws {
         let program = try self.start(
-            "replay", Self.demo, "--speed", "20", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"
+            "replay",
+            Self.demo,
+            "--speed",
+            "20",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let client = try self.client("stream_client.py", "ws://127.0.0.1:\(port)/v1/stream", "BINANCE:BTCUSDT")
@@ -117,14 +131,33 @@ struct ProgramTests {
     func serveAndRecord() async throws {
         let folder = try TemporaryFolder()
         let server = try self.start(
-            "serve", Self.demo, "--listen", "127.0.0.1:0", "--speed", "max", "--ca-out", "\(folder.path)/ca.pem"
+            "serve",
+            Self.demo,
+            "--listen",
+            "127.0.0.1:0",
+            "--speed",
+            "max",
+            "--ca-out",
+            "\(folder.path)/ca.pem"
         )
         #expect(await server.complains(of: "the authority to trust is in"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let recording = "\(folder.path)/new.jsonl"
         let recorder = try self.start(
-            "record", "--upstream", "wss://127.0.0.1:\(port)", "--ca-file", "\(folder.path)/ca.pem", "--relay", "off",
-            "--format", "json", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT", recording,
+            "record",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--ca-file",
+            "\(folder.path)/ca.pem",
+            "--relay",
+            "off",
+            "--format",
+            "json",
+            "--symbol",
+            "BINANCE:BTCUSDT",
+            "--symbol",
+            "BINANCE:ETHUSDT",
+            recording,
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
@@ -147,7 +180,12 @@ struct ProgramTests {
         #expect(await server.complains(of: "--ca-out"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
-            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         #expect(await program.complains(of: "certificate refused"))
@@ -163,7 +201,14 @@ struct ProgramTests {
         #expect(await server.complains(of: "--ca-out"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
-            "--upstream", "wss://127.0.0.1:\(port)", "--relay", "off", "--format", "plain", "--set", "tls.verify=false",
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
+            "--set",
+            "tls.verify=false",
             environment: ["FINNHUB_TOKEN": "x"]
         )
         let lines = await program.lines(1)
@@ -176,13 +221,90 @@ struct ProgramTests {
     func keyRejected() async throws {
         let server = try await ScriptedFinnhub.start { _ in .refuse(status: .init(statusCode: 401)) }
         let program = try self.start(
-            "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--format", "plain",
+            "--upstream",
+            "ws://127.0.0.1:\(server.port)",
+            "--relay",
+            "off",
+            "--format",
+            "plain",
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         #expect(await program.ending() == .exit(77))
         #expect(program.errors.contains("FINNHUB_TOKEN"))
         #expect(!program.errors.contains("averysecretkey"))
         try await server.stop()
+    }
+
+    @Test("ends with 78 and the cure when the authority's file cannot be used, and leaves no recording behind")
+    func badAuthority() async throws {
+        let folder = try TemporaryFolder()
+        let program = try self.start(
+            "record",
+            "--ca-file",
+            "\(folder.path)/missing.pem",
+            "--relay",
+            "off",
+            "\(folder.path)/new.jsonl",
+            environment: ["FINNHUB_TOKEN": "x"]
+        )
+        #expect(await program.ending() == .exit(78))
+        #expect(program.errors.contains("--ca-file"), "\(program.errors)")
+        #expect(access("\(folder.path)/new.jsonl", F_OK) != 0)
+    }
+
+    @Test("goes on when the recording's disk is full, says it once, and counts what is missing")
+    func fullDisk() async throws {
+        let folder = try TemporaryFolder()
+        // A file that may not grow beyond 64 blocks of 512 or 1024 bytes behaves as on a full disk.
+        let shell = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "trap '' XFSZ; ulimit -f 64; exec '\(RunningProgram.tickertape)' replay '\(Self.demo)' --speed max "
+                    + "--quiet --relay off --record '\(folder.path)/new.jsonl'",
+            ]
+        )
+        #expect(await shell.ending() == .exit(0))
+        #expect(shell.errors.contains("replayed 8847 trades"), "\(shell.errors)")
+        #expect(shell.errors.ranges(of: "cannot be written").count == 1, "\(shell.errors)")
+        let recorded = try #require(RunningProgram.number(in: shell.errors, behind: "recorded "))
+        let lines = shell.errors.split(separator: "\n")
+        let warning = try #require(lines.last { $0.contains("frames are missing there") }, "\(shell.errors)")
+        #expect(RunningProgram.number(in: String(warning), behind: "warning: ").map { $0 > 0 } == true)
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: try folder.read("new.jsonl")))
+        reader.finish()
+        var frames = 0
+        while let event = reader.next() {
+            switch event {
+            case .frame: frames += 1
+            case .header: break
+            case .damaged, .torn: Issue.record("\(event)")
+            }
+        }
+        #expect(frames == recorded)
+    }
+
+    @Test("stops within two seconds of SIGTERM while a client that does not read holds up a replay's end")
+    func stopsAtFrozenEnd() async throws {
+        let program = try self.start(
+            "replay",
+            Self.demo,
+            "--speed",
+            "max",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.client("finnhub_sample.py", "ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT")
+        #expect(!(await client.lines(1)).isEmpty)
+        client.send(signal: SIGSTOP)
+        #expect(await program.complains(of: "replayed"))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+        client.send(signal: SIGKILL)
     }
 
     @Test("ends with 69 and the cure when the relay's port is taken")
@@ -199,7 +321,8 @@ struct ProgramTests {
     @Test("ends quietly when nobody reads its output any more")
     func closedPipe() async throws {
         let shell = try RunningProgram(
-            "/bin/sh", ["-c", "'\(RunningProgram.tickertape)' --format json --relay off 2>/dev/null | head -n 1"]
+            "/bin/sh",
+            ["-c", "'\(RunningProgram.tickertape)' --format json --relay off 2>/dev/null | head -n 1"]
         )
         #expect(await shell.ending(atMost: .seconds(20)) == .exit(0))
         #expect(shell.output.hasPrefix("{\"type\":"))
