@@ -39,6 +39,23 @@ struct FinnhubSessionTests {
         #expect(session.deadlineReached(now: 150 * second) == .drop(afterNanoseconds: 90 * second))
     }
 
+    @Test("tells an error beside trades for a minute, and without trades for as long as there are none")
+    func errors() {
+        var session = self.session()
+        var isNews = session.errorArrived("bad", now: 1 * second)
+        #expect(isNews)
+        isNews = session.errorArrived("bad", now: 2 * second)
+        #expect(!isNews)
+        _ = session.deadlineReached(now: 70 * second)
+        #expect(session.lastError == "bad")
+        _ = session.framesArrived(trades: 1, now: 71 * second)
+        #expect(session.deadline == 62 * second)
+        #expect(session.deadlineReached(now: 71 * second) == .report(.live))
+        #expect(session.lastError == nil)
+        isNews = session.errorArrived("bad", now: 80 * second)
+        #expect(isNews)
+    }
+
     @Test("asks for a symbol once, and refuses more than the limit")
     func wishes() {
         var session = self.session((0..<49).map { "S\($0)" })

@@ -20,6 +20,18 @@ struct ReconnectLadderTests {
         #expect(ladder.connectionEnded(tradedFor: 0, chance: 0.25) == 15 * second)
     }
 
+    @Test("climbs for a relay that is not there, and begins anew for one that was")
+    func relay() {
+        let settings = StreamFeed.Settings(
+            relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080),
+            symbols: []
+        )
+        var ladder = ReconnectLadder(settings: settings.ladder)
+        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1) }
+        #expect(waits == [second / 2, second, 2 * second, 4 * second, 5 * second])
+        #expect(ladder.connectionEnded(tradedFor: second, chance: 1) == second / 2)
+    }
+
     @Test("goes back to its first step only after a minute of trades")
     func settling() {
         var ladder = ReconnectLadder()

@@ -26,6 +26,8 @@ package final class ScriptedFinnhub: Sendable {
 
     /// What happened, in order.
     package enum Event: Sendable, Equatable {
+        /// TCP was accepted by a part that hangs.
+        case accepted(connection: Int)
         case opened(connection: Int, target: String)
         case received(connection: Int, text: String)
         case ended(connection: Int)
@@ -62,7 +64,10 @@ package final class ScriptedFinnhub: Sendable {
                     continuation.yield(.ended(connection: connection))
                 }
                 let part = script(connection)
-                if case .hang = part { return channel.eventLoop.makeSucceededVoidFuture() }
+                if case .hang = part {
+                    continuation.yield(.accepted(connection: connection))
+                    return channel.eventLoop.makeSucceededVoidFuture()
+                }
                 do {
                     if let tls {
                         try channel.pipeline.syncOperations.addHandler(TLSHandler(context: tls, peer: nil))

@@ -23,6 +23,15 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
         return target
     }
 
+    /// A text with the key left out, plain or percent-encoded: services repeat what they were sent in their refusals.
+    ///
+    /// Keys of a few bytes stay, since they are no secrets and would be found in ordinary words.
+    func redacted(_ text: String) -> String {
+        guard self.secret.utf8.count >= 8 else { return text }
+        let encoded = String(self.target(path: "").dropFirst("?token=".count))
+        return text.replacing(self.secret, with: "(the key)").replacing(encoded, with: "(the key)")
+    }
+
     package var description: String { "(a key)" }
     package var debugDescription: String { self.description }
     package var customMirror: Mirror { Mirror(self, children: []) }

@@ -36,7 +36,7 @@ package final class FinnhubFeed: Service, FlowControl {
         return try await loop.submit {
             let supervisor = FinnhubSupervisor(
                 settings: settings,
-                writer: TapeWriter(epoch: epoch, readers: readers),
+                writer: TapeWriter(epoch: epoch, readers: readers, key: settings.key),
                 wallClock: wallClock,
                 logger: logger,
                 serviceError: serviceError

@@ -22,13 +22,13 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     private let writer: TapeWriter
     private let wallClock: @Sendable () -> Int64
     private let freshnessChanged: (FinnhubSession.Freshness, _ lastError: String?) -> Void
-    private let errorArrived: (String) -> Void
+    private let errorArrived: (_ text: String, _ isNews: Bool) -> Void
     private let ended: (Ending, FinnhubHandler) -> Void
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var ending: Ending?
     private var hasEnded = false
-    /// Our wall clock at the newest read, ns since 1970.
+    /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
     private(set) var lastReceived: Int64
 
     init(
@@ -36,7 +36,7 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         writer: TapeWriter,
         wallClock: @escaping @Sendable () -> Int64,
         freshnessChanged: @escaping (FinnhubSession.Freshness, _ lastError: String?) -> Void,
-        errorArrived: @escaping (String) -> Void,
+        errorArrived: @escaping (_ text: String, _ isNews: Bool) -> Void,
         ended: @escaping (Ending, FinnhubHandler) -> Void
     ) {
         self.session = session
@@ -83,13 +83,15 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         // The arrival is read once per read, below; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
         if case .error(let text) = self.writer.take(bytes) {
-            self.session.errorArrived(text)
-            self.errorArrived(text)
+            let isNews = self.session.errorArrived(text, now: Self.now)
+            self.errorArrived(text, isNews)
+            if isNews { self.armTimer() }
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.lastReceived = self.wallClock()
+        // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
+        if self.writer.hasPendingFrames { self.lastReceived = self.wallClock() }
         // The state first: no reader shall get a trade while it still believes that none flow.
         if let change = self.session.framesArrived(trades: self.writer.pendingTrades, now: Self.now) {
             self.freshnessChanged(change, self.session.lastError)

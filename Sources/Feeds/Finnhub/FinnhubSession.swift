@@ -9,6 +9,8 @@ package struct FinnhubSession: Sendable {
         /// Without any frame for so long the connection is given up; nanoseconds. Finnhub pings about every 60 s, and
         /// 45 s gave false alarms (reference, section 2).
         package var silentAfter: Int64? = 90_000_000_000
+        /// For so long an error of the service is told beside trades that flow; nanoseconds.
+        package var errorShownFor: Int64 = 60_000_000_000
         /// Symbols one connection may ask for.
         package var symbolLimit = 50
 
@@ -47,8 +49,9 @@ package struct FinnhubSession: Sendable {
     /// Nanoseconds (monotonic) of the connection's first and newest trade.
     package private(set) var firstTrade: Int64?
     package private(set) var lastTrade: Int64?
-    /// The newest error text of the service.
+    /// The newest error text of the service; while trades flow, it is forgotten after a while.
     package private(set) var lastError: String?
+    private var errorUntil: Int64 = 0
     private var opened: Int64
     private var lastFrame: Int64
     private(set) package var freshness = Freshness.waiting
@@ -78,9 +81,11 @@ package struct FinnhubSession: Sendable {
         return self.changed(to: .live)
     }
 
-    /// Takes an error message of the service.
-    package mutating func errorArrived(_ text: String) {
-        self.lastError = text
+    /// Takes an error message of the service; answers whether it is another one than the last.
+    package mutating func errorArrived(_ text: String, now: Int64) -> Bool {
+        self.errorUntil = now + self.settings.errorShownFor
+        defer { self.lastError = text }
+        return self.lastError != text
     }
 
     /// Takes the sign of life of a ping or pong below.
@@ -92,11 +97,9 @@ package struct FinnhubSession: Sendable {
     package var deadline: Int64? {
         let late = self.freshness == .late ? nil : (self.lastTrade ?? self.opened) + self.settings.lateAfter
         let silent = self.settings.silentAfter.map { self.lastFrame + $0 }
-        switch (late, silent) {
-        case (let late?, let silent?): return min(late, silent)
-        case (let late?, nil): return late
-        case (nil, let silent): return silent
-        }
+        // Without trades, the error may be the very reason, and stays.
+        let forget = self.lastError != nil && self.freshness == .live ? self.errorUntil : nil
+        return [late, silent, forget].compactMap(\.self).min()
     }
 
     /// Takes the passing of time.
@@ -106,6 +109,10 @@ package struct FinnhubSession: Sendable {
         }
         if now - (self.lastTrade ?? self.opened) >= self.settings.lateAfter, let change = self.changed(to: .late) {
             return .report(change)
+        }
+        if self.freshness == .live, self.lastError != nil, now >= self.errorUntil {
+            self.lastError = nil
+            return .report(.live)
         }
         return .none
     }

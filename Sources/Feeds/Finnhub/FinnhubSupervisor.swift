@@ -57,6 +57,8 @@ final class FinnhubSupervisor {
         )
         // The feed owns this, and this owns the keeper; the way back must not own anything.
         keeper.opened = { [weak self] channel in try self?.opened(channel) }
+        let key = self.settings.key
+        keeper.redact = { key.redacted($0) }
         keeper.report = { [weak self] phase, reason in self?.report(phase, reason: reason) }
         self.keeper = keeper
         return keeper.finished.futureResult
@@ -82,7 +84,7 @@ final class FinnhubSupervisor {
             writer: self.writer,
             wallClock: self.wallClock,
             freshnessChanged: { [weak self] freshness, text in self?.freshnessChanged(freshness, lastError: text) },
-            errorArrived: { [weak self] text in self?.errorArrived(text) },
+            errorArrived: { [weak self] text, isNews in self?.errorArrived(text, isNews: isNews) },
             ended: { [weak self] ending, handler in self?.ended(ending, handler: handler) }
         )
         if let broken = self.broken {
@@ -105,22 +107,26 @@ final class FinnhubSupervisor {
     }
 
     private func freshnessChanged(_ freshness: FinnhubSession.Freshness, lastError: String?) {
+        let reason = lastError.map { "the service says: \($0)" }
         switch freshness {
-        case .waiting: self.report(.waiting, reason: nil)
-        case .live: self.report(.live, reason: nil)
-        case .late:
-            self.report(.late, reason: lastError.map { "the service says: \($0)" } ?? "connected, but no trades arrive")
+        case .waiting: self.report(.waiting, reason: reason)
+        case .live: self.report(.live, reason: reason)
+        case .late: self.report(.late, reason: reason ?? "connected, but no trades arrive")
         }
     }
 
-    private func errorArrived(_ text: String) {
-        self.logger.warning("The service reports an error", metadata: ["text": "\(text)"])
-        self.report(self.status.phase, reason: "the service says: \(text)")
+    private func errorArrived(_ text: String, isNews: Bool) {
+        // A service that says the same a thousand times is told of once.
+        if isNews {
+            self.logger.warning("The service reports an error", metadata: ["text": "\(text)"])
+            self.report(self.status.phase, reason: "the service says: \(text)")
+        }
         self.serviceError(text)
     }
 
     private func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
         var failure = UpstreamFailure(ending)
+        failure.description = self.settings.key.redacted(failure.description)
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
             failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
         } else if self.broken == nil {

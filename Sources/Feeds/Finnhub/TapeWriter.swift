@@ -10,6 +10,7 @@ final class TapeWriter {
     private var symbols = SymbolTable()
     private var parser = FinnhubParser()
     private let readers: [any TapeReader]
+    private let key: APIKey?
     private var trades: [Trade] = []
     private var frames: [TapeBatch.Frame] = []
 
@@ -17,7 +18,9 @@ final class TapeWriter {
     private(set) var malformedElements = 0
     private(set) var malformedFrames = 0
 
-    init(epoch: UInt64, readers: [any TapeReader]) {
+    /// - Parameter key: what no reader shall see, should the service repeat it in an error.
+    init(epoch: UInt64, readers: [any TapeReader], key: APIKey? = nil) {
+        self.key = key
         self.tape = Tape(epoch: epoch)
         self.readers = readers
     }
@@ -27,7 +30,8 @@ final class TapeWriter {
     /// Takes one text frame of the current read.
     func take(_ bytes: ByteBuffer) -> FinnhubMessage {
         let first = self.trades.count
-        let message = self.parser.parse(bytes, symbols: &self.symbols, into: &self.trades)
+        var bytes = bytes
+        var message = self.parser.parse(bytes, symbols: &self.symbols, into: &self.trades)
         var isWhole = true
         switch message {
         case .trade(_, let skipped):
@@ -36,7 +40,12 @@ final class TapeWriter {
         case .malformed:
             self.malformedFrames += 1
             isWhole = false
-        case .ping, .error, .news, .unknown:
+        case .error(let text):
+            if let safe = self.key?.redacted(text), safe != text {
+                message = .error(safe)
+                bytes = FinnhubEncoder.error(safe)
+            }
+        case .ping, .news, .unknown:
             break
         }
         self.frames.append(TapeBatch.Frame(bytes: bytes, trades: first..<self.trades.count, isWhole: isWhole))
@@ -45,6 +54,9 @@ final class TapeWriter {
 
     /// The trades of the current read so far.
     var pendingTrades: Int { self.trades.count }
+
+    /// Whether the current read brought a whole frame.
+    var hasPendingFrames: Bool { !self.frames.isEmpty }
 
     /// Ends the current read: numbers its trades and hands them to every reader.
     ///

@@ -74,6 +74,8 @@ package final class StandIn: Sendable {
         let connections = try await loop.submit { NIOLoopBound(Connections(), eventLoop: loop) }.get()
         var keepalive = WebSocketSettings(role: .server)
         keepalive.pingInterval = settings.keepaliveInterval
+        // A client that may hold back for long may be long in coming to the close frame.
+        keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
         let webSocket = keepalive
         let channel = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -16,8 +16,10 @@ final class StandInHandler: ChannelInboundHandler {
     private static let framesPerTurn = 256
 
     private enum State {
-        /// Waiting for the first subscription, and for the go where there is one to wait for.
+        /// Waiting for the first subscription.
         case idle
+        /// Waiting for the go, where there is one to wait for.
+        case armed
         case playing
         case ended
     }
@@ -75,7 +77,9 @@ final class StandInHandler: ChannelInboundHandler {
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
         switch self.session.requested(FinnhubRequest.parse(bytes)) {
         case .none: break
-        case .error(let text): self.write(FinnhubEncoder.error(text))
+        case .error(let text):
+            // Who asks without reading the answers does not get more of them to keep.
+            if context.channel.isWritable { self.write(FinnhubEncoder.error(text)) }
         }
     }
 
@@ -108,8 +112,12 @@ final class StandInHandler: ChannelInboundHandler {
             self.giveUp(because: "\(error)")
             return
         }
-        self.state = .playing
-        self.go.hop(to: loop).assumeIsolated().whenSuccess { self.pump() }
+        self.state = .armed
+        self.go.hop(to: loop).assumeIsolated().whenSuccess {
+            guard case .armed = self.state else { return }
+            self.state = .playing
+            self.pump()
+        }
     }
 
     private func end() {
@@ -160,9 +168,18 @@ final class StandInHandler: ChannelInboundHandler {
         }
         if self.next == nil {
             self.end()
-            self.close(.normal, reason: StandIn.endOfRecording)
+            self.closeWhenWritten()
         }
         return self.next
+    }
+
+    /// Closes once the last frame has left: the closing handshake has a limit, and a client that reads slowly, or is held
+    /// back on purpose, would lose what still waits for it.
+    private func closeWhenWritten() {
+        guard let context else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenSuccess { self.close(.normal, reason: StandIn.endOfRecording) }
+        context.writeAndFlush(self.wrapOutboundOut(.framed(ByteBuffer())), promise: written)
     }
 
     private func giveUp(because reason: String) {

@@ -28,7 +28,8 @@ package final class StreamFeed: Service {
             self.ladder = ReconnectLadder.Settings()
             // The relay is near and ours: no need to wait a minute for it.
             self.ladder.limit = 5_000_000_000
-            self.ladder.settled = 0
+            // An attempt that comes to nothing carries nothing for 0 ns, and must climb.
+            self.ladder.settled = 1_000_000_000
         }
     }
 

@@ -16,6 +16,9 @@ protocol KeptConnection: AnyObject {
 /// Belongs to one event loop. It waits for exactly one thing at a time: an attempt, a connection's end, or the timer of
 /// the next attempt.
 final class ConnectionKeeper {
+    /// How long a stop waits for the closing handshake; the rest of the program has to stop in time too.
+    private static let stopLimit: TimeAmount = .milliseconds(250)
+
     private enum State {
         case idle
         /// An attempt is under way; it has limits of its own.
@@ -36,7 +39,13 @@ final class ConnectionKeeper {
     var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
     /// Is told what is true now; that trades flow is reported by whoever reads them.
     var report: (FeedStatus.Phase, _ reason: String?) -> Void = { _, _ in }
+    /// Leaves out what a reason must not tell: the key, should the service repeat it.
+    var redact: (String) -> String = { $0 }
     private var state = State.idle
+    /// The channel of the attempt under way, once there is one.
+    private var attempt: (any Channel)?
+    /// The end of a connection that came while its handler was being installed.
+    private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
     private var ladder: ReconnectLadder
     private var isStopping = false
     private var isReading = true
@@ -83,15 +92,22 @@ final class ConnectionKeeper {
         guard !self.isStopping else { return }
         self.isStopping = true
         switch self.state {
-        case .idle, .finished:
+        case .finished:
             break
+        case .idle:
+            self.finish(.success(()))
         case .connecting:
+            self.attempt?.close(promise: nil)
             self.finish(.success(()))
         case .connected(let connection, let channel):
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
-            channel.closeFuture.assumeIsolated().whenComplete { _ in self.finish(.success(())) }
+            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { self.finish(.success(())) }
+            channel.closeFuture.assumeIsolated().whenComplete { _ in
+                limit.cancel()
+                self.finish(.success(()))
+            }
         case .pausing(let timer):
             timer.cancel()
             self.finish(.success(()))
@@ -109,19 +125,31 @@ final class ConnectionKeeper {
     ///
     /// - Parameter tradedFor: for how long it carried trades, in nanoseconds.
     func connectionEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
-        guard case .connected = self.state else { return }
-        self.attemptEnded(failure, tradedFor: tradedFor)
+        switch self.state {
+        case .connected: self.attemptEnded(failure, tradedFor: tradedFor)
+        // The first write can find the socket broken.
+        case .connecting: self.earlyEnd = (failure, tradedFor)
+        case .idle, .pausing, .finished: break
+        }
     }
 
     private func connect() {
         self.state = .connecting
         self.report(.connecting, self.reason)
-        self.connector.connect(on: self.loop) { channel in
-            try self.connected(channel)
-        }.assumeIsolated().whenFailure { error in
+        self.connector.connect(
+            on: self.loop,
+            reached: { channel in try self.reached(channel) },
+            connected: { channel in try self.connected(channel) }
+        ).assumeIsolated().whenFailure { error in
             guard case .connecting = self.state else { return }
             self.attemptEnded(UpstreamFailure(error), tradedFor: 0)
         }
+    }
+
+    /// Takes the attempt's channel as soon as there is one, so that a stop can end it; throws when it came too late.
+    private func reached(_ channel: any Channel) throws {
+        guard case .connecting = self.state else { throw ChannelError.ioOnClosedChannel }
+        self.attempt = channel
     }
 
     private func connected(_ channel: any Channel) throws {
@@ -130,11 +158,20 @@ final class ConnectionKeeper {
             channel.close(promise: nil)
             return
         }
+        self.attempt = nil
+        if let end = self.earlyEnd {
+            self.earlyEnd = nil
+            self.attemptEnded(end.failure, tradedFor: end.tradedFor)
+            return
+        }
         self.state = .connected(connection, channel)
         if !self.isReading { connection.setReading(false) }
     }
 
     private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
+        self.attempt = nil
+        var failure = failure
+        failure.description = self.redact(failure.description)
         if self.isStopping {
             self.finish(.success(()))
             return

@@ -29,13 +29,20 @@ struct UpstreamConnector: Sendable {
         self.tls = settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil
     }
 
-    /// Opens one connection; `connected` is called on the loop before any frame is delivered.
+    /// Opens one connection.
+    ///
+    /// - Parameters:
+    ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
+    ///     sent.
+    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered.
     func connect(
         on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
         connected: @escaping (any Channel) throws -> Void
     ) -> EventLoopFuture<Void> {
         let address = self.settings.address
         let tls = self.tls
+        let reached = NIOLoopBound(reached, eventLoop: loop)
         let connected = NIOLoopBound(connected, eventLoop: loop)
         return ClientBootstrap(group: loop)
             .connectTimeout(self.settings.connectTimeout)
@@ -51,7 +58,9 @@ struct UpstreamConnector: Sendable {
             .connect(host: address.host, port: address.port)
             .flatMapErrorThrowing { error in throw UpstreamFailure(connecting: error, to: address) }
             .flatMap { channel in
-                self.secured(channel).flatMap {
+                channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
+                    self.secured(channel)
+                }.flatMap {
                     channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
                         try connected.value(channel)
                     }

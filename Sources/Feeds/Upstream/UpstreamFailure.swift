@@ -168,9 +168,10 @@ extension UpstreamFailure {
         switch error.kind {
         case .certificateRefused:
             self.init("\(error): if the service uses an authority of its own, name its file with --ca-file")
-        case .configuration, .alertReceived, .noApplicationProtocol, .protocolViolation, .handshakeInterrupted,
-            .timedOut,
-            .truncated, .library:
+        case .protocolViolation:
+            self.init("\(error): is the upstream address that of a TLS service?")
+        case .configuration, .alertReceived, .noApplicationProtocol, .handshakeInterrupted, .timedOut, .truncated,
+            .library:
             self.init("\(error)")
         }
     }

@@ -1,4 +1,3 @@
-package import Logging
 package import Market
 import NIOCore
 import NIOPosix
@@ -39,22 +38,31 @@ package final class Recorder: TapeReader {
         }
     }
 
-    /// What may wait for the disk, in bytes of frames.
+    /// What an entry costs beside its bytes.
+    private static let entryBytes = 64
+    /// What may wait for the disk, in bytes of memory.
     package static let maximumWaitingBytes = 64 << 20
 
     private let queue = Mutex(Queue())
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let file: Mutex<RecordingWriter>
-    private let logger: Logger
+    private let complain: @Sendable (String) -> Void
     /// The file's path.
     package let path: String
 
     /// Creates the file and writes its header.
     ///
+    /// - Parameter complain: is told, on the recorder's thread, each time that writing begins to fail.
     /// - Throws: ``RecordingWriter/Failure`` when the file exists or cannot be made.
-    package init(path: String, symbols: [String], started: Int64, program: String, logger: Logger) throws {
+    package init(
+        path: String,
+        symbols: [String],
+        started: Int64,
+        program: String,
+        complain: @escaping @Sendable (String) -> Void
+    ) throws {
         self.path = path
-        self.logger = logger
+        self.complain = complain
         self.file = Mutex(
             try RecordingWriter(path: path, header: RecordingHeader(program: program, symbols: symbols, start: started))
         )
@@ -64,13 +72,16 @@ package final class Recorder: TapeReader {
     package func read(_ batch: TapeBatch) {
         let mustWake = self.queue.withLock { queue -> Bool in
             guard !queue.isFinished else { return false }
+            // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
+            var storage = batch.frames.first?.bytes.storageCapacity ?? 0
             for frame in batch.frames {
-                let size = frame.bytes.readableBytes
-                guard queue.bytes + size <= Self.maximumWaitingBytes else {
+                let cost = frame.bytes.readableBytes + Self.entryBytes + storage
+                guard queue.bytes + cost <= Self.maximumWaitingBytes else {
                     queue.dropped += 1
                     continue
                 }
-                queue.bytes += size
+                storage = 0
+                queue.bytes += cost
                 queue.entries.append(Entry(received: batch.received, bytes: frame.bytes))
             }
             return queue.wakes()
@@ -120,8 +131,9 @@ package final class Recorder: TapeReader {
             if entries.isEmpty { return }
             self.file.withLock { file in
                 for entry in entries { file.append(frame: entry.bytes, received: entry.received) }
-                if let problem = file.flush() {
-                    self.logger.error("The recording cannot be written", metadata: ["reason": "\(problem)"])
+                file.flush()
+                if let problem = file.takeProblem() {
+                    self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")
                 }
             }
         }

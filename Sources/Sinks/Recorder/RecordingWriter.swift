@@ -12,6 +12,9 @@ struct RecordingWriter {
         let description: String
     }
 
+    /// How long all must have gone well before a failure is news again, in nanoseconds: on a full disk a short line still
+    /// finds room now and then.
+    private static let quietInterval: Int64 = 60_000_000_000
     /// How long written lines may be missing from the disk itself, in nanoseconds.
     private static let syncInterval: Int64 = 1_000_000_000
 
@@ -20,7 +23,11 @@ struct RecordingWriter {
     private var buffer = ByteBuffer()
     private var linesInBuffer: UInt64 = 0
     private var lastSync: Int64
-    private var isBroken = false
+    /// The newest frame's time; the lines' times never go back, though the wall clock may.
+    private var lastAt: Int64 = 0
+    /// When it last failed, monotonic ns; `nil` while all is well.
+    private var lastFailure: Int64?
+    private var untold: String?
     private var isClosed = false
     /// Frames and bytes in the file, and frames that could not be written.
     private(set) var frames: UInt64 = 0
@@ -34,54 +41,70 @@ struct RecordingWriter {
         guard descriptor >= 0 else {
             let reason =
                 errno == EEXIST ? "it exists, and a recording is never overwritten" : String(cString: strerror(errno))
-            throw Failure(description: "cannot record to \(path): \(reason); choose another --output")
+            throw Failure(description: "cannot record to \(path): \(reason); choose another file")
         }
         self.descriptor = descriptor
         self.started = header.start ?? 0
         self.lastSync = Self.now
         RecordingEncoder.header(header, into: &self.buffer)
-        if let problem = self.flush() { throw Failure(description: "cannot record to \(path): \(problem)") }
+        self.flush()
+        if let problem = self.takeProblem() {
+            _ = Glibc.close(descriptor)
+            unlink(path)
+            throw Failure(description: "cannot record to \(path): \(problem); choose another file")
+        }
     }
 
     /// Appends a frame to the buffer.
     ///
     /// - Parameter received: our wall clock, ns since 1970.
     mutating func append(frame: ByteBuffer, received: Int64) {
-        RecordingEncoder.frame(frame, at: received - self.started, into: &self.buffer)
+        self.lastAt = max(self.lastAt, received - self.started)
+        RecordingEncoder.frame(frame, at: self.lastAt, into: &self.buffer)
         self.linesInBuffer += 1
-        if self.buffer.readableBytes >= 1 << 20 { _ = self.flush() }
+        if self.buffer.readableBytes >= 1 << 20 { self.flush() }
     }
 
-    /// Writes the buffer out; answers with what is wrong, once for each time it begins to be wrong.
-    mutating func flush() -> String? {
+    /// What is wrong, once for each time it begins to be wrong.
+    mutating func takeProblem() -> String? {
+        defer { self.untold = nil }
+        return self.untold
+    }
+
+    private mutating func failed(_ problem: String, now: Int64) {
+        if self.lastFailure.map({ now - $0 >= Self.quietInterval }) ?? true { self.untold = problem }
+        self.lastFailure = now
+    }
+
+    /// Writes the buffer out.
+    mutating func flush() {
         let size = self.buffer.readableBytes
-        guard size > 0 else { return nil }
+        guard size > 0 else { return }
         let problem = self.writeOut()
-        if problem == nil {
-            self.bytes += UInt64(size)
-            self.frames += self.linesInBuffer
-        } else {
+        let now = Self.now
+        if let problem {
+            self.failed(problem, now: now)
             self.failed += self.linesInBuffer
             // Best effort: where this fails too, the reader finds one torn line in the middle and says so.
             _ = ftruncate(self.descriptor, off_t(self.bytes))
+        } else {
+            self.bytes += UInt64(size)
+            self.frames += self.linesInBuffer
         }
         self.buffer.clear(minimumCapacity: 0)
         self.linesInBuffer = 0
-        let now = Self.now
         if problem == nil, now - self.lastSync >= Self.syncInterval {
             self.lastSync = now
-            _ = fdatasync(self.descriptor)
+            if fdatasync(self.descriptor) != 0 { self.failed(String(cString: strerror(errno)), now: now) }
         }
-        defer { self.isBroken = problem != nil }
-        return self.isBroken ? nil : problem
     }
 
     /// Writes what is left, syncs and closes.
     mutating func close() {
         guard !self.isClosed else { return }
-        _ = self.flush()
+        self.flush()
         self.isClosed = true
-        _ = fdatasync(self.descriptor)
+        if fdatasync(self.descriptor) != 0 { self.failed(String(cString: strerror(errno)), now: Self.now) }
         _ = Glibc.close(self.descriptor)
     }
 

@@ -11,7 +11,7 @@ package import Wire
 /// It reads the tape on the feed's loop and does everything else on a loop of its own, where all its clients live.
 package final class Relay: TapeReader, Sendable {
     /// How long a stop may take, whatever the clients do.
-    private static let stopLimit: TimeAmount = .milliseconds(1_700)
+    private static let stopLimit: TimeAmount = .seconds(1)
     /// How long clients may take to read what is left when a replay has ended.
     private static let finishLimit: TimeAmount = .seconds(10)
 

@@ -3,6 +3,7 @@ import Market
 extension Assembly {
     /// Plays a recording through everything that live trades go through, to its end or until it is stopped.
     package static func replay(_ order: ReplayOrder, _ settings: Settings) async throws {
+        EarlyStop.take()
         var replay = InnerReplay(
             settings: settings,
             recording: order.recording,

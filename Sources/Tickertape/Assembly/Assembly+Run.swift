@@ -4,6 +4,7 @@ import Market
 extension Assembly {
     /// Follows the market until it is stopped, or the bundled recording when there is no key.
     package static func run(_ settings: Settings) async throws {
+        EarlyStop.take()
         guard let token = settings.token else {
             try await Self.demo(settings)
             return

@@ -9,6 +9,7 @@ import TLS
 extension Assembly {
     /// Serves a recording to other programs until it is stopped.
     package static func serve(_ order: ServeOrder, _ settings: Settings) async throws {
+        EarlyStop.take()
         let recording = try OperatorError.opening(recording: order.recording)
         let logger = ProgramLog.make(level: settings.logLevel)
         let authority = try CertificateAuthority(name: "tickertape stand-in")
@@ -46,21 +47,12 @@ extension Assembly {
                     ?? "--ca-out FILE writes the authority that clients must trust"
             )
         }
-        let services = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [
-                    ServiceGroupConfiguration.ServiceConfiguration(
-                        service: ProgramPart("stand-in") {
-                            try await gracefulShutdown()
-                            await standIn.stop()
-                        }
-                    )
-                ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: ProgramLog.silent
-            )
-        )
-        try await services.run()
-        try await group.shutdownGracefully()
+        try await TickerProgram.live([
+            ProgramPart("stand-in") {
+                try? await gracefulShutdown()
+                await standIn.stop()
+            }
+        ])
+        await group.end()
     }
 }

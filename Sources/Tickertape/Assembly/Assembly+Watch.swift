@@ -3,13 +3,13 @@ import Logging
 import Market
 import NIOCore
 import NIOPosix
-import ServiceLifecycle
 import Sinks
 import Wire
 
 extension Assembly {
     /// Shows what the relay at `url` sends until it is stopped.
     package static func watch(_ url: StreamURL, _ settings: Settings) async throws {
+        EarlyStop.take()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
@@ -52,14 +52,8 @@ extension Assembly {
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason) })
             }
         }
-        let services = ServiceGroup(
-            configuration: TickerProgram.configuration(
-                for: [shown.part, ProgramPart("feed") { try await feed.run() }],
-                logger: ProgramLog.silent
-            )
-        )
-        try await services.run()
-        try await group.shutdownGracefully()
+        try await TickerProgram.live([shown.part, ProgramPart("feed") { try await feed.run() }])
+        await group.end()
     }
 }
 

@@ -58,6 +58,6 @@ struct InnerReplay {
             throw error
         }
         await standIn.stop()
-        try await group.shutdownGracefully()
+        await group.end()
     }
 }

@@ -29,6 +29,20 @@ extension FinnhubSettings {
     }
 }
 
+extension FinnhubSettings {
+    /// Finds out whether the trust roots can be used, before anything is opened or made.
+    ///
+    /// - Throws: ``OperatorError`` with what to change.
+    func checkTrust() throws(OperatorError) {
+        guard self.upstream.isEncrypted else { return }
+        do throws(TLSError) {
+            _ = try TLSContext(client: self.tls)
+        } catch {
+            throw OperatorError("\(error) (tls.ca-file, --ca-file)", status: .configuration)
+        }
+    }
+}
+
 extension RelaySettings {
     init(_ settings: Settings, listen: Endpoint) {
         self.init(host: listen.host, port: listen.port)

@@ -27,6 +27,7 @@ struct TickerProgram {
 
     /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
+        try self.feed.checkTrust()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let feedLoop = group.next()
         let status = FeedStatus(
@@ -49,7 +50,7 @@ struct TickerProgram {
                 relay: relay.map { "ws://\($0.endpoint)" },
                 clients: relay?.relay.counter
             )
-            recorder = try self.makeRecorder(logger: shown?.logger ?? ProgramLog.make(level: self.settings.logLevel))
+            recorder = try self.makeRecorder()
         } catch {
             await relay?.relay.stop()
             throw error
@@ -88,13 +89,12 @@ struct TickerProgram {
         }
         if let shown { parts.append(shown.part) }
         parts.append(self.feedPart(feed, relay: relay?.relay, shown: shown, tally: tally))
-        let services = ServiceGroup(configuration: Self.configuration(for: parts, logger: ProgramLog.silent))
         do {
-            try await services.run()
+            try await Self.live(parts)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
         }
-        try await group.shutdownGracefully()
+        await group.end()
     }
 
     /// The life of the parts: a part that ends ends the program, and so do the signals.
@@ -139,7 +139,7 @@ struct TickerProgram {
         }
     }
 
-    private func makeRecorder(logger: Logger) throws -> Recorder? {
+    private func makeRecorder() throws -> Recorder? {
         guard let path = self.settings.record.file else { return nil }
         do {
             return try Recorder(
@@ -147,7 +147,7 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
-                logger: logger
+                complain: { Console.complain("warning: \($0)") }
             )
         } catch {
             throw OperatorError("\(error)", status: .failure)
@@ -180,7 +180,12 @@ struct TickerProgram {
             // A replay is over: everybody gets the rest, and a person may look at the end for as long as they like.
             if !isQuiet { Console.complain(tally.report) }
             await shown?.display.finish()
-            await relay?.finish()
+            await withGracefulShutdownHandler {
+                await relay?.finish()
+            } onGracefulShutdown: {
+                // Nobody wants to wait for slow clients any more.
+                Task { await relay?.stop() }
+            }
             if shown?.isScreen == true { try await gracefulShutdown() }
         }
     }

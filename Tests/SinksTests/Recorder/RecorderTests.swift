@@ -1,4 +1,3 @@
-import Logging
 import Market
 import NIOCore
 import Sinks
@@ -20,7 +19,7 @@ struct RecorderTests {
             symbols: ["BINANCE:BTCUSDT"],
             started: 1_000,
             program: "test",
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            complain: { Issue.record("\($0)") }
         )
     }
 
@@ -66,6 +65,20 @@ struct RecorderTests {
         }
         #expect(frames.map(\.0) == [500, 500, 2_000_000_000])
         #expect(frames.map(\.1) == Self.frames)
+    }
+
+    @Test("never lets the times go back, though the wall clock may: a frame from before the start could not be read")
+    func clockBack() async throws {
+        let folder = try TemporaryFolder()
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        for received: Int64 in [1_500, 400, 1_600] {
+            recorder.read(self.batch([Self.frames[1]], received: received))
+        }
+        _ = await recorder.finish()
+        let times = self.events(of: try folder.read("a.jsonl")).compactMap { event in
+            if case .frame(let frame) = event { frame.at } else { nil }
+        }
+        #expect(times == [500, 500, 600])
     }
 
     @Test("never overwrites a file, and says what to do")

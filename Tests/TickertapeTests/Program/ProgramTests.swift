@@ -236,6 +236,78 @@ struct ProgramTests {
         try await server.stop()
     }
 
+    @Test("ends with 78 and the cure when the authority's file cannot be used, and leaves no recording behind")
+    func badAuthority() async throws {
+        let folder = try TemporaryFolder()
+        let program = try self.start(
+            "record",
+            "--ca-file",
+            "\(folder.path)/missing.pem",
+            "--relay",
+            "off",
+            "\(folder.path)/new.jsonl",
+            environment: ["FINNHUB_TOKEN": "x"]
+        )
+        #expect(await program.ending() == .exit(78))
+        #expect(program.errors.contains("--ca-file"), "\(program.errors)")
+        #expect(access("\(folder.path)/new.jsonl", F_OK) != 0)
+    }
+
+    @Test("goes on when the recording's disk is full, says it once, and counts what is missing")
+    func fullDisk() async throws {
+        let folder = try TemporaryFolder()
+        // A file that may not grow beyond 64 blocks of 512 or 1024 bytes behaves as on a full disk.
+        let shell = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "trap '' XFSZ; ulimit -f 64; exec '\(RunningProgram.tickertape)' replay '\(Self.demo)' --speed max "
+                    + "--quiet --relay off --record '\(folder.path)/new.jsonl'",
+            ]
+        )
+        #expect(await shell.ending() == .exit(0))
+        #expect(shell.errors.contains("replayed 8847 trades"), "\(shell.errors)")
+        #expect(shell.errors.ranges(of: "cannot be written").count == 1, "\(shell.errors)")
+        let recorded = try #require(RunningProgram.number(in: shell.errors, behind: "recorded "))
+        let lines = shell.errors.split(separator: "\n")
+        let warning = try #require(lines.last { $0.contains("frames are missing there") }, "\(shell.errors)")
+        #expect(RunningProgram.number(in: String(warning), behind: "warning: ").map { $0 > 0 } == true)
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: try folder.read("new.jsonl")))
+        reader.finish()
+        var frames = 0
+        while let event = reader.next() {
+            switch event {
+            case .frame: frames += 1
+            case .header: break
+            case .damaged, .torn: Issue.record("\(event)")
+            }
+        }
+        #expect(frames == recorded)
+    }
+
+    @Test("stops within two seconds of SIGTERM while a client that does not read holds up a replay's end")
+    func stopsAtFrozenEnd() async throws {
+        let program = try self.start(
+            "replay",
+            Self.demo,
+            "--speed",
+            "max",
+            "--wait-client",
+            "--quiet",
+            "--relay",
+            "127.0.0.1:0"
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.client("finnhub_sample.py", "ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT")
+        #expect(!(await client.lines(1)).isEmpty)
+        client.send(signal: SIGSTOP)
+        #expect(await program.complains(of: "replayed"))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
+        client.send(signal: SIGKILL)
+    }
+
     @Test("ends with 69 and the cure when the relay's port is taken")
     func portTaken() async throws {
         let first = try self.start("--quiet", "--relay", "127.0.0.1:0")
