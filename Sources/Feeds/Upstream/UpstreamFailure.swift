@@ -166,11 +166,10 @@ extension UpstreamFailure {
 
     private init(tls error: TLSError) {
         switch error.kind {
-        case .certificateRefused:
+        case .certificateRefused where error.reason.hasSuffix("(unknown CA)"):
             self.init("\(error): if the service uses an authority of its own, name its file with --ca-file")
-        case .configuration, .alertReceived, .noApplicationProtocol, .protocolViolation, .handshakeInterrupted,
-            .timedOut,
-            .truncated, .library:
+        case .certificateRefused, .configuration, .alertReceived, .noApplicationProtocol, .protocolViolation,
+            .handshakeInterrupted, .timedOut, .truncated, .library:
             self.init("\(error)")
         }
     }
