@@ -28,7 +28,8 @@ package final class StreamFeed: Service {
             self.ladder = ReconnectLadder.Settings()
             // The relay is near and ours: no need to wait a minute for it.
             self.ladder.limit = 5_000_000_000
-            self.ladder.settled = 0
+            // Any connection that brought a message was good; an attempt that failed, which counts 0, was not.
+            self.ladder.settled = 1
         }
     }
 
