@@ -34,7 +34,7 @@ struct RecordingWriter {
         guard descriptor >= 0 else {
             let reason =
                 errno == EEXIST ? "it exists, and a recording is never overwritten" : String(cString: strerror(errno))
-            throw Failure(description: "cannot record to \(path): \(reason); choose another --output")
+            throw Failure(description: "cannot record to \(path): \(reason); choose another name")
         }
         self.descriptor = descriptor
         self.started = header.start ?? 0
