@@ -111,6 +111,24 @@ struct FinnhubFeedTests {
         #expect(asked == [#"{"type":"subscribe","symbol":"A"}"#, #"{"type":"subscribe","symbol":"B"}"#])
     }
 
+    @Test("names --ca-file as a cure only where the authority is unknown")
+    func certificateCures() async throws {
+        let stranger = try CertificateAuthority(name: "stranger")
+        for (issuer, addresses, words, hasCure) in [
+            (stranger, ["127.0.0.1"], "unknown CA", true),
+            (Certificates.authority, ["127.0.0.9"], "mismatch", false),
+        ] {
+            let credentials = try issuer.issue(names: ["elsewhere"], addresses: addresses)
+            let server = try await ScriptedFinnhub.start(credentials: credentials) { _ in .play([]) }
+            let running = try await self.start(server, authority: Certificates.authority)
+            #expect(await running.log.waits { $0.words.contains("reconnecting") })
+            let reason = try #require(running.log.contents.statuses.compactMap(\.reason).first)
+            #expect(reason.contains(words), "\(reason)")
+            #expect(reason.contains("--ca-file") == hasCure, "\(reason)")
+            try await self.stop(running, server)
+        }
+    }
+
     @Test("stops with a cure when the key is rejected")
     func keyRejected() async throws {
         let server = try await ScriptedFinnhub.start { _ in

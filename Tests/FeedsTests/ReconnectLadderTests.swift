@@ -41,6 +41,16 @@ struct ReconnectLadderTests {
         #expect(ladder.failures == 1)
     }
 
+    @Test("climbs to five seconds for who watches a relay that is not there, and begins anew after a link that stood")
+    func watching() {
+        let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 1)
+        var ladder = ReconnectLadder(settings: StreamFeed.Settings(relay: relay, symbols: []).ladder)
+        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1) }
+        #expect(waits == [second / 2, second, 2 * second, 4 * second, 5 * second])
+        #expect(ladder.failures == 5)
+        #expect(ladder.connectionEnded(tradedFor: second, chance: 1) == second / 2)
+    }
+
     @Test("obeys Retry-After, and otherwise doubles a minute up to five")
     func rateLimit() {
         var ladder = ReconnectLadder()

@@ -218,9 +218,10 @@ final class StandInHandler: ChannelInboundHandler {
     }
 
     /// Moves the trades' times so that the recording's beginning is now; only for a demo, where old times would mislead.
+    /// A frame comes after its last trade, so that no trade is from the future.
     private func moveToNow() {
-        guard let first = self.trades.first else { return }
-        let shift = self.rebase ?? (self.wallClock() - first.exchangeTime)
+        guard let last = self.trades.last else { return }
+        let shift = self.rebase ?? (self.wallClock() - last.exchangeTime)
         self.rebase = shift
         for index in self.trades.indices { self.trades[index].exchangeTime += shift }
     }
