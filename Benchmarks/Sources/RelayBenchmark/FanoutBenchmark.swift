@@ -63,7 +63,14 @@ struct FanoutBenchmark {
         let before = process.cpu
         let count = rate * self.bench.options.seconds
         let books = try crowd.send(count, every: interval)
-        return Round(books: books, expected: count * clients, cpu: process.cpu - before)
+        let round = Round(books: books, expected: count * clients, cpu: process.cpu - before)
+        if relay == .tickertape, books.delivered != round.expected || books.repeated > 0 {
+            self.bench.breaches.append(
+                "fanout: \(round.expected - books.delivered) of \(round.expected) deliveries to \(clients) clients are"
+                    + " missing, \(books.repeated) came twice or late, \(clients - crowd.openCount) clients were closed"
+            )
+        }
+        return round
     }
 
     /// Delivered and lost are sums of all rounds, everything else is the middle round's.

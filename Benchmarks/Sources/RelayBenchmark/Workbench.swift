@@ -5,6 +5,8 @@ import Glibc
 final class Workbench {
     let options: Options
     let folder: ScratchFolder
+    /// What must not be; the run then fails at its end, with all tables shown.
+    var breaches: [String] = []
 
     init(_ options: Options) throws {
         self.options = options

@@ -26,6 +26,8 @@ do {
         guard let file = bench.options.jsonFile else { continue }
         try FileText.append(rows.map { $0.json(benchmark: benchmark.name) + "\n" }.joined(), to: file)
     }
+    for breach in bench.breaches { Workbench.say("RelayBenchmark: \(breach)") }
+    exit(bench.breaches.isEmpty ? 0 : 1)
 } catch {
     Workbench.say("RelayBenchmark: \(error)")
     exit(1)
