@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Measurements of the hot path. A package of its own, so that the program's own package does not carry it.
+// Measurements: of the hot path (Benchmarks), and of the built program from outside (RelayBenchmark). A package of its own,
+// so that the program's own package does not carry them.
 let package = Package(
     name: "tickertape-benchmarks",
     dependencies: [
@@ -19,5 +20,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
+        .target(name: "CLinux"),
+        .executableTarget(name: "RelayBenchmark", dependencies: ["CLinux"]),
     ]
 )

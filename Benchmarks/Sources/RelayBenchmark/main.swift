@@ -1,0 +1,34 @@
+// Measures the built program from outside, with load on loopback. Everything is bounded in time and ends by itself.
+import Glibc
+
+do {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.contains("--help") {
+        Workbench.show(Options.usage)
+        exit(0)
+    }
+    // The role that `Workbench.startBaseline` gives to a second process of this program.
+    if arguments.first == "baseline", arguments.count == 3, let up = Int(arguments[1]), let port = Int(arguments[2]) {
+        var relay = try BaselineRelay(upstreamPort: up, port: port)
+        try relay.run()
+        exit(0)
+    }
+    let bench = try Workbench(Options(arguments))
+    let benchmarks: [(name: String, rows: () throws -> [Row])] = [
+        ("throughput", { try ThroughputBenchmark(bench: bench).rows() }),
+        ("fanout", { try FanoutBenchmark(bench: bench).rows() }),
+        ("memory", { try MemoryBenchmark(bench: bench).rows() }),
+        ("screen", { try ScreenBenchmark(bench: bench).rows() }),
+    ]
+    for benchmark in benchmarks where bench.options.wants(benchmark.name) {
+        let rows = try benchmark.rows()
+        Workbench.show("\n### \(benchmark.name)\n\n\(Row.table(rows))")
+        guard let file = bench.options.jsonFile else { continue }
+        try FileText.append(rows.map { $0.json(benchmark: benchmark.name) + "\n" }.joined(), to: file)
+    }
+    for breach in bench.breaches { Workbench.say("RelayBenchmark: \(breach)") }
+    exit(bench.breaches.isEmpty ? 0 : 1)
+} catch {
+    Workbench.say("RelayBenchmark: \(error)")
+    exit(1)
+}
