@@ -20,6 +20,8 @@ package final class PriceDisplay: TapeReader {
         var model: DisplayModel
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
+        /// Whether the screen gets the state at the end of this turn of the loop.
+        var mustPublish = false
     }
 
     private let loop: any EventLoop
@@ -82,7 +84,7 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             state.model.statusChanged(status)
             if case .lines(let printer) = self.output { printer.statusChanged(status) }
-            self.publish(&state)
+            self.publishSoon(&state)
         }
     }
 
@@ -134,8 +136,21 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
+    /// the word alone would hold their price back for as long as the cap on frames wants.
+    private func publishSoon(_ state: inout State) {
+        guard case .screen = self.output, !state.mustPublish else { return }
+        state.mustPublish = true
+        self.loop.execute {
+            self.state.withValue { state in
+                if state.mustPublish { self.publish(&state) }
+            }
+        }
+    }
+
     private func publish(_ state: inout State) {
         guard case .screen(let display) = self.output else { return }
+        state.mustPublish = false
         if let clients { state.model.clientsChanged(clients()) }
         display.publish(state.model.state)
     }
