@@ -82,6 +82,12 @@ package final class FinnhubFeed: Service, FlowControl {
         self.loop.execute { supervisor.value.wish(for: symbol) }
     }
 
+    /// Asks the service for a symbol no more, unless it is one of the feed's own.
+    package func unwish(_ symbol: String) {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.unwish(symbol) }
+    }
+
     /// Holds the service back: nothing is read until ``resume()``.
     package func pause() {
         let supervisor = self.supervisor

@@ -67,6 +67,13 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         self.context?.flush()
     }
 
+    /// Asks for a symbol no more.
+    func unwish(_ symbol: String) {
+        guard self.session.unwished(symbol) else { return }
+        self.write(.unsubscribe(symbol))
+        self.context?.flush()
+    }
+
     /// Starts the closing handshake.
     func close() {
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)

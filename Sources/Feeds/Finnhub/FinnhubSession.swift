@@ -72,6 +72,13 @@ package struct FinnhubSession: Sendable {
         return .subscribe
     }
 
+    /// Takes the end of a wish; answers whether the symbol was asked for.
+    package mutating func unwished(_ symbol: String) -> Bool {
+        guard let index = self.symbols.firstIndex(of: symbol) else { return false }
+        self.symbols.remove(at: index)
+        return true
+    }
+
     /// Takes a read that brought frames, `trades` of them trades; answers with the freshness if it changed.
     package mutating func framesArrived(trades: Int, now: Int64) -> Freshness? {
         self.lastFrame = now

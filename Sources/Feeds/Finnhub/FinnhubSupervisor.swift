@@ -77,6 +77,13 @@ final class FinnhubSupervisor {
         self.handler?.wish(for: symbol)
     }
 
+    /// Takes the end of a wish; the feed's own symbols stay.
+    func unwish(_ symbol: String) {
+        guard !self.settings.symbols.contains(symbol) else { return }
+        self.symbols.removeAll { $0 == symbol }
+        self.handler?.unwish(symbol)
+    }
+
     private func opened(_ channel: any Channel) throws -> any KeptConnection {
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
         let handler = FinnhubHandler(

@@ -34,14 +34,18 @@ package final class Relay: TapeReader, Sendable {
 
     /// - Parameters:
     ///   - eventLoop: where the relay lives; another one than the feed's, so that neither waits for the other.
+    ///   - ownSymbols: what the feed has whether a client wants it or not.
     ///   - demand: is told every symbol that a client wants and the feed does not have, once, on `eventLoop`.
+    ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
     ///   - status: what is true of the feed until it says otherwise.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
         logger: Logger,
+        ownSymbols: [String] = [],
         demand: @escaping @Sendable (String) -> Void,
+        release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
         status: FeedStatus
     ) {
@@ -58,7 +62,9 @@ package final class Relay: TapeReader, Sendable {
                 loop: eventLoop,
                 logger: logger,
                 gauges: self.gauges,
+                ownSymbols: ownSymbols,
                 demand: demand,
+                release: release,
                 flow: self.flow,
                 status: status
             ),

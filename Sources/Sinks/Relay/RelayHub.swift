@@ -15,6 +15,7 @@ final class RelayHub {
     let logger: Logger
     private let gauges: RelayGauges
     private let demand: @Sendable (String) -> Void
+    private let release: @Sendable (String) -> Void
 
     /// The symbols asked of the upstream.
     var ledger: SymbolLedger
@@ -44,7 +45,9 @@ final class RelayHub {
         loop: any EventLoop,
         logger: Logger,
         gauges: RelayGauges,
+        ownSymbols: [String],
         demand: @escaping @Sendable (String) -> Void,
+        release: @escaping @Sendable (String) -> Void,
         flow: FlowGate?,
         status: FeedStatus
     ) {
@@ -53,10 +56,11 @@ final class RelayHub {
         self.logger = logger
         self.gauges = gauges
         self.demand = demand
+        self.release = release
         self.flow = flow
         self.status = status
         self.statusFrame = Self.framed(StreamEncoder.status(status))
-        self.ledger = SymbolLedger(limit: settings.symbolLimit)
+        self.ledger = SymbolLedger(limit: settings.symbolLimit, own: ownSymbols)
         self.desk = PriceDesk(settings: settings.pipeline)
     }
 
@@ -112,6 +116,11 @@ final class RelayHub {
     func subscribed(demand symbol: String? = nil) {
         self.gauges.subscribed()
         if let symbol { self.demand(symbol) }
+    }
+
+    /// A client wants a symbol no more; with the last one the upstream need not send it.
+    func gaveUp(_ symbol: String) {
+        if self.ledger.unwanted(symbol) { self.release(symbol) }
     }
 
     // MARK: What the feed brings

@@ -6,6 +6,8 @@ import Wire
 /// A client of `/v1/stream`: gets prices, and the newest of each when it was too slow for some.
 final class StreamClient: RelayClient {
     private var session = StreamSession()
+    /// The symbols for which it has a place in the ledger.
+    private var wished: Set<String> = []
     /// What became true while the client did not read.
     private var isStatusPostponed = false
     private var postponedGap: Gap?
@@ -36,8 +38,10 @@ final class StreamClient: RelayClient {
             for symbol in symbols { self.subscribe(symbol) }
         case .unsubscribe(let symbols) where symbols.isEmpty:
             self.session.unfollowAll()
+            self.giveUpAll()
         case .unsubscribe(let symbols):
             for symbol in symbols {
+                if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }
                 guard let row = self.hub.desk.knownRow(of: symbol) else { continue }
                 self.session.unfollow(row)
             }
@@ -53,6 +57,10 @@ final class StreamClient: RelayClient {
         guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit else {
             return self.answer("\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))")
         }
+        // Rows stay for as long as the relay does, so their number has a bound of its own.
+        guard self.hub.desk.knownRow(of: symbol) != nil || self.hub.desk.rowCount < SymbolTable.capacity else {
+            return self.answer("\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))")
+        }
         let answer = self.hub.ledger.wanted(symbol)
         switch answer {
         case .invalid:
@@ -60,6 +68,7 @@ final class StreamClient: RelayClient {
         case .full:
             self.answer("\(TradesSession.tooManySymbols): \(symbol)")
         case .known, .demand:
+            self.wished.insert(symbol)
             let row = self.hub.row(of: symbol)
             if self.session.follow(row) { self.showNewest(row) }
             self.hub.subscribed(demand: answer == .demand ? symbol : nil)
@@ -70,6 +79,7 @@ final class StreamClient: RelayClient {
     func refused(_ symbol: String, message: String) {
         guard let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) else { return }
         self.session.unfollow(row)
+        self.wished.remove(symbol)
         self.answer(message)
     }
 
@@ -146,7 +156,16 @@ final class StreamClient: RelayClient {
         self.hub.flush()
     }
 
-    override func closed() { self.session.unfollowAll() }
+    override func closed() {
+        self.session.unfollowAll()
+        self.giveUpAll()
+    }
+
+    private func giveUpAll() {
+        let symbols = self.wished
+        self.wished = []
+        for symbol in symbols { self.hub.gaveUp(symbol) }
+    }
 }
 
 /// One price as WebSocket frames, encoded when first needed and shared from then on.

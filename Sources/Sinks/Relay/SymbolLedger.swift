@@ -1,7 +1,7 @@
 /// The symbols that the upstream has been asked for or sends already, all readers together.
 ///
 /// It keeps hostile or mistaken wishes away from the upstream: names that can not be symbols, and more symbols than one
-/// connection may have.
+/// connection may have. A symbol that only readers wished for gives up its place with the last of them.
 struct SymbolLedger {
     enum Answer: Equatable {
         /// The feed has it, or has been asked for it.
@@ -18,23 +18,58 @@ struct SymbolLedger {
     static let longestName = 64
 
     private let limit: Int
-    private var known: Set<String> = []
+    /// The feed's own symbols, which are there without any reader.
+    private var own: Set<String>
+    /// How many readers want each of the others.
+    private var readers: [String: Int] = [:]
+    /// Symbols given up, of which a trade may still be under way.
+    private var givenUp: Set<String> = []
 
-    init(limit: Int) { self.limit = limit }
+    /// The most names that are remembered as given up.
+    private static let mostGivenUp = 4_096
+
+    init(limit: Int, own: some Sequence<String> = []) {
+        self.limit = limit
+        self.own = Set(own)
+    }
 
     /// Notes that the feed has the symbol.
-    mutating func appeared(_ symbol: String) { self.known.insert(symbol) }
+    mutating func appeared(_ symbol: String) {
+        if self.readers[symbol] == nil, !self.givenUp.contains(symbol) { self.own.insert(symbol) }
+    }
 
     /// Notes that the upstream does not take the symbol, so that its place is free and it may be asked for again.
-    mutating func refused(_ symbol: String) { self.known.remove(symbol) }
+    mutating func refused(_ symbol: String) {
+        self.own.remove(symbol)
+        self.readers[symbol] = nil
+    }
 
     /// Answers a reader's wish, and takes a place for it if that needs one.
     mutating func wanted(_ symbol: String) -> Answer {
         guard Self.isPlausible(symbol) else { return .invalid }
-        if self.known.contains(symbol) { return .known }
-        guard self.known.count < self.limit else { return .full }
-        self.known.insert(symbol)
+        if self.own.contains(symbol) { return .known }
+        if let count = self.readers[symbol] {
+            self.readers[symbol] = count + 1
+            return .known
+        }
+        guard self.own.count + self.readers.count < self.limit else { return .full }
+        self.readers[symbol] = 1
+        self.givenUp.remove(symbol)
         return .demand
+    }
+
+    /// Takes back one reader's wish that was answered `known` or `demand`; answers whether it was the last, so that the
+    /// upstream need not send the symbol any more.
+    mutating func unwanted(_ symbol: String) -> Bool {
+        guard let count = self.readers[symbol] else { return false }
+        guard count == 1 else {
+            self.readers[symbol] = count - 1
+            return false
+        }
+        self.readers[symbol] = nil
+        if self.givenUp.count >= Self.mostGivenUp { self.givenUp = [] }
+        self.givenUp.insert(symbol)
+        return true
     }
 
     /// Whether the name can be a symbol: not empty, not too long, no control characters. (Spaces exist: `IC MARKETS:1`.)

@@ -37,6 +37,9 @@ final class TradesClient: RelayClient {
         switch self.session.received(FinnhubRequest.parse(text), ledger: &self.hub.ledger) {
         case .changed(let demand):
             self.hub.wishesChanged(self, wanting: self.session.symbols, demand: demand)
+        case .gaveUp(let symbol):
+            self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
+            self.hub.gaveUp(symbol)
         case .refuse(let message):
             self.answer(FinnhubEncoder.error(message))
         case .nothing:
@@ -95,7 +98,10 @@ final class TradesClient: RelayClient {
     /// Time has passed for a client that is being watched.
     func timePassed() { self.obey(self.backlog.timePassed(waiting: self.waitingBytes, now: self.hub.now)) }
 
-    override func closed() { self.backlog.ended() }
+    override func closed() {
+        self.backlog.ended()
+        for symbol in self.session.left() { self.hub.gaveUp(symbol) }
+    }
 
     private func obey(_ verdict: Backlog.Verdict) {
         switch verdict {

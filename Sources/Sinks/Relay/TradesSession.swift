@@ -5,6 +5,8 @@ struct TradesSession {
     enum Action: Equatable {
         /// The client's symbols have changed; the one just added is to be asked for if the feed lacks it.
         case changed(demand: String?)
+        /// The client has given up a symbol.
+        case gaveUp(String)
         /// An error in Finnhub's words.
         case refuse(String)
         case nothing
@@ -38,7 +40,7 @@ struct TradesSession {
                 return .changed(demand: symbol)
             }
         case .unsubscribe(let symbol):
-            return self.symbols.remove(symbol) == nil ? .nothing : .changed(demand: nil)
+            return self.symbols.remove(symbol) == nil ? .nothing : .gaveUp(symbol)
         case .other:
             return .nothing  // news and press releases are not relayed; Finnhub is as silent about what a plan lacks
         case nil:
@@ -48,6 +50,12 @@ struct TradesSession {
 
     /// Takes in that the upstream does not take a symbol; answers whether the client had asked for it.
     mutating func refused(_ symbol: String) -> Bool { self.symbols.remove(symbol) != nil }
+
+    /// Takes in that the client is gone; answers with what it had asked for.
+    mutating func left() -> Set<String> {
+        defer { self.symbols = [] }
+        return self.symbols
+    }
 
     static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolLedger.longestName))" }
 }

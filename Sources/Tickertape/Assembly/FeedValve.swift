@@ -10,6 +10,8 @@ final class FeedValve: FlowControl {
 
     func wish(for symbol: String) { self.feed.withLock { $0 }?.wish(for: symbol) }
 
+    func unwish(_ symbol: String) { self.feed.withLock { $0 }?.unwish(symbol) }
+
     func pause() { self.feed.withLock { $0 }?.pause() }
 
     func resume() { self.feed.withLock { $0 }?.resume() }

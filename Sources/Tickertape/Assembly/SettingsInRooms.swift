@@ -114,3 +114,13 @@ extension Relay {
     /// Reads the number of clients.
     var counter: @Sendable () -> Int { { self.clientCount } }
 }
+
+extension FeedStatus.Source {
+    /// Whether the feed goes as fast as its slowest lossless reader: a replay at speed `max`.
+    var waitsForReaders: Bool {
+        switch self {
+        case .replay(_, let speed): speed == nil
+        case .live, .demo: false
+        }
+    }
+}

@@ -127,8 +127,11 @@ struct TickerProgram {
             settings: RelaySettings(self.settings, listen: listen),
             eventLoop: loop,
             logger: logger,
+            ownSymbols: self.feed.symbols,
             demand: { symbol in valve.wish(for: symbol) },
-            flow: self.isReplay ? valve : nil,
+            release: { symbol in valve.unwish(symbol) },
+            // At a pace of its own a replay does as the market does, and waits for nobody.
+            flow: self.feed.source.waitsForReaders ? valve : nil,
             status: status
         )
         do {

@@ -25,6 +25,7 @@ final class RelayFixture: Sendable {
     static func run(
         flow: (any FlowControl)? = nil,
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
+        ownSymbols: [String] = [],
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -37,7 +38,9 @@ final class RelayFixture: Sendable {
             settings: settings,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
+            ownSymbols: ownSymbols,
             demand: { calls.add($0) },
+            release: { calls.add("-\($0)") },
             flow: flow,
             status: status
         )

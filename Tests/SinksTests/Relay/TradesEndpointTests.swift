@@ -120,6 +120,37 @@ struct TradesEndpointTests {
         }
     }
 
+    @Test("a symbol gives up its place with the last client that wanted it, by its word or by its end")
+    func givesUpPlaces() async throws {
+        try await RelayFixture.run(ownSymbols: ["OWN"]) {
+            $0.symbolLimit = 3
+        } body: { fixture in
+            let first = try await fixture.tradesClient("OWN", "A", "B")
+            let second = try await fixture.tradesClient("A")
+            let stream = try await fixture.streamClient()
+            try await second.subscribe("C")
+            #expect(try await second.frame().text.contains("too many symbols"))
+            try await first.unsubscribe("A")
+            try await first.unsubscribe("B")
+            try await first.unsubscribe("OWN")
+            try await fixture.settle(first)
+            // `A` is wanted by the second still, and the feed's own is nobody's to give up.
+            #expect(fixture.calls.all == ["A", "B", "-B"])
+            try await stream.subscribe("C")
+            try await fixture.settle(stream)
+            await second.close()
+            await stream.close()
+            let third = try await RawClient.open(at: fixture.address)
+            // Both ends have to come first.
+            for _ in 0..<200 where fixture.calls.all.count < 6 { try await fixture.settle(third) }
+            #expect(Set(fixture.calls.all.suffix(2)) == ["-A", "-C"])
+            try await third.subscribe("D")
+            try await third.subscribe("E")
+            try await fixture.settle(third)
+            #expect(fixture.calls.all.suffix(2) == ["D", "E"])
+        }
+    }
+
     @Test("an upstream that does not take a symbol is heard by those who asked for it")
     func passesRefusals() async throws {
         try await RelayFixture.run { fixture in
