@@ -49,11 +49,7 @@ package final class RunningProgram: Sendable {
         let open = Mutex(3)
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
         let closed: @Sendable () -> Void = { [weak self] in
-            guard
-                open.withLock({
-                    $0 -= 1; return $0 == 0
-                }), let self
-            else { return }
+            guard open.withLock({ $0 -= 1; return $0 == 0 }), let self else { return }
             let ending: Ending =
                 process.terminationReason == .exit
                 ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
