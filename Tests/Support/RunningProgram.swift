@@ -49,11 +49,11 @@ package final class RunningProgram: Sendable {
         let open = Mutex(3)
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
         let closed: @Sendable () -> Void = { [weak self] in
-            guard
-                open.withLock({
-                    $0 -= 1; return $0 == 0
-                }), let self
-            else { return }
+            let isLast = open.withLock { count -> Bool in
+                count -= 1
+                return count == 0
+            }
+            guard isLast, let self else { return }
             let ending: Ending =
                 process.terminationReason == .exit
                 ? .exit(process.terminationStatus) : .signal(process.terminationStatus)

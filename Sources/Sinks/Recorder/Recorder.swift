@@ -96,20 +96,25 @@ package final class Recorder: TapeReader {
     /// Writes what is queued, syncs and closes the file; answers with what it holds.
     package func finish() async -> Report {
         self.queue.withLock { $0.isFinished = true }
-        // The pool has one thread, so this runs behind every drain.
-        let report = try? await self.pool.runIfActive {
-            self.drain()
-            return self.file.withLock { file -> Report in
-                file.close()
-                return Report(
-                    frames: file.frames,
-                    bytes: file.bytes,
-                    dropped: file.failed + self.queue.withLock { $0.dropped }
-                )
-            }
+        // The pool has one thread, so this runs behind every drain. Not `runIfActive`, which a cancelled task leaves out:
+        // the file must be whole however the program ends.
+        let report = await withCheckedContinuation { continuation in
+            self.pool.submit { _ in continuation.resume(returning: self.close()) }
         }
         try? await self.pool.shutdownGracefully()
-        return report ?? Report(frames: 0, bytes: 0, dropped: 0)
+        return report
+    }
+
+    private func close() -> Report {
+        self.drain()
+        return self.file.withLock { file in
+            file.close()
+            return Report(
+                frames: file.frames,
+                bytes: file.bytes,
+                dropped: file.failed + self.queue.withLock { $0.dropped }
+            )
+        }
     }
 
     private func schedule() {

@@ -81,6 +81,20 @@ struct RecorderTests {
         #expect(times == [500, 500, 600])
     }
 
+    @Test("brings the file to its end also in a task that is cancelled")
+    func cancelled() async throws {
+        let folder = try TemporaryFolder()
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        recorder.read(self.batch(Self.frames, received: 2_000))
+        let finish = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await recorder.finish()
+        }
+        finish.cancel()
+        #expect(await finish.value.frames == 3)
+        #expect(self.events(of: try folder.read("a.jsonl")).count == 4)
+    }
+
     @Test("never overwrites a file, and says what to do")
     func existing() throws {
         let folder = try TemporaryFolder()
