@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOTLS
+import Synchronization
 import TLS
 import WebSocket
 
@@ -19,14 +20,26 @@ struct ConnectorSettings: Sendable {
 }
 
 /// The way from an address to an open WebSocket: name, TCP, TLS, upgrade, each with its limit.
-struct UpstreamConnector: Sendable {
+///
+/// Made once for all connections, so that TLS sessions are resumed.
+final class UpstreamConnector: Sendable {
     private let settings: ConnectorSettings
-    private let tls: TLSContext?
+    /// Nothing where there is no TLS, and after a refused certificate: then the trust is read anew, which a person may
+    /// have mended meanwhile.
+    private let tls: Mutex<TLSContext?>
 
     /// - Throws: ``TLSError`` when the trust roots cannot be used.
     init(_ settings: ConnectorSettings) throws(TLSError) {
         self.settings = settings
-        self.tls = settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil
+        self.tls = Mutex(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
+    }
+
+    private func tlsContext() throws(TLSError) -> TLSContext? {
+        guard self.settings.address.isEncrypted else { return nil }
+        if let known = self.tls.withLock({ $0 }) { return known }
+        let context = try TLSContext(client: self.settings.tls)
+        self.tls.withLock { $0 = context }
+        return context
     }
 
     /// Opens one connection.
@@ -41,7 +54,12 @@ struct UpstreamConnector: Sendable {
         connected: @escaping (any Channel) throws -> Void
     ) -> EventLoopFuture<Void> {
         let address = self.settings.address
-        let tls = self.tls
+        let tls: TLSContext?
+        do throws(TLSError) {
+            tls = try self.tlsContext()
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
         let reached = NIOLoopBound(reached, eventLoop: loop)
         let connected = NIOLoopBound(connected, eventLoop: loop)
         return ClientBootstrap(group: loop)
@@ -66,13 +84,16 @@ struct UpstreamConnector: Sendable {
                     }
                 }.flatMapErrorThrowing { error in
                     channel.close(promise: nil)
+                    if let error = error as? TLSError, error.kind == .certificateRefused {
+                        self.tls.withLock { $0 = nil }
+                    }
                     throw error
                 }
             }
     }
 
     private func secured(_ channel: any Channel) -> EventLoopFuture<Void> {
-        guard self.tls != nil else { return channel.eventLoop.makeSucceededVoidFuture() }
+        guard self.settings.address.isEncrypted else { return channel.eventLoop.makeSucceededVoidFuture() }
         do {
             return try channel.pipeline.syncOperations.handler(type: TLSReadiness.self).secured.futureResult
         } catch {

@@ -71,7 +71,10 @@ struct DisplayPart {
                 group.addTask {
                     switch output {
                     case .screen(let screen): _ = await screen.run()
-                    case .lines(let printer): _ = await printer.run()
+                    case .lines(let printer):
+                        if case .failed(let reason) = await printer.run() {
+                            throw OperatorError("cannot write the lines: \(reason)", status: .failure)
+                        }
                     }
                     return true
                 }

@@ -138,8 +138,8 @@ struct TradesEndpointTests {
             #expect(fixture.calls.all == ["A", "B", "-B"])
             try await stream.subscribe("C")
             try await fixture.settle(stream)
-            await second.close()
-            await stream.close()
+            try await second.close()
+            try await stream.close()
             let third = try await RawClient.open(at: fixture.address)
             // Both ends have to come first.
             for _ in 0..<200 where fixture.calls.all.count < 6 { try await fixture.settle(third) }

@@ -329,6 +329,49 @@ struct ProgramTests {
         #expect(shell.output.hasPrefix("{\"type\":"))
     }
 
+    @Test("ends with 1 and the reason when its output does not take the lines")
+    func fullOutput() async throws {
+        let shell = try RunningProgram(
+            "/bin/sh",
+            ["-c", "'\(RunningProgram.tickertape)' --format plain --relay off >/dev/full"]
+        )
+        #expect(await shell.ending(atMost: .seconds(20)) == .exit(1))
+        #expect(shell.errors.contains("No space left on device"), "\(shell.errors)")
+    }
+
+    @Test("trusts a renewed authority without a restart")
+    func renewedAuthority() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let authority = "\(folder.path)/ca.pem"
+        func serve(_ listen: String) throws -> RunningProgram {
+            try self.start("serve", Self.demo, "--listen", listen, "--ca-out", authority)
+        }
+        let first = try serve("127.0.0.1:0")
+        #expect(await first.complains(of: "the authority to trust is in"))
+        let port = try #require(RunningProgram.number(in: first.errors, behind: "wss://127.0.0.1:"))
+        let program = try self.start(
+            "--upstream",
+            "wss://127.0.0.1:\(port)",
+            "--ca-file",
+            authority,
+            "--relay",
+            "off",
+            "--format",
+            "plain",
+            environment: ["FINNHUB_TOKEN": "x"]
+        )
+        #expect(!(await program.lines(1)).isEmpty)
+        first.send(signal: SIGKILL)
+        #expect(await first.ending() != nil)
+        let second = try serve("127.0.0.1:\(port)")
+        #expect(await program.complains(of: "gap of"))
+        for server in [second, program] {
+            server.send(signal: SIGTERM)
+            #expect(await server.ending(atMost: .seconds(2)) == .exit(0))
+        }
+    }
+
     @Test("watches a running relay, and says when the relay is gone")
     func watches() async throws {
         let program = try self.start("--quiet", "--relay", "127.0.0.1:0")

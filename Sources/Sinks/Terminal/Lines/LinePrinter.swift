@@ -11,6 +11,8 @@ package final class LinePrinter: Sendable {
         case stopped
         /// Nobody reads the output any more.
         case closed
+        /// The output does not take the lines, with the system's reason.
+        case failed(String)
     }
 
     struct Mailbox {
@@ -99,6 +101,8 @@ private struct LineLoop {
     private var pendingErrors: ArraySlice<UInt8> = []
     private var stopAt: Int64?
     private var isClosed = false
+    /// Why the output does not take lines, in the system's words.
+    private var failure: String?
 
     init(printer: LinePrinter) {
         self.printer = printer
@@ -108,7 +112,7 @@ private struct LineLoop {
     mutating func run() -> LinePrinter.ExitCause {
         while true {
             let isLast = self.fill()
-            guard self.flush() else { return .closed }
+            guard self.flush() else { return self.failure.map { .failed($0) } ?? .closed }
             // The next piece follows at once when this one is gone.
             if self.pending.isEmpty, self.hasMore { continue }
             if isLast {
@@ -161,7 +165,7 @@ private struct LineLoop {
             case .wrote(let count): self.pendingErrors = self.pendingErrors.dropFirst(count)
             case .full: errorsAreOpen = false
             // Notices that nobody reads are no reason to end.
-            case .closed: self.pendingErrors = []
+            case .closed, .failed: self.pendingErrors = []
             }
         }
         while !self.pending.isEmpty {
@@ -169,6 +173,9 @@ private struct LineLoop {
             case .wrote(let count): self.pending = self.pending.dropFirst(count)
             case .full: return true
             case .closed: return false
+            case .failed(let number):
+                self.failure = String(cString: strerror(number))
+                return false
             }
         }
         return true

@@ -12,6 +12,8 @@ final class PatientOutput: Sendable {
         case full
         /// Nobody will ever read it.
         case closed
+        /// The system does not take it, for a reason such as a full disk; its number.
+        case failed(Int32)
     }
 
     private enum Manner {
@@ -67,7 +69,9 @@ final class PatientOutput: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN: return .full
-            default: return .closed
+            // The reader has gone, or the terminal has.
+            case EPIPE, EIO, ECONNRESET, EBADF: return .closed
+            case let number: return .failed(number)
             }
         }
     }

@@ -90,7 +90,7 @@ struct TerminalLoop {
             switch self.display.device.write(self.pending) {
             case .wrote(let count): self.pending = self.pending.dropFirst(count)
             case .full: return true
-            case .closed: return false
+            case .closed, .failed: return false
             }
         }
         return true
