@@ -132,6 +132,14 @@ final class FinnhubSupervisor {
     }
 
     private func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
+        if self.writer.malformedElements + self.writer.malformedFrames > 0 {
+            self.logger.warning(
+                "Some of what the service sent could not be read",
+                metadata: [
+                    "elements": "\(self.writer.malformedElements)", "frames": "\(self.writer.malformedFrames)",
+                ]
+            )
+        }
         var failure = UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
