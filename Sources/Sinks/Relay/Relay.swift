@@ -153,7 +153,10 @@ package final class Relay: TapeReader, Sendable {
             throw RelayError.alreadyStarted
         }
         try await self.eventLoop.submit { self.hub.value.start() }.get()
-        self.logger.info("the relay listens", metadata: ["host": "\(self.settings.host)", "port": "\(bound.port ?? 0)"])
+        self.logger.info(
+            "the relay listens",
+            metadata: ["host": "\(self.settings.host)", "port": "\(bound.port ?? 0)"]
+        )
         return bound
     }
 
