@@ -1,4 +1,7 @@
-"""The Python sample of Finnhub's documentation; only the URL differs, and a message is one line flushed at once."""
+"""A client after the Python sample of Finnhub's documentation (websocket-client's WebSocketApp and its callbacks).
+
+The URL and the symbols are arguments, the trace is off, and a message is one line flushed at once.
+"""
 import sys
 
 import websocket

@@ -35,7 +35,7 @@ struct ProgramTests {
         return try RunningProgram(path, ["\(RunningProgram.sources)/Tests/Clients/\(script)"] + arguments)
     }
 
-    @Test("gives Finnhub's own Python sample every frame of a replay at full speed, byte for byte, in order, once")
+    @Test("gives a client after Finnhub's Python sample every frame of a replay at speed max, as it was, in order")
     func finnhubSample() async throws {
         let expected = Self.tradeFrames(of: try TemporaryFolder.text(of: Self.demo))
         try #require(expected.count > 100)
