@@ -95,7 +95,9 @@ let package = Package(
 
         .target(
             name: "TickertapeTesting",
-            dependencies: ["Market", "Wire", "WebSocket", "TLS", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix],
+            dependencies: [
+                "Market", "Wire", "WebSocket", "TLS", "Feeds", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
+            ],
             path: "Tests/Support",
             swiftSettings: house
         ),
