@@ -12,7 +12,9 @@ struct FaultTests {
         #expect(try Fault("rst=upgrade@2") == Fault(.cut(.upgrade, isReset: true), connections: 2...2))
         #expect(try Fault("hang=tcp@1-3") == Fault(.hang(.tcp), connections: 1...3))
         #expect(try Fault("half-open@2-") == Fault(.halfOpen, connections: 2...Int.max))
-        #expect(try Fault("cut-frame@10s") == Fault(.cutFrame, window: .init(from: 10 * Self.second, to: 10 * Self.second)))
+        #expect(
+            try Fault("cut-frame@10s") == Fault(.cutFrame, window: .init(from: 10 * Self.second, to: 10 * Self.second))
+        )
         #expect(
             try Fault("stall=BINANCE:BTCUSDT@1.5s-2m@7")
                 == Fault(
@@ -69,8 +71,10 @@ struct FaultTests {
             ("duplicate=0", "duplicate=P"), ("duplicate=1.5", "duplicate=P"), ("duplicate=nan", "duplicate=P"),
             ("duplicate=0.5,copies=1", "copies=N"), ("reorder", "reorder=P"), ("garbage=-1", "garbage=P"),
             ("huge=1", "huge=SIZE"), ("huge=1GB", "huge=SIZE"), ("huge=99MB", "huge=SIZE"), ("slow=1kB", "slow=SIZE/s"),
-            ("slow=0B/s", "slow=SIZE/s"), ("error=", "error=TEXT"), ("cut-frame=1", "cut-frame"), ("stall=", "stall[=SYMBOL]"),
-            ("drop@soon", "neither connections"), ("drop@0", "neither connections"), ("drop@3-1", "neither connections"),
+            ("slow=0B/s", "slow=SIZE/s"), ("error=", "error=TEXT"), ("cut-frame=1", "cut-frame"),
+            ("stall=", "stall[=SYMBOL]"),
+            ("drop@soon", "neither connections"), ("drop@0", "neither connections"),
+            ("drop@3-1", "neither connections"),
             ("drop@20s-10s", "neither connections"), ("drop@", "neither connections"),
             ("drop@1@2", "second time"), ("drop@1s@2s", "second time"), ("status=500@3s", "no time"),
             ("hang=tls@3s", "no time"), ("throw-out@3s", "a time of its own"), ("drop@1,x=y", "options come before"),

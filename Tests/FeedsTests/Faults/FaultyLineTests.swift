@@ -43,7 +43,9 @@ struct FaultyLineTests {
             var settings = WebSocketSettings(role: .server)
             settings.pingInterval = .seconds(20)
             try pipeline.addWebSocketHandlers(settings)
-            try pipeline.addHandler(FaultHandler(faults, line: self.line) { [unowned self] in self.told.append("\($0)") })
+            try pipeline.addHandler(
+                FaultHandler(faults, line: self.line) { [unowned self] in self.told.append("\($0)") }
+            )
         }
 
         func send(_ text: String) {
@@ -60,7 +62,9 @@ struct FaultyLineTests {
         }
 
         /// A frame that the server sends.
-        static func frame(_ text: String, opcode: UInt8 = 0x81) -> [UInt8] { [opcode, UInt8(text.utf8.count)] + text.utf8 }
+        static func frame(_ text: String, opcode: UInt8 = 0x81) -> [UInt8] {
+            [opcode, UInt8(text.utf8.count)] + text.utf8
+        }
 
         deinit {
             self.line.stop()

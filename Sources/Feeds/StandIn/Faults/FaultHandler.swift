@@ -25,7 +25,8 @@ package final class FaultHandler: ChannelDuplexHandler {
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.faults.webSocketOpened(now: Self.now(context))
-        self.arm(context: context)
+        // What is due at once must not wait for the loop's next turn: the client's first request may be read in this one.
+        self.timeReached(context: context)
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
@@ -127,8 +128,12 @@ package final class FaultHandler: ChannelDuplexHandler {
         let due = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
             self.timer = nil
-            for event in self.faults.timeReached(now: Self.now(context)) { self.happen(event) }
-            self.arm(context: context)
+            self.timeReached(context: context)
         }
+    }
+
+    private func timeReached(context: ChannelHandlerContext) {
+        for event in self.faults.timeReached(now: Self.now(context)) { self.happen(event) }
+        self.arm(context: context)
     }
 }
