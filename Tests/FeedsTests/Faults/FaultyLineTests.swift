@@ -252,6 +252,20 @@ struct FaultyLineTests {
         #expect(!connection.channel.isActive)
     }
 
+    @Test("distant, drops only behind what was sent before the drop, half a frame included")
+    func latencyBeforeTheDrop() throws {
+        let connection = try Connection("cut-frame", latency: .seconds(1))
+        connection.send("0123456789")
+        connection.send("more")
+        connection.wait(.milliseconds(900))
+        #expect(!connection.socket.isOutputClosed)
+        connection.wait(.milliseconds(100))
+        #expect(try connection.taken() == Connection.frame("0123456789").dropLast(5))
+        #expect(connection.socket.isOutputClosed)
+        connection.wait(.seconds(5))
+        #expect(!connection.channel.isActive)
+    }
+
     @Test("a frame that waits to be overtaken leaves before the recording's end is said")
     func heldFrame() throws {
         let connection = try Connection("reorder=1")

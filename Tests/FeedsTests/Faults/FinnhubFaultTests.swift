@@ -281,7 +281,9 @@ struct FinnhubFaultTests {
     @Test("a test can let anything happen at its own moment")
     func atOwnMoment() async throws {
         let running = try await self.run([]) { connection in
-            connection == 0 ? [.send(Self.trade(0)), .fault(.close(code: 1012, reason: "restart"))] : [.send(Self.trade(connection))]
+            connection == 0
+                ? [.send(Self.trade(0)), .fault(.close(code: 1012, reason: "restart"))]
+                : [.send(Self.trade(connection))]
         }
         #expect(await running.log.waits { $0.lines.contains { $0.contains("60001") } })
         running.server.happen(.reset, on: 1)

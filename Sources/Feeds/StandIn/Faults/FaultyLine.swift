@@ -32,6 +32,8 @@ package final class FaultyLine: ChannelDuplexHandler {
     private enum Parcel {
         case bytes(ByteBuffer, EventLoopPromise<Void>?)
         case close(CloseMode, EventLoopPromise<Void>?)
+        /// The end of a dropped connection.
+        case fin
     }
 
     private var state = State.open
@@ -56,10 +58,20 @@ package final class FaultyLine: ChannelDuplexHandler {
 
     // MARK: What can happen to it
 
-    /// Ends TCP without a word of the protocols above: a FIN behind what has left already.
+    /// Ends TCP without a word of the protocols above: a FIN behind what was sent before.
     package func drop() {
-        guard let context, self.end(.silent) else { return }
-        // Only this direction: a socket that is closed with input unread is reset, and the reset overtakes the FIN.
+        guard let context, case .open = self.state else { return }
+        self.state = .silent
+        guard let last = self.parcels.last else {
+            self.finish(context: context)
+            return
+        }
+        self.parcels.append((last.due, .fin))
+        self.setLimit(Self.silenceLimit, context: context)
+    }
+
+    /// Ends only this direction: a socket that is closed with input unread is reset, and the reset overtakes the FIN.
+    private func finish(context: ChannelHandlerContext) {
         context.close(mode: .output, promise: nil)
         self.setLimit(Self.dropLimit, context: context)
     }
@@ -171,6 +183,7 @@ package final class FaultyLine: ChannelDuplexHandler {
     private func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         guard self.bytesOnTheWay + bytes.readableBytes <= Self.mostBytes else {
             promise?.fail(ChannelError.ioOnClosedChannel)
+            self.forgetParcels()
             self.drop()
             return
         }
@@ -207,6 +220,9 @@ package final class FaultyLine: ChannelDuplexHandler {
             case .close(let mode, let promise):
                 context.flush()
                 context.close(mode: mode, promise: promise)
+            case .fin:
+                context.flush()
+                self.finish(context: context)
             }
         }
         context.flush()
@@ -223,6 +239,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         for (_, parcel) in parcels {
             switch parcel {
             case .bytes(_, let promise), .close(_, let promise): promise?.fail(ChannelError.ioOnClosedChannel)
+            case .fin: break
             }
         }
     }
