@@ -14,6 +14,8 @@ package final class FaultyLine: ChannelDuplexHandler {
     private static let roomyBytes = 64 << 10
     /// Above this many bytes on their way the client is dropped: what it makes the stand-in answer is not kept for ever.
     private static let mostBytes = 32 << 20
+    /// What a write costs beside its bytes: a million pongs of no bytes are not free.
+    private static let parcelBytes = 64
     /// How long a dropped connection waits for the peer's end of it.
     private static let dropLimit: TimeAmount = .seconds(5)
     /// How long a peer that is never answered again may keep its socket.
@@ -38,7 +40,9 @@ package final class FaultyLine: ChannelDuplexHandler {
 
     private var state = State.open
     private var pacer: LinePacer
-    private var parcels: CircularBuffer<(due: Int64, parcel: Parcel)> = []
+    private var parcels: CircularBuffer<(arrival: Int64, parcel: Parcel)> = []
+    /// What of the first parcel is delivered next, and when.
+    private var piece: (bytes: Int, due: Int64)?
     private var bytesOnTheWay = 0
     private var timer: Scheduled<Void>?
     private var limit: Scheduled<Void>?
@@ -66,7 +70,7 @@ package final class FaultyLine: ChannelDuplexHandler {
             self.finish(context: context)
             return
         }
-        self.parcels.append((last.due, .fin))
+        self.parcels.append((last.arrival, .fin))
         self.setLimit(Self.silenceLimit, context: context)
     }
 
@@ -171,7 +175,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         case .open where self.parcels.isEmpty, .ended:
             context.close(mode: mode, promise: promise)
         case .open:
-            self.parcels.append((self.parcels.last?.due ?? 0, .close(mode, promise)))
+            self.parcels.append((self.parcels.last?.arrival ?? 0, .close(mode, promise)))
         case .silent, .gone:
             // The protocols above may think what they want: nobody hears of it.
             promise?.succeed(())
@@ -187,20 +191,24 @@ package final class FaultyLine: ChannelDuplexHandler {
             self.drop()
             return
         }
-        self.bytesOnTheWay += bytes.readableBytes
-        var rest = bytes
-        let now = Int64(context.eventLoop.now.uptimeNanoseconds)
-        while let piece = rest.readSlice(length: min(rest.readableBytes, self.pacer.pieceBytes)) {
-            let isLast = rest.readableBytes == 0
-            let due = self.pacer.deliver(bytes: piece.readableBytes, now: now)
-            self.parcels.append((due, .bytes(piece, isLast ? promise : nil)))
-            if isLast { break }
-        }
+        self.bytesOnTheWay += bytes.readableBytes + Self.parcelBytes
+        let arrival = self.pacer.arrival(now: Int64(context.eventLoop.now.uptimeNanoseconds))
+        self.parcels.append((arrival, .bytes(bytes, promise)))
         self.arm(context: context)
     }
 
+    /// The next piece, cut off only when its turn comes, so that what waits costs no more than its bytes.
+    private func nextPiece() -> (bytes: Int, due: Int64)? {
+        if let piece { return piece }
+        guard let first = self.parcels.first else { return nil }
+        var bytes = 0
+        if case .bytes(let all, _) = first.parcel { bytes = min(all.readableBytes, self.pacer.pieceBytes) }
+        self.piece = (bytes, self.pacer.deliver(bytes: bytes, arrived: first.arrival))
+        return self.piece
+    }
+
     private func arm(context: ChannelHandlerContext) {
-        guard self.timer == nil, let next = self.parcels.first else { return }
+        guard self.timer == nil, let next = self.nextPiece() else { return }
         let due = NIODeadline.uptimeNanoseconds(UInt64(max(next.due, 0)))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
             self.timer = nil
@@ -211,12 +219,19 @@ package final class FaultyLine: ChannelDuplexHandler {
     private func deliver(context: ChannelHandlerContext) {
         let now = Int64(context.eventLoop.now.uptimeNanoseconds)
         let hadRoom = self.hasRoom
-        while let next = self.parcels.first, next.due <= now {
-            self.parcels.removeFirst()
-            switch next.parcel {
-            case .bytes(let bytes, let promise):
-                self.bytesOnTheWay -= bytes.readableBytes
-                context.write(self.wrapOutboundOut(bytes), promise: promise)
+        while let next = self.nextPiece(), next.due <= now {
+            self.piece = nil
+            let first = self.parcels.removeFirst()
+            switch first.parcel {
+            case .bytes(var bytes, let promise):
+                self.bytesOnTheWay -= next.bytes
+                guard next.bytes < bytes.readableBytes, let start = bytes.readSlice(length: next.bytes) else {
+                    self.bytesOnTheWay -= Self.parcelBytes
+                    context.write(self.wrapOutboundOut(bytes), promise: promise)
+                    continue
+                }
+                self.parcels.prepend((first.arrival, .bytes(bytes, promise)))
+                context.write(self.wrapOutboundOut(start), promise: nil)
             case .close(let mode, let promise):
                 context.flush()
                 context.close(mode: mode, promise: promise)
@@ -235,6 +250,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         self.timer = nil
         let parcels = self.parcels
         self.parcels = []
+        self.piece = nil
         self.bytesOnTheWay = 0
         for (_, parcel) in parcels {
             switch parcel {

@@ -12,6 +12,7 @@ struct LinePacer: Sendable {
     let jitter: Int64
     /// When the line is free again, nanoseconds.
     private var free: Int64 = .min
+    private var newestArrival: Int64 = .min
     private var generator: SeededGenerator
 
     init(bytesPerSecond: Int?, latency: Int64, jitter: Int64, seed: UInt64) {
@@ -27,12 +28,17 @@ struct LinePacer: Sendable {
     /// How many bytes to deliver in one piece: a tenth of a second's, at least one.
     var pieceBytes: Int { self.bytesPerSecond.map { max($0 / 10, 1) } ?? .max }
 
-    /// When a piece that is given at `now` is delivered; both in nanoseconds.
-    mutating func deliver(bytes: Int, now: Int64) -> Int64 {
-        var due = now + self.latency
-        if self.jitter > 0 { due += Int64.random(in: 0...self.jitter, using: &self.generator) }
-        // A byte takes its time on the line behind the bytes before it.
-        due = max(due, self.free)
+    /// When what is given at `now` comes to the line's narrow end; both in nanoseconds.
+    mutating func arrival(now: Int64) -> Int64 {
+        var arrival = now + self.latency
+        if self.jitter > 0 { arrival += Int64.random(in: 0...self.jitter, using: &self.generator) }
+        self.newestArrival = max(arrival, self.newestArrival)
+        return self.newestArrival
+    }
+
+    /// When a piece that has arrived is through, behind the pieces before it.
+    mutating func deliver(bytes: Int, arrived: Int64) -> Int64 {
+        var due = max(arrived, self.free)
         if let rate = self.bytesPerSecond { due += Int64(Double(bytes) / Double(rate) * 1e9) }
         self.free = due
         return due
