@@ -62,12 +62,15 @@ struct StatusWords {
         case .keyRejected(let retryAt):
             let (when, lasts) = Self.next(retryAt, wall: wall)
             self.ink = .alarm
-            self.forms = ["KEY REJECTED\(when)\(because)", "KEY REJECTED\(when)", "KEY REJECTED", "KEY"]
+            self.forms = ["KEY REJECTED\(when)\(because)", "KEY REJECTED\(when)", "KEY REJECTED", "BAD KEY"]
             self.lasts = lasts
         case .keyInUse(let retryAt):
             let (when, lasts) = Self.next(retryAt, wall: wall)
             self.ink = .alarm
-            self.forms = ["KEY IN USE ELSEWHERE\(when)\(because)", "KEY IN USE ELSEWHERE\(when)", "KEY IN USE", "KEY"]
+            self.forms = [
+                "KEY IN USE ELSEWHERE\(when)\(because)", "KEY IN USE ELSEWHERE\(when)", "KEY IN USE ELSEWHERE",
+                "KEY IN USE", "IN USE",
+            ]
             self.lasts = lasts
         case .noSuchSymbol:
             self.ink = .alarm
@@ -90,7 +93,7 @@ struct StatusWords {
     private static func next(_ retryAt: Int64?, wall: Int64) -> (words: String, lasts: Int64?) {
         guard let retryAt else { return ("", nil) }
         let wait = retryAt - wall
-        let words = AgeText.seconds(wait) == 0 ? ", next attempt now" : ", next attempt in \(AgeText.words(wait))"
+        let words = AgeText.seconds(wait) == 0 ? ", next now" : ", next in \(AgeText.words(wait))"
         return (words, AgeText.untilChange(shrinking: wait))
     }
 
