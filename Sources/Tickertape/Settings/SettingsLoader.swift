@@ -60,6 +60,8 @@ extension Settings {
             if let warning = try token.consider(settings, written: written, file: file) { warnings.append(warning) }
         }
         if let warning = try token.readFile(&settings) { warnings.append(warning) }
+        settings.proxyVariables = ProxyVariables(environment)
+        if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()
         if !settings.tls.verify {
             warnings.append(
