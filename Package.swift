@@ -108,6 +108,24 @@ let package = Package(
             path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),
+        // What strangers send, and the rules that hold whatever it is; `scripts/fuzz` runs it by the million.
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["WebSocket", "Market", "Wire", .nioCore, .nioEmbedded, .nioHTTP1],
+            path: "Tests/Fuzz/Targets",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/Seeded",
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets", "TickertapeTesting"],
+            swiftSettings: house
+        ),
         .testTarget(
             name: "TLSTests",
             dependencies: ["TLS", "TickertapeTesting", .nioCore, .nioEmbedded, .nioPosix, .nioTLS],
@@ -152,3 +170,15 @@ let package = Package(
         ),
     ]
 )
+
+// libFuzzer brings a `main` of its own, so this links only with its flags (`scripts/fuzz`).
+if Context.environment["TICKERTAPE_LIBFUZZER"] == "1" {
+    package.targets.append(
+        .executableTarget(
+            name: "LibFuzzer",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/LibFuzzer",
+            swiftSettings: outer
+        )
+    )
+}
