@@ -59,6 +59,13 @@ package protocol TapeReader: AnyObject, Sendable {
     func read(_ batch: TapeBatch)
     /// Takes a change of the feed's state.
     func statusChanged(_ status: FeedStatus)
+    /// Takes a change of one symbol's state.
+    func symbolChanged(_ status: SymbolStatus)
     /// Takes a gap; it stands between the batches before and after this call.
     func gapFound(_ gap: Gap)
+}
+
+extension TapeReader {
+    /// Most readers tell nothing of single symbols.
+    package func symbolChanged(_ status: SymbolStatus) {}
 }

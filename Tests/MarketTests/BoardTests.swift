@@ -122,7 +122,7 @@ import Testing
         let firsts = [tape.append(count: 3), tape.append(count: 0), tape.append(count: 1)]
         #expect(firsts == [1, 4, 4])
         let gap = tape.markGap(from: 10, to: 20, reason: "reset")
-        #expect(gap == Gap(from: 10, to: 20, reason: "reset", nextSequence: 5))
+        #expect(gap == Gap(from: 10, to: 20, reason: "reset", nextSequence: 5, epoch: tape.epoch))
         #expect(tape.gaps == 1)
     }
 }

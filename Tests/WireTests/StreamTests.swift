@@ -57,9 +57,10 @@ import Wire
 
     @Test("gaps and errors have the keys of the contract")
     func others() {
-        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18)
+        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18, epoch: 7)
         #expect(
-            String(buffer: StreamEncoder.gap(gap)) == #"{"type":"gap","from":1,"to":2,"reason":"reset","nextSeq":18}"#
+            String(buffer: StreamEncoder.gap(gap))
+                == #"{"type":"gap","from":1,"to":2,"reason":"reset","nextSeq":18,"epoch":7,"overlap":null}"#
         )
         #expect(String(buffer: StreamEncoder.error("no\n")) == #"{"type":"error","msg":"no\n"}"#)
     }
@@ -69,12 +70,23 @@ import Wire
         let update = try self.update()
         #expect(StreamMessage.parse(StreamEncoder.price(update)) == .price(update))
         #expect(StreamMessage.parse(StreamEncoder.snapshot(update.summary, skipped: 3)) == .snapshot(update))
-        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18)
+        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18, epoch: 7, overlap: 3)
         #expect(StreamMessage.parse(StreamEncoder.gap(gap)) == .gap(gap))
+        let states: [SymbolStatus.State] = [
+            .asked, .live, .quiet, .refused(.noSuchSymbol, retryAt: 9_000_000),
+            .refused(.notPermitted, retryAt: 9_000_000), .refused(.overLimit, retryAt: 9_000_000),
+        ]
+        for state in states {
+            let status = SymbolStatus(symbol: "IC MARKETS:1", state: state, since: 5_000_000, reason: "r")
+            #expect(StreamMessage.parse(StreamEncoder.symbol(status)) == .symbol(status))
+        }
         #expect(StreamMessage.parse(StreamEncoder.error("no")) == .error("no"))
         let phases: [FeedStatus.Phase] = [
             .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: 7_000_000),
-            .rateLimited(until: 8_000_000), .keyRejected, .ended, .stopped,
+            .rateLimited(until: 8_000_000), .keyRejected(retryAt: nil),
+            .keyRejected(retryAt: 9_000_000), .keyInUse(retryAt: 9_000_000), .stale, .noSuchSymbol, .notPermitted,
+            .ended,
+            .stopped,
         ]
         let sources: [FeedStatus.Source] = [
             .live, .demo, .replay(file: "x", speed: nil), .replay(file: "x", speed: 0.1),
@@ -87,7 +99,8 @@ import Wire
                     phase: phase,
                     since: 5_000_000,
                     reason: "r",
-                    certificateChecked: true
+                    certificateChecked: true,
+                    via: "127.0.0.1:8080"
                 )
                 #expect(StreamMessage.parse(StreamEncoder.status(status)) == .status(status))
             }

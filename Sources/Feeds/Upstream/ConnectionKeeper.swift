@@ -183,7 +183,7 @@ final class ConnectionKeeper {
             self.finish(.success(()))
             return
         case .keyRejected:
-            self.report(.keyRejected, failure.description)
+            self.report(.keyRejected(retryAt: nil), failure.description)
             self.finish(.failure(failure))
             return
         case .rateLimited(let retryAfter):

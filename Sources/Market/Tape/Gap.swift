@@ -1,17 +1,32 @@
 /// A stretch of time in which trades may have happened that the tape does not hold.
 package struct Gap: Sendable, Equatable {
-    /// When the last frame before it arrived and when the feed was whole again; wall clock, ns since 1970.
+    /// When the last frame before it arrived and when the first trade after it did (where none came for a while: when the
+    /// symbols were asked for again); wall clock, ns since 1970.
     package var from: Int64
     package var to: Int64
     /// Why, in one line; never holds a key.
     package var reason: String
     /// The number of the first trade after it.
     package var nextSequence: UInt64
+    /// The run of numbers that `nextSequence` belongs to; 0 where it is not known.
+    package var epoch: UInt64
+    /// How many trades after it were recognised as some that had come before it (and were left out); `nil` where nothing
+    /// could be compared. More than 0 is the proof that for those symbols nothing is missing.
+    package var overlap: Int?
 
-    package init(from: Int64, to: Int64, reason: String, nextSequence: UInt64) {
+    package init(
+        from: Int64,
+        to: Int64,
+        reason: String,
+        nextSequence: UInt64,
+        epoch: UInt64 = 0,
+        overlap: Int? = nil
+    ) {
         self.from = from
         self.to = to
         self.reason = reason
         self.nextSequence = nextSequence
+        self.epoch = epoch
+        self.overlap = overlap
     }
 }

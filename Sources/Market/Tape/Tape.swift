@@ -26,6 +26,6 @@ public struct Tape: Sendable {
     /// Marks that trades between the two times (wall clock, ns since 1970) may be missing before the next number.
     package mutating func markGap(from: Int64, to: Int64, reason: String) -> Gap {
         self.gaps += 1
-        return Gap(from: from, to: to, reason: reason, nextSequence: self.nextSequence)
+        return Gap(from: from, to: to, reason: reason, nextSequence: self.nextSequence, epoch: self.epoch)
     }
 }

@@ -18,12 +18,22 @@ package struct FeedStatus: Sendable, Equatable {
         case live
         /// Connected, but no trade for a while.
         case late
+        /// Connected, but none of the symbols has traded for longer than its threshold: the prices are old.
+        case stale
         /// Not connected; the attempt of that number starts at `retryAt` (wall clock, ns since 1970).
         case reconnecting(attempt: Int, retryAt: Int64)
         /// The service refuses for now, until `until` (wall clock, ns since 1970).
         case rateLimited(until: Int64)
-        /// The service does not accept the key; only a person can mend that.
-        case keyRejected
+        /// The service does not accept the key; only a person can mend that. A service looks again at `retryAt` (wall
+        /// clock, ns since 1970); without one the program ends.
+        case keyRejected(retryAt: Int64?)
+        /// Connections die within seconds of a good answer, as when another program uses the key; the next attempt is at
+        /// `retryAt` (wall clock, ns since 1970).
+        case keyInUse(retryAt: Int64)
+        /// Connected, but the service knows none of the symbols.
+        case noSuchSymbol
+        /// Connected, but the service sends none of the symbols on this plan.
+        case notPermitted
         /// The recording is at its end.
         case ended
         case stopped
@@ -37,19 +47,23 @@ package struct FeedStatus: Sendable, Equatable {
     package var reason: String?
     /// Whether the upstream's certificate is checked. `false` only after an explicit setting, and then always shown.
     package var certificateChecked: Bool
+    /// The relay of another tickertape that holds the key and through which the trades come: `127.0.0.1:8080`.
+    package var via: String?
 
     package init(
         source: Source,
         phase: Phase,
         since: Int64,
         reason: String? = nil,
-        certificateChecked: Bool = true
+        certificateChecked: Bool = true,
+        via: String? = nil
     ) {
         self.source = source
         self.phase = phase
         self.since = since
         self.reason = reason
         self.certificateChecked = certificateChecked
+        self.via = via
     }
 
     /// The phase as one stable lower-case word for programs.
@@ -64,11 +78,27 @@ extension FeedStatus.Phase {
         case .waiting: "waiting"
         case .live: "live"
         case .late: "late"
+        case .stale: "stale"
         case .reconnecting: "reconnecting"
         case .rateLimited: "rate-limited"
         case .keyRejected: "key-rejected"
+        case .keyInUse: "key-in-use"
+        case .noSuchSymbol: "no-such-symbol"
+        case .notPermitted: "not-permitted"
         case .ended: "ended"
         case .stopped: "stopped"
+        }
+    }
+}
+
+extension FeedStatus.Phase {
+    /// When the next attempt begins, wall clock, ns since 1970; `nil` where none is planned.
+    package var retryAt: Int64? {
+        switch self {
+        case .reconnecting(_, let retryAt), .keyInUse(let retryAt): retryAt
+        case .rateLimited(let until): until
+        case .keyRejected(let retryAt): retryAt
+        case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: nil
         }
     }
 }

@@ -81,6 +81,8 @@ package final class Relay: TapeReader, Sendable {
 
     package func gapFound(_ gap: Gap) { self.offer(.gap(gap)) }
 
+    package func symbolChanged(_ status: SymbolStatus) { self.offer(.symbol(status)) }
+
     /// Tells the clients who wanted a symbol that the upstream does not take it, in the upstream's words
     /// (`Invalid symbol X`). Callable from any thread.
     package func symbolRefused(_ symbol: String, message: String) {

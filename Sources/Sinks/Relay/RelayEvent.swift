@@ -6,6 +6,7 @@ enum RelayEvent: Sendable {
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)
+    case symbol(SymbolStatus)
     /// The upstream does not take a symbol; with its words.
     case refused(symbol: String, message: String)
     /// The relay's loop was so late that trades had to be left out.

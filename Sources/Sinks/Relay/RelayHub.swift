@@ -24,6 +24,8 @@ final class RelayHub {
     private var tradesClients: [ObjectIdentifier: TradesClient] = [:]
     private var streamClients: [ObjectIdentifier: StreamClient] = [:]
     private var status: FeedStatus
+    /// What the feed says of each symbol it asks for.
+    private(set) var symbolStates: [String: SymbolStatus] = [:]
     /// The status as a frame of `/v1/stream`.
     private(set) var statusFrame: ByteBuffer
     private var unflushed: [RelayClient] = []
@@ -172,6 +174,11 @@ final class RelayHub {
             self.statusChanged(status)
         case .gap(let gap):
             self.gapFound(gap)
+        case .symbol(let status):
+            // As many as the feed asks for.
+            self.symbolStates[status.symbol] = status
+            let frame = Self.framed(StreamEncoder.symbol(status))
+            for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
         case .refused(let symbol, let message):
             self.ledger.refused(symbol)
             for client in self.tradesClients.values { client.refused(symbol, message: message) }

@@ -11,6 +11,7 @@ final class StreamClient: RelayClient {
     /// What became true while the client did not read.
     private var isStatusPostponed = false
     private var postponedGap: Gap?
+    private var postponedStates: Set<String> = []
 
     init(hub: RelayHub) {
         let settings = hub.settings
@@ -32,7 +33,10 @@ final class StreamClient: RelayClient {
         switch StreamRequest.parse(text) {
         case .subscribe(let symbols) where symbols.isEmpty:
             self.session.followAll()
-            for row in 0..<self.hub.desk.rowCount where self.session.follow(row) { self.showNewest(row) }
+            for row in 0..<self.hub.desk.rowCount where self.session.follow(row) {
+                self.showNewest(row)
+                self.showState(of: self.hub.desk.symbol(ofRow: row))
+            }
             self.hub.subscribed()
         case .subscribe(let symbols):
             for symbol in symbols { self.subscribe(symbol) }
@@ -70,7 +74,10 @@ final class StreamClient: RelayClient {
         case .known, .demand:
             self.wished.insert(symbol)
             let row = self.hub.row(of: symbol)
-            if self.session.follow(row) { self.showNewest(row) }
+            if self.session.follow(row) {
+                self.showNewest(row)
+                self.showState(of: symbol)
+            }
             self.hub.subscribed(demand: answer == .demand ? symbol : nil)
         }
     }
@@ -136,10 +143,26 @@ final class StreamClient: RelayClient {
         if var whole = self.postponedGap {
             whole.to = gap.to
             whole.nextSequence = gap.nextSequence
+            whole.overlap = nil
             self.postponedGap = whole
         } else {
             self.postponedGap = gap
         }
+    }
+
+    /// The state of one symbol changed, or is told to who has just asked for it.
+    func symbolChanged(_ status: SymbolStatus, frame: ByteBuffer) {
+        guard let row = self.hub.desk.knownRow(of: status.symbol), self.session.follows(row) else { return }
+        guard self.isWritable else {
+            self.postponedStates.insert(status.symbol)
+            return
+        }
+        self.send(framed: frame)
+    }
+
+    private func showState(of symbol: String) {
+        guard let status = self.hub.symbolStates[symbol] else { return }
+        self.symbolChanged(status, frame: RelayHub.framed(StreamEncoder.symbol(status)))
     }
 
     override func writabilityChanged() {
@@ -152,6 +175,9 @@ final class StreamClient: RelayClient {
             self.isStatusPostponed = false
             self.send(framed: self.hub.statusFrame)
         }
+        let states = self.postponedStates
+        self.postponedStates = []
+        for symbol in states { self.showState(of: symbol) }
         for row in self.session.takePostponed() { self.showNewest(row) }
         self.hub.flush()
     }

@@ -45,6 +45,7 @@ extension Assembly {
             case .message(.snapshot(let update)), .message(.price(let update)): display.show(update)
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
+            case .message(.symbol(let status)): display.symbolChanged(status)
             case .message(.status(let status)): display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
             case .message(.unknown), .message(.malformed): break

@@ -39,7 +39,8 @@ package enum StreamEncoder {
     /// `{"type":"status",…}`: what is true of the feed.
     ///
     /// `state` is ``FeedStatus/word``; `file` and `speed` are null but for a replay, and `speed` is null as well when it
-    /// goes as fast as it can. Behind the fixed keys, `attempt` and `retryAt` (ms) say when the next attempt is due.
+    /// goes as fast as it can. Behind the fixed keys, `via` names the relay of another program that the trades come
+    /// through, and `attempt` and `retryAt` (ms) say when the next attempt is due.
     package static func status(_ status: FeedStatus) -> ByteBuffer {
         var out = JSONLine(type: "status")
         out.field("state", status.word)
@@ -54,25 +55,33 @@ package enum StreamEncoder {
             out.source("demo", file: nil, speed: nil)
         }
         out.field("certificateChecked", status.certificateChecked)
-        switch status.phase {
-        case .reconnecting(let attempt, let retryAt):
-            out.field("attempt", attempt)
-            out.field("retryAt", retryAt / 1_000_000)
-        case .rateLimited(let until):
-            out.field("retryAt", until / 1_000_000)
-        case .connecting, .waiting, .live, .late, .keyRejected, .ended, .stopped:
-            break
-        }
+        if let via = status.via { out.field("via", via) }
+        if case .reconnecting(let attempt, _) = status.phase { out.field("attempt", attempt) }
+        if let retryAt = status.phase.retryAt { out.field("retryAt", retryAt / 1_000_000) }
         return out.finish()
     }
 
-    /// `{"type":"gap",…}`: trades may be missing.
+    /// `{"type":"symbol",…}`: what is true of one symbol; `state` is ``SymbolStatus/word``, and a refused symbol is asked
+    /// for again at `retryAt` (ms).
+    package static func symbol(_ status: SymbolStatus) -> ByteBuffer {
+        var out = JSONLine(type: "symbol")
+        out.field("symbol", status.symbol)
+        out.field("state", status.word)
+        out.field("since", status.since / 1_000_000)
+        out.field("reason", status.reason)
+        if case .refused(_, let retryAt) = status.state { out.field("retryAt", retryAt / 1_000_000) }
+        return out.finish()
+    }
+
+    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared.
     package static func gap(_ gap: Gap) -> ByteBuffer {
         var out = JSONLine(type: "gap")
         out.field("from", gap.from / 1_000_000)
         out.field("to", gap.to / 1_000_000)
         out.field("reason", gap.reason)
         out.field("nextSeq", gap.nextSequence)
+        out.field("epoch", gap.epoch)
+        out.field("overlap", gap.overlap)
         return out.finish()
     }
 
@@ -127,6 +136,15 @@ private struct JSONLine {
     mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
         self.key(key)
         JSONText.write(value, into: &self.buffer)
+    }
+
+    mutating func field(_ key: StaticString, _ value: Int?) {
+        self.key(key)
+        if let value {
+            JSONText.write(value, into: &self.buffer)
+        } else {
+            self.buffer.writeStaticString("null")
+        }
     }
 
     mutating func field(_ key: StaticString, _ value: Bool) {

@@ -9,6 +9,8 @@ package enum StreamMessage: Sendable, Equatable {
     case trades(SymbolSummary)
     case status(FeedStatus)
     case gap(Gap)
+    /// What is true of one symbol.
+    case symbol(SymbolStatus)
     case error(String)
     /// A message of a type that this program does not know; to be ignored.
     case unknown(type: String)
@@ -25,6 +27,7 @@ package enum StreamMessage: Sendable, Equatable {
             case "trades": return fields.update.map { .trades($0.summary) } ?? .malformed(reason: "trades")
             case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
+            case "symbol": return fields.symbolStatus.map { .symbol($0) } ?? .malformed(reason: "symbol")
             case "error": return .error(fields.text("msg") ?? "")
             case .some(let type): return .unknown(type: type)
             case nil: return .malformed(reason: "no type")
@@ -136,7 +139,30 @@ private struct StreamFields {
             let to = self.time("to", unit: 1_000_000),
             let next = self.count("nextSeq")
         else { return nil }
-        return Gap(from: from, to: to, reason: self.text("reason") ?? "", nextSequence: next)
+        return Gap(
+            from: from,
+            to: to,
+            reason: self.text("reason") ?? "",
+            nextSequence: next,
+            epoch: self.count("epoch") ?? 0,
+            overlap: self.integer("overlap").flatMap { Int(exactly: $0) }
+        )
+    }
+
+    var symbolStatus: SymbolStatus? {
+        guard let symbol = self.text("symbol"), let since = self.time("since", unit: 1_000_000) else { return nil }
+        let retryAt = self.time("retryAt", unit: 1_000_000) ?? 0
+        let state: SymbolStatus.State
+        switch self.text("state") {
+        case "asked": state = .asked
+        case "live": state = .live
+        case "quiet": state = .quiet
+        case "no-such-symbol": state = .refused(.noSuchSymbol, retryAt: retryAt)
+        case "not-permitted": state = .refused(.notPermitted, retryAt: retryAt)
+        case "over-limit": state = .refused(.overLimit, retryAt: retryAt)
+        case .some, nil: return nil
+        }
+        return SymbolStatus(symbol: symbol, state: state, since: since, reason: self.text("reason"))
     }
 
     var status: FeedStatus? {
@@ -151,7 +177,8 @@ private struct StreamFields {
             phase: phase,
             since: since,
             reason: self.text("reason"),
-            certificateChecked: isChecked
+            certificateChecked: isChecked,
+            via: self.text("via")
         )
     }
 
@@ -162,10 +189,14 @@ private struct StreamFields {
         case "waiting": return .waiting
         case "live": return .live
         case "late": return .late
+        case "stale": return .stale
         case "reconnecting":
             return .reconnecting(attempt: self.integer("attempt").flatMap { Int(exactly: $0) } ?? 0, retryAt: retryAt)
         case "rate-limited": return .rateLimited(until: retryAt)
-        case "key-rejected": return .keyRejected
+        case "key-rejected": return .keyRejected(retryAt: self.time("retryAt", unit: 1_000_000))
+        case "key-in-use": return .keyInUse(retryAt: retryAt)
+        case "no-such-symbol": return .noSuchSymbol
+        case "not-permitted": return .notPermitted
         case "ended": return .ended
         case "stopped": return .stopped
         case .some, nil: return nil

@@ -17,6 +17,7 @@ struct RelayOutboxTests {
         case .batch(let batch): "batch \(batch.firstSequence)"
         case .status(let status): status.word
         case .gap(let gap): "gap \(gap.nextSequence)"
+        case .symbol(let status): "symbol \(status.symbol) \(status.word)"
         case .refused(let symbol, _): "refused \(symbol)"
         case .lost(let loss):
             "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"

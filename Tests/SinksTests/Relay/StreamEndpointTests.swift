@@ -151,7 +151,7 @@ struct StreamEndpointTests {
             #expect(status.hasPrefix(#"{"type":"status","state":"connecting","since":2,"reason":"connection lost","#))
             #expect(
                 try await client.frame().text
-                    == #"{"type":"gap","from":1,"to":9,"reason":"connection lost","nextSeq":2}"#
+                    == #"{"type":"gap","from":1,"to":9,"reason":"connection lost","nextSeq":2,"epoch":0,"overlap":null}"#
             )
             #expect(try await client.update() == Update("price", Frames.btc, "2", skipped: 0))
         }

@@ -60,7 +60,9 @@ func sampleRow(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) ->
 
 let everyPhase: [FeedStatus.Phase] = [
     .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: sampleNoon.wall + 4 * oneSecond),
-    .rateLimited(until: sampleNoon.wall + 60 * oneSecond), .keyRejected, .ended, .stopped,
+    .rateLimited(until: sampleNoon.wall + 60 * oneSecond), .keyRejected(retryAt: nil), .ended, .stopped, .stale,
+    .keyRejected(retryAt: sampleNoon.wall + 900 * oneSecond), .keyInUse(retryAt: sampleNoon.wall + 60 * oneSecond),
+    .noSuchSymbol, .notPermitted,
 ]
 
 /// Text that a hostile or merely unusual upstream might send.

@@ -276,6 +276,7 @@ struct SnapshotTests {
         arguments: zip(everyPhase, Self.phases)
     )
     func phase(_ phase: FeedStatus.Phase, _ expected: [String]) {
+        #expect(everyPhase.count == Self.phases.count)
         var state = Self.one
         state.status = sampleStatus(phase, reason: "the reason")
         state.rows[0].arrived = sampleNoon.monotonic - 6 * oneSecond
@@ -358,7 +359,7 @@ struct SnapshotTests {
             high 61837.63   low 61825.50
             2 clients   left out 3   q quits
             """,
-            "61837.63 ▲ ✖ KEY",
+            "61837.63 ▲ ✖ BAD KEY",
         ],
         [
             "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ■ ENDED: the reason",
@@ -381,6 +382,61 @@ struct SnapshotTests {
             2 clients   left out 3   q quits
             """,
             "61837.63 ▲ ■ STOPPED",
+        ],
+        [
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ STALE, no trade for 6 s",
+            """
+            ◌ STALE, no trade for 6 s
+            BINANCE:BTCUSDT
+            61837.63 ▲  +12.13 (+0.02%)  LATE 6 s
+            high 61837.63   low 61825.50
+            2 clients   left out 3   q quits
+            """,
+            "61837.63 ▲ ◌ STALE",
+        ],
+        [
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ KEY REJECTED, next in 15m00s",
+            """
+            ✖ KEY REJECTED, next in 15m00s
+            the reason
+            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
+            high 61837.63   low 61825.50
+            2 clients   left out 3   q quits
+            """,
+            "61837.63 ▲ ✖ BAD KEY",
+        ],
+        [
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ KEY IN USE ELSEWHERE, next in 1m00s",
+            """
+            ✖ KEY IN USE ELSEWHERE, next in 1m00s
+            the reason
+            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
+            high 61837.63   low 61825.50
+            2 clients   left out 3   q quits
+            """,
+            "61837.63 ▲ ✖ IN USE",
+        ],
+        [
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ NO SUCH SYMBOL: the reason",
+            """
+            ✖ NO SUCH SYMBOL: the reason
+            BINANCE:BTCUSDT
+            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
+            high 61837.63   low 61825.50
+            2 clients   left out 3   q quits
+            """,
+            "61837.63 ▲ ✖ NO SYM",
+        ],
+        [
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ NOT PERMITTED: the reason",
+            """
+            ✖ NOT PERMITTED: the reason
+            BINANCE:BTCUSDT
+            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
+            high 61837.63   low 61825.50
+            2 clients   left out 3   q quits
+            """,
+            "61837.63 ▲ ✖ NO PERM",
         ],
     ]
 }

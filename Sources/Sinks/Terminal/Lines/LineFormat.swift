@@ -84,9 +84,13 @@ package struct LineFormat: Sendable {
             text += ", attempt \(attempt) in \(AgeText.words(retryAt - status.since))"
         case .rateLimited(let until):
             text += " for \(AgeText.words(until - status.since))"
-        case .connecting, .waiting, .live, .late, .keyRejected, .ended, .stopped:
+        case .keyInUse(let retryAt), .keyRejected(.some(let retryAt)):
+            text += ", next attempt in \(AgeText.words(retryAt - status.since))"
+        case .connecting, .waiting, .live, .late, .stale, .keyRejected(nil), .noSuchSymbol, .notPermitted, .ended,
+            .stopped:
             break
         }
+        if let via = status.via { text += " by the relay at \(ScreenText.clean(via, columns: 64))" }
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
         for mark in [
             DisplayMarks.source(status.source).first,

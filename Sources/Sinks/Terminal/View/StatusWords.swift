@@ -39,6 +39,11 @@ struct StatusWords {
             self.ink = .warning
             self.forms = ["LATE, no trade for \(AgeText.words(age))", "LATE \(AgeText.words(age))", "LATE"]
             self.lasts = AgeText.untilChange(growing: age)
+        case .stale:
+            let age = silence ?? (wall - status.since)
+            self.ink = .alarm
+            self.forms = ["STALE, no trade for \(AgeText.words(age))", "STALE \(AgeText.words(age))", "STALE"]
+            self.lasts = AgeText.untilChange(growing: age)
         case .reconnecting(let attempt, let retryAt):
             let wait = retryAt - wall
             let when = AgeText.seconds(wait) == 0 ? "now" : "in \(AgeText.words(wait))"
@@ -54,9 +59,25 @@ struct StatusWords {
             self.ink = .alarm
             self.forms = ["RATE LIMITED\(how)\(because)", "RATE LIMITED\(how)", "RATE LIMITED", "LIMIT"]
             self.lasts = AgeText.untilChange(shrinking: wait)
-        case .keyRejected:
+        case .keyRejected(let retryAt):
+            let (when, lasts) = Self.next(retryAt, wall: wall)
             self.ink = .alarm
-            self.forms = ["KEY REJECTED\(because)", "KEY REJECTED", "KEY"]
+            self.forms = ["KEY REJECTED\(when)\(because)", "KEY REJECTED\(when)", "KEY REJECTED", "BAD KEY"]
+            self.lasts = lasts
+        case .keyInUse(let retryAt):
+            let (when, lasts) = Self.next(retryAt, wall: wall)
+            self.ink = .alarm
+            self.forms = [
+                "KEY IN USE ELSEWHERE\(when)\(because)", "KEY IN USE ELSEWHERE\(when)", "KEY IN USE ELSEWHERE",
+                "KEY IN USE", "IN USE",
+            ]
+            self.lasts = lasts
+        case .noSuchSymbol:
+            self.ink = .alarm
+            self.forms = ["NO SUCH SYMBOL\(because)", "NO SUCH SYMBOL", "NO SYM"]
+        case .notPermitted:
+            self.ink = .alarm
+            self.forms = ["NOT PERMITTED\(because)", "NOT PERMITTED", "NO PERM"]
         case .ended:
             self.ink = .warning
             self.forms = ["ENDED\(because)", "ENDED", "END"]
@@ -68,11 +89,19 @@ struct StatusWords {
         self.forms = self.forms.map { "\(mark) \($0)" } + [self.forms[self.forms.count - 1]]
     }
 
+    /// When the next attempt is, in words, and for how long these are true.
+    private static func next(_ retryAt: Int64?, wall: Int64) -> (words: String, lasts: Int64?) {
+        guard let retryAt else { return ("", nil) }
+        let wait = retryAt - wall
+        let words = AgeText.seconds(wait) == 0 ? ", next now" : ", next in \(AgeText.words(wait))"
+        return (words, AgeText.untilChange(shrinking: wait))
+    }
+
     private static func mark(of phase: FeedStatus.Phase) -> String {
         switch phase {
         case .live: "●"
-        case .connecting, .waiting, .late: "◌"
-        case .reconnecting, .rateLimited, .keyRejected: "✖"
+        case .connecting, .waiting, .late, .stale: "◌"
+        case .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted: "✖"
         case .ended, .stopped: "■"
         }
     }
@@ -91,10 +120,11 @@ enum Freshness: Equatable {
 
     init(age: Int64, phase: FeedStatus.Phase) {
         switch phase {
-        case .live, .late:
+        case .live, .late, .stale:
             let seconds = AgeText.seconds(age)
             self = seconds >= Self.oldSeconds ? .old : (seconds >= Self.lateSeconds ? .late : .fresh)
-        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .ended, .stopped:
+        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted,
+            .ended, .stopped:
             self = .old
         }
     }
@@ -141,8 +171,10 @@ extension FeedStatus.Phase {
     /// Whether the reason of a status is news in this phase.
     fileprivate var hasReason: Bool {
         switch self {
-        case .waiting, .live, .late: false
-        case .connecting, .reconnecting, .rateLimited, .keyRejected, .ended, .stopped: true
+        case .waiting, .live, .late, .stale: false
+        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended,
+            .stopped:
+            true
         }
     }
 }
