@@ -56,6 +56,19 @@ struct ChainRefusalTests {
         #expect(words == ["certificate refused: signed by a certificate that is no authority's"])
     }
 
+    @Test("a certificate with a bit of its signature changed", arguments: TLSVersion.allCases)
+    func forged(version: TLSVersion) throws {
+        var credentials = Certificates.localhost
+        let lines = credentials.certificateChainPEM.split(separator: "\n").dropFirst().dropLast()
+        var certificate = try #require(Data(base64Encoded: lines.joined()))
+        // The last byte is the signature's.
+        certificate[certificate.count - 1] ^= 1
+        credentials.certificateChainPEM =
+            "-----BEGIN CERTIFICATE-----\n\(certificate.base64EncodedString())\n-----END CERTIFICATE-----\n"
+        let words = try self.words(of: credentials, speaking: version)
+        #expect(words == ["certificate refused: certificate signature failure"])
+    }
+
     @Test("an authority that may not sign certificates", arguments: TLSVersion.allCases)
     func mayNotSign(version: TLSVersion) throws {
         var draft = CertificateDraft.authority("Signs lists only")
@@ -151,6 +164,24 @@ struct ChainRefusalTests {
         authority.key = .rsa(bits: 2_048)
         try self.withOpenServer(self.root.subordinate(authority).issue(draft), version) { words in
             #expect(words == ["certificate refused: a signature in its chain is made with a weak digest"])
+        }
+    }
+
+    @Test("a weak key exchange of TLS 1.2")
+    func weakExchange() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let group = "\(folder.path)/group.pem"
+        _ = try OpenSSLCommand.run(
+            ["genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:modp_1536", "-out", group]
+        )
+        var draft = CertificateDraft.localhost()
+        draft.key = .rsa(bits: 2_048)
+        let context = try TLSContext(client: Certificates.client().speaking(.tls12))
+        let weak = ["-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", group]
+        try OpenSSLServer.run(presenting: self.root.issue(draft), weak) { _, port in
+            let end = try LoopbackEnd.connect(port: port, context: context, peer: .host("localhost"))
+            #expect(try end.ended.wait().errors.map { "\($0)" } == ["TLS failed: dh key too small"])
         }
     }
 
