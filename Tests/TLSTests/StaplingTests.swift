@@ -215,6 +215,15 @@ struct StaplingTests {
                 seen.words == ["certificate refused: no OCSP answer is stapled to it, which it demands (must-staple)"]
             )
         }
+        // A demand that cannot be read might be this one; one for something else is not.
+        draft.extensions["tlsfeature"] = "DER:05:00"
+        let unclear = try self.refused(nil, version, presenting: self.root.issue(draft))
+        #expect(
+            unclear.words == ["certificate refused: no OCSP answer is stapled to it, which it demands (must-staple)"]
+        )
+        draft.extensions["tlsfeature"] = "99"
+        try self.accepted(nil, version, presenting: self.root.issue(draft))
+
         let answer = try StatusAnswerDraft(.good).sign(about: demanding, by: self.root)
         try self.accepted(answer, version, presenting: demanding)
     }

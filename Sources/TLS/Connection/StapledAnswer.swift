@@ -97,7 +97,13 @@ final class StapledAnswer {
     /// Whether a certificate may only be shown together with an answer ("must staple", RFC 7633).
     static func isDemanded(by certificate: OpaquePointer) -> Bool {
         let statusRequest = 5
-        guard let found = X509_get_ext_d2i(certificate, NID_tlsfeature, nil, nil) else { return false }
+        let absent: Int32 = -1
+        var presence: Int32 = 0
+        guard let found = X509_get_ext_d2i(certificate, NID_tlsfeature, &presence, nil) else {
+            // One that is there twice or cannot be read might demand it.
+            OpenSSLErrors.clear()
+            return presence != absent
+        }
         let features = OpaquePointer(found)
         defer { TLS_FEATURE_free(features) }
         return (0..<max(twin_sk_ASN1_INTEGER_num(features), 0)).contains { index in
