@@ -4,9 +4,11 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/opensslv.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -76,6 +78,58 @@ static inline GENERAL_NAMES *twin_GENERAL_NAMES_new(void) {
 
 static inline int twin_sk_GENERAL_NAME_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
     return sk_GENERAL_NAME_push(names, name);
+}
+
+static inline EVP_PKEY *twin_EVP_RSA_gen(unsigned int bits) {
+    return EVP_RSA_gen(bits);
+}
+
+static inline long twin_SSL_set_tlsext_status_type(SSL *ssl, int type) {
+    return SSL_set_tlsext_status_type(ssl, type);
+}
+
+static inline long twin_SSL_get_tlsext_status_ocsp_resp(SSL *ssl, const unsigned char **bytes) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
+}
+
+static inline long twin_SSL_set_tlsext_status_ocsp_resp(SSL *ssl, unsigned char *bytes, long count) {
+    return SSL_set_tlsext_status_ocsp_resp(ssl, bytes, count);
+}
+
+static inline long twin_SSL_CTX_set_tlsext_status_cb(SSL_CTX *context, int (*callback)(SSL *, void *)) {
+    return SSL_CTX_set_tlsext_status_cb(context, callback);
+}
+
+static inline long twin_SSL_CTX_set_tlsext_status_arg(SSL_CTX *context, void *argument) {
+    return SSL_CTX_set_tlsext_status_arg(context, argument);
+}
+
+static inline void *twin_OPENSSL_memdup(const void *bytes, size_t count) {
+    return OPENSSL_memdup(bytes, count);
+}
+
+static inline void twin_OPENSSL_free(void *bytes) {
+    OPENSSL_free(bytes);
+}
+
+static inline int twin_sk_X509_num(const STACK_OF(X509) *certificates) {
+    return sk_X509_num(certificates);
+}
+
+static inline X509 *twin_sk_X509_value(const STACK_OF(X509) *certificates, int index) {
+    return sk_X509_value(certificates, index);
+}
+
+static inline int twin_sk_ASN1_INTEGER_num(const STACK_OF(ASN1_INTEGER) *numbers) {
+    return sk_ASN1_INTEGER_num(numbers);
+}
+
+static inline ASN1_INTEGER *twin_sk_ASN1_INTEGER_value(const STACK_OF(ASN1_INTEGER) *numbers, int index) {
+    return sk_ASN1_INTEGER_value(numbers, index);
+}
+
+static inline const EVP_MD *twin_EVP_get_digestbyobj(const ASN1_OBJECT *object) {
+    return EVP_get_digestbyobj(object);
 }
 
 static inline void twin_X509V3_set_ctx_nodb(X509V3_CTX *context) {

@@ -1,13 +1,15 @@
-/// A failure of TLS in words: what kind it is, and OpenSSL's own reason for it.
+/// A failure of TLS in words: what kind it is, and the reason for it.
 package struct TLSError: Error, Sendable, Equatable {
     /// Which of the ways a TLS connection fails.
     package enum Kind: Sendable, Equatable {
         /// A setting, a file, a certificate or a key of our own cannot be used.
         case configuration
-        /// We refuse the peer's certificate; the reason is OpenSSL's verification result.
+        /// We refuse the peer's certificate; ``TLSError/refusal`` says why.
         case certificateRefused
         /// The peer ended the connection with this alert (RFC 8446, 6).
         case alertReceived
+        /// The two sides speak no version of TLS in common; one of them speaks only TLS 1.1 or older, mostly.
+        case versionRefused
         /// The two sides agree on no application protocol (RFC 7301).
         case noApplicationProtocol
         /// The peer does not speak TLS, or speaks it in a way that we do not accept.
@@ -23,19 +25,33 @@ package struct TLSError: Error, Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// What happened, mostly in OpenSSL's words: `certificate has expired`, `hostname mismatch`.
+    /// What happened: `certificate has expired`, `hostname mismatch`.
     package var reason: String
+    /// Why a certificate was refused; `nil` for every other kind.
+    package let refusal: CertificateRefusal?
 
     package init(kind: Kind, reason: String) {
         self.kind = kind
         self.reason = reason
+        self.refusal = nil
+    }
+
+    /// Makes the error for a certificate that we refuse.
+    ///
+    /// - Parameter detail: replaces the refusal's own words.
+    package init(_ refusal: CertificateRefusal, detail: String? = nil) {
+        self.kind = .certificateRefused
+        self.reason = detail ?? refusal.words
+        self.refusal = refusal
     }
 
     /// Whether the same attempt can succeed later without a person changing something.
     package var isTransient: Bool {
         switch self.kind {
         case .handshakeInterrupted, .timedOut, .truncated, .library: true
-        case .configuration, .certificateRefused, .alertReceived, .noApplicationProtocol, .protocolViolation: false
+        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noApplicationProtocol,
+            .protocolViolation:
+            false
         }
     }
 }
@@ -46,6 +62,7 @@ extension TLSError: CustomStringConvertible {
         case .configuration: "TLS setting: \(self.reason)"
         case .certificateRefused: "certificate refused: \(self.reason)"
         case .alertReceived: "refused by the peer: \(self.reason)"
+        case .versionRefused: "no common TLS version: \(self.reason)"
         case .noApplicationProtocol: "no common application protocol: \(self.reason)"
         case .protocolViolation: "TLS failed: \(self.reason)"
         case .handshakeInterrupted: "TLS handshake interrupted: \(self.reason)"

@@ -117,6 +117,12 @@ final class End {
         try self.channel.pipeline.syncOperations.addHandlers([self.wire, self.handler, self.application])
     }
 
+    // A pipeline and its handlers hold one another until the channel is closed, and the loop has seen it.
+    deinit {
+        self.wire.cut()
+        self.channel.embeddedEventLoop.run()
+    }
+
     func start() throws {
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
@@ -156,13 +162,6 @@ final class MemoryPair {
         peer: TLSPeerName = .host("localhost")
     ) throws {
         try self.init(client: TLSContext(client: client), server: TLSContext(server: server), peer: peer)
-    }
-
-    // A pipeline and its handlers hold one another until the channel is closed.
-    deinit {
-        self.client.wire.cut()
-        self.server.wire.cut()
-        self.loop.run()
     }
 
     /// Connects both and lets the handshake happen.

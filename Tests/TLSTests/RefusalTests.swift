@@ -6,24 +6,8 @@ import Testing
 
 @Suite("TLS refusals")
 struct RefusalTests {
-    /// Lets a client meet a server; answers what each was told.
-    private func meet(
-        client: TLSClientConfiguration = Certificates.client(),
-        server: TLSServerConfiguration = Certificates.server(),
-        peer: TLSPeerName = .host("localhost")
-    ) throws -> (client: [Seen], server: [Seen]) {
-        let pair = try MemoryPair(client: client, server: server, peer: peer)
-        let write = pair.client.send("secret")
-        try pair.start()
-        #expect(throws: (any Error).self) { try write.wait() }
-        #expect(!pair.client.channel.isActive)
-        #expect(!pair.server.channel.isActive)
-        #expect(pair.server.application.received.isEmpty)
-        return (pair.client.application.seen, pair.server.application.seen)
-    }
-
-    private func refused(_ reason: String) -> [Seen] {
-        [.error(TLSError(kind: .certificateRefused, reason: reason)), .inactive]
+    private func refused(_ words: String) throws -> [Seen] {
+        [.error(try refusal(words)), .inactive]
     }
 
     private func alert(_ name: String) -> TLSError {
@@ -39,64 +23,60 @@ struct RefusalTests {
         )
         var client = Certificates.client()
         client.versions = version...version
-        let seen = try self.meet(client: client, server: Certificates.server(credentials))
-        #expect(seen.client == self.refused("certificate has expired"))
+        let seen = try Meeting.refused(client: client, server: Certificates.server(credentials))
+        #expect(try seen.client == self.refused("certificate has expired"))
         #expect(seen.server.contains(.error(self.alert("certificate expired"))))
     }
 
     @Test("a certificate that is not valid yet")
     func notYetValid() throws {
         let credentials = try Certificates.authority.issue(names: ["localhost"], notBefore: .seconds(3_600))
-        let seen = try self.meet(server: Certificates.server(credentials))
-        #expect(seen.client == self.refused("certificate is not yet valid"))
+        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        #expect(try seen.client == self.refused("certificate is not yet valid"))
         #expect(seen.server.contains(.error(self.alert("bad certificate"))))
     }
 
     @Test("a self-signed certificate")
     func selfSigned() throws {
         let credentials = try CertificateAuthority.selfSigned(names: ["localhost"])
-        let seen = try self.meet(server: Certificates.server(credentials))
-        #expect(seen.client == self.refused("self-signed certificate (unknown CA)"))
+        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        #expect(try seen.client == self.refused("self-signed certificate (unknown CA)"))
         #expect(seen.server.contains(.error(self.alert("unknown CA"))))
     }
 
     @Test("a certificate of an authority that is not trusted")
     func untrusted() throws {
         let stranger = try CertificateAuthority(name: "Stranger")
-        let seen = try self.meet(server: Certificates.server(stranger.issue(names: ["localhost"])))
-        #expect(seen.client == self.refused("unable to get local issuer certificate (unknown CA)"))
+        let seen = try Meeting.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
+        #expect(try seen.client == self.refused("unable to get local issuer certificate (unknown CA)"))
         #expect(seen.server.contains(.error(self.alert("unknown CA"))))
     }
 
-    @Test("a certificate that a leaf signed, which is no authority")
-    func signedByLeaf() throws {
+    @Test("a certificate of an authority that has a trusted one's name but not its key")
+    func impostor() throws {
         let stranger = try CertificateAuthority(name: "Tickertape Test Authority")
-        let seen = try self.meet(server: Certificates.server(stranger.issue(names: ["localhost"])))
-        guard case .error(let error)? = seen.client.first else {
-            Issue.record("no error")
-            return
-        }
-        #expect(error.kind == .certificateRefused)
+        let seen = try Meeting.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
+        #expect(try seen.client == self.refused("unable to get local issuer certificate (unknown CA)"))
     }
 
     @Test("a certificate for another name", arguments: ["example.com", "localhost.example.com", "ocalhost"])
     func wrongHost(host: String) throws {
-        let seen = try self.meet(peer: .host(host))
-        #expect(seen.client == self.refused("hostname mismatch"))
+        let seen = try Meeting.refused(peer: .host(host))
+        #expect(try seen.client == self.refused("hostname mismatch"))
         #expect(seen.server.contains(.error(self.alert("bad certificate"))))
     }
 
     @Test("a certificate for another address", arguments: ["127.0.0.2", "::2"])
     func wrongAddress(address: String) throws {
-        let seen = try self.meet(peer: .address(address))
-        #expect(seen.client == self.refused("IP address mismatch"))
+        let seen = try Meeting.refused(peer: .address(address))
+        #expect(try seen.client == self.refused("IP address mismatch"))
     }
 
     @Test("a name that stands only in the subject")
     func onlyInCommonName() throws {
         let credentials = try Certificates.authority.issue(names: [], commonName: "localhost")
-        let seen = try self.meet(server: Certificates.server(credentials))
-        #expect(seen.client == self.refused("hostname mismatch"))
+        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        #expect(try seen.client == self.refused("hostname mismatch"))
     }
 
     @Test("no protocol in common: both sides are told, by an alert", arguments: TLSVersion.allCases)
@@ -104,7 +84,7 @@ struct RefusalTests {
         var client = Certificates.client()
         client.applicationProtocols = ["h2"]
         client.versions = version...version
-        let seen = try self.meet(client: client)
+        let seen = try Meeting.refused(client: client)
         let clientError = TLSError(kind: .noApplicationProtocol, reason: "alert no application protocol")
         let serverError = TLSError(kind: .noApplicationProtocol, reason: "no application protocol")
         #expect(seen.client == [.error(clientError), .inactive])
@@ -117,9 +97,9 @@ struct RefusalTests {
         client.versions = .tls13 ... .tls13
         var server = Certificates.server()
         server.versions = .tls12 ... .tls12
-        let seen = try self.meet(client: client, server: server)
-        #expect(seen.client == [.error(self.alert("protocol version")), .inactive])
-        #expect(seen.server == [.error(TLSError(kind: .protocolViolation, reason: "unsupported protocol")), .inactive])
+        let seen = try Meeting.refused(client: client, server: server)
+        #expect(seen.words == ["no common TLS version: alert protocol version"])
+        #expect(seen.server == [.error(TLSError(kind: .versionRefused, reason: "unsupported protocol")), .inactive])
     }
 
     @Test("a client of TLS 1.1")
@@ -131,7 +111,7 @@ struct RefusalTests {
         let end = try End(TLSContext(server: Certificates.server()), peer: nil, loop: EmbeddedEventLoop())
         try end.start()
         try end.channel.writeInbound(ByteBuffer(bytes: record))
-        let error = TLSError(kind: .protocolViolation, reason: "unsupported protocol")
+        let error = TLSError(kind: .versionRefused, reason: "unsupported protocol")
         #expect(end.application.seen == [.error(error), .inactive])
         // A fatal alert: protocol version.
         #expect(try Array(buffer: end.takeCiphertext()).suffix(2) == [2, 70])
@@ -183,6 +163,39 @@ struct RefusalTests {
             #expect(end.application.seen == [.error(error), .inactive])
             #expect(throws: error) { try write.wait() }
         }
+    }
+
+    @Test("a peer that goes on with the handshake, but never to its end", arguments: TLSVersion.allCases)
+    func endlessPeer(version: TLSVersion) throws {
+        // A byte a second: every one is progress, and none helps.
+        let pair = try MemoryPair(client: Certificates.client().speaking(version))
+        try pair.client.start()
+        try pair.server.start()
+        try pair.server.channel.writeInbound(pair.client.takeCiphertext())
+        var answer = try pair.server.takeCiphertext()
+        for _ in 0..<4 {
+            let byte = answer.readSlice(length: 1)
+            try pair.client.channel.writeInbound(#require(byte))
+            pair.loop.advanceTime(by: .seconds(1))
+            #expect(pair.client.application.seen.isEmpty)
+        }
+        pair.loop.advanceTime(by: .seconds(1))
+        let error = try #require(pair.client.application.error)
+        #expect("\(error)" == "TLS handshake timed out: not complete after 5000 ms")
+        #expect(!pair.client.channel.isActive)
+    }
+
+    @Test("garbage in the middle of a handshake", arguments: TLSVersion.allCases)
+    func garbledHandshake(version: TLSVersion) throws {
+        let pair = try MemoryPair(client: Certificates.client().speaking(version))
+        try pair.client.start()
+        _ = try pair.client.takeCiphertext()
+        // A handshake record with 16 KiB that are no ServerHello.
+        let record: [UInt8] = [22, 3, 3, 0x40, 0] + [UInt8](repeating: 0xAA, count: 0x4000)
+        try pair.client.channel.writeInbound(ByteBuffer(bytes: record))
+        let error = try #require(pair.client.application.error)
+        #expect("\(error)" == "TLS failed: unexpected message")
+        #expect(!pair.client.channel.isActive)
     }
 
     @Test("a peer that goes away during the handshake")

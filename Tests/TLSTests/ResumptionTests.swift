@@ -1,6 +1,6 @@
 import NIOCore
 import NIOEmbedded
-import TLS
+@testable import TLS
 import TickertapeTesting
 import Testing
 
@@ -78,7 +78,93 @@ struct ResumptionTests {
             try pair.start()
             refusal = pair.client.application.error
         }
-        #expect(refusal == TLSError(kind: .certificateRefused, reason: "certificate has expired"))
+        #expect(refusal.map { "\($0)" } == "certificate refused: certificate has expired")
+    }
+
+    @Test("a session is not kept beyond the OCSP answer that vouched for it", arguments: TLSVersion.allCases)
+    func answerEnds(version: TLSVersion) throws {
+        // Over by a minute, which a full handshake forgives: the next one must be full, and look again.
+        var draft = StatusAnswerDraft(.good)
+        draft.nextUpdate = .seconds(-60)
+        let client = try self.context(version)
+        let old = try draft.sign(about: Certificates.localhost, by: Certificates.authority)
+        let server = try TLSContext(server: Certificates.server().stapling(old))
+        #expect(try self.visit(client, server) == false)
+        #expect(try self.visit(client, server) == false)
+        // With one that lasts, sessions are resumed.
+        draft.nextUpdate = .seconds(3_600)
+        let new = try draft.sign(about: Certificates.localhost, by: Certificates.authority)
+        let renewed = try TLSContext(server: Certificates.server().stapling(new))
+        #expect(try self.visit(client, renewed) == false)
+        #expect(try self.visit(client, renewed) == true)
+        #expect(try self.visit(client, renewed) == true)
+    }
+
+    @Test("a session is not kept beyond a revocation list, nor resumed under another", arguments: TLSVersion.allCases)
+    func listEnds(version: TLSVersion) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        func client(_ draft: RevocationListDraft) throws -> TLSContext {
+            var client = Certificates.client().speaking(version)
+            client.revocationListFile = try folder.write(draft.sign(by: Certificates.authority), to: "crl.pem")
+            return try TLSContext(client: client)
+        }
+        let server = try TLSContext(server: Certificates.server())
+        var draft = RevocationListDraft()
+        draft.nextUpdate = .seconds(2)
+        let first = try client(draft)
+        #expect(try self.visit(first, server) == false)
+        // Resumed or not while the list is good; a refusal as soon as it is not.
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(10)
+        var refusal: TLSError?
+        while refusal == nil, clock.now < limit {
+            let pair = try MemoryPair(client: first, server: server)
+            try pair.start()
+            refusal = pair.client.application.error
+        }
+        #expect(refusal.map { "\($0)" } == "certificate refused: the CRL of its authority is out of date")
+
+        // A new list is a new context, which knows no session of the old one.
+        let second = try client(RevocationListDraft())
+        #expect(try self.visit(second, server) == false)
+        #expect(try self.visit(second, server) == true)
+        let revoking = RevocationListDraft(revoking: [Certificates.localhost.certificateChainPEM])
+        let pair = try MemoryPair(client: client(revoking), server: server)
+        try pair.start()
+        #expect(
+            pair.client.application.error.map { "\($0)" } == "certificate refused: it was revoked, says the CRL"
+        )
+    }
+
+    @Test("a session is not kept beyond an authority's certificate", arguments: TLSVersion.allCases)
+    func authorityEnds(version: TLSVersion) throws {
+        let between = try Certificates.authority.subordinate(name: "Between", notAfter: .seconds(2))
+        let server = try TLSContext(server: Certificates.server(between.issue(names: ["localhost"])))
+        let client = try self.context(version)
+        #expect(try self.visit(client, server) == false)
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(10)
+        var refusal: TLSError?
+        while refusal == nil, clock.now < limit {
+            let pair = try MemoryPair(client: client, server: server)
+            try pair.start()
+            refusal = pair.client.application.error
+        }
+        #expect(refusal.map { "\($0)" } == "certificate refused: certificate has expired")
+    }
+
+    @Test("under pins sessions are resumed, for their context knew the key", arguments: TLSVersion.allCases)
+    func pins(version: TLSVersion) throws {
+        for verification in [TLSClientConfiguration.Verification.full, .disabled] {
+            var client = Certificates.client().speaking(version)
+            client.verification = verification
+            client.pins = [try PublicKeyPin(certificatePEM: Certificates.localhost.certificateChainPEM)]
+            let context = try TLSContext(client: client)
+            let server = try TLSContext(server: Certificates.server())
+            #expect(try self.visit(context, server) == false)
+            #expect(try self.visit(context, server) == true)
+        }
     }
 
     @Test("a failed connection takes its peer's session with it")

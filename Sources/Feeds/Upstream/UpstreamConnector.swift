@@ -50,7 +50,7 @@ final class UpstreamConnector: Sendable {
 
     private func tlsContext() throws(TLSError) -> TLSContext? {
         guard self.settings.address.isEncrypted else { return nil }
-        if let known = self.tls.withLock({ $0 }) { return known }
+        if let known = self.tls.withLock({ $0 }), known.isCurrent { return known }
         let context = try TLSContext(client: self.settings.tls)
         self.tls.withLock { $0 = context }
         return context

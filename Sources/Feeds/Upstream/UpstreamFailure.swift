@@ -108,15 +108,7 @@ extension UpstreamFailure {
     }
 
     private init(tls error: TLSError) {
-        switch error.kind {
-        case .certificateRefused where error.reason.hasSuffix("(unknown CA)"):
-            self.init("\(error): if the service uses an authority of its own, name its file with --ca-file")
-        case .protocolViolation:
-            self.init("\(error): is the upstream address that of a TLS service?")
-        case .certificateRefused, .configuration, .alertReceived, .noApplicationProtocol, .handshakeInterrupted,
-            .timedOut, .truncated, .library:
-            self.init("\(error)")
-        }
+        self.init(error.cure.map { "\(error): \($0)" } ?? "\(error)")
     }
 
     /// An error in the system's words, without the calls and numbers around them.

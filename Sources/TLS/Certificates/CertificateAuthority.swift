@@ -44,6 +44,11 @@ package struct CertificateAuthority: Sendable {
     ) throws(TLSError) -> CertificateAuthority {
         var draft = CertificateDraft(commonName: name, notBefore: notBefore, notAfter: notAfter)
         draft.isAuthority = true
+        return try self.subordinate(draft)
+    }
+
+    /// Makes what the draft says, to sign with; whether it may is the draft's affair.
+    func subordinate(_ draft: CertificateDraft) throws(TLSError) -> CertificateAuthority {
         let made = try draft.sign(issuer: self.issuer)
         return CertificateAuthority(
             certificatePEM: made.certificateChainPEM,
@@ -69,6 +74,11 @@ package struct CertificateAuthority: Sendable {
         )
         draft.names = names
         draft.addresses = addresses
+        return try self.issue(draft)
+    }
+
+    /// Issues what the draft says.
+    func issue(_ draft: CertificateDraft) throws(TLSError) -> TLSCredentials {
         let made = try draft.sign(issuer: self.issuer)
         return TLSCredentials(
             certificateChainPEM: made.certificateChainPEM + self.intermediatesPEM,
@@ -93,7 +103,8 @@ package struct CertificateAuthority: Sendable {
         return try draft.sign(issuer: nil)
     }
 
-    private var issuer: TLSCredentials {
+    /// The authority's own certificate and key.
+    var issuer: TLSCredentials {
         TLSCredentials(certificateChainPEM: self.certificatePEM, privateKeyPEM: self.privateKeyPEM)
     }
 }

@@ -10,6 +10,22 @@ struct CertificateDraft {
     var addresses: [String] = []
     /// Whether it may sign other certificates.
     var isAuthority = false
+    var key = KeyKind.p256
+    var digest = Digest.sha256
+    /// Further extensions, or other values for those that every certificate has, by OpenSSL's names for both:
+    /// `nameConstraints` and `critical,permitted;DNS:example.com`.
+    var extensions: [String: String] = [:]
+
+    /// What kind of key the certificate is for.
+    enum KeyKind {
+        case p256
+        case rsa(bits: UInt32)
+    }
+
+    /// What the signature is made over.
+    enum Digest {
+        case md5, sha1, sha256
+    }
 
     /// X.509's upper bound of a common name (RFC 5280, A.1).
     private static let maximumCommonName = 64
@@ -17,7 +33,7 @@ struct CertificateDraft {
     /// Makes a key, and the certificate for it signed by the issuer, or by itself where there is none.
     func sign(issuer: TLSCredentials?) throws(TLSError) -> TLSCredentials {
         OpenSSLErrors.clear()
-        guard let key = twin_EVP_EC_gen("P-256") else { throw OpenSSLErrors.library("EVP_EC_gen") }
+        guard let key = self.key.make() else { throw OpenSSLErrors.library("making a key") }
         defer { EVP_PKEY_free(key) }
         guard let certificate = X509_new() else { throw OpenSSLErrors.library("X509_new") }
         defer { X509_free(certificate) }
@@ -68,18 +84,22 @@ struct CertificateDraft {
         issuerKey: OpaquePointer
     ) throws(TLSError) {
         try Self.check(X509_set_issuer_name(certificate, X509_get_subject_name(issuer)), "X509_set_issuer_name")
-        let constraints = self.isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE"
-        let usage = self.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature"
-        try Self.extend(certificate, issuer: issuer, NID_basic_constraints, constraints)
-        try Self.extend(certificate, issuer: issuer, NID_key_usage, usage)
-        if !self.isAuthority { try Self.extend(certificate, issuer: issuer, NID_ext_key_usage, "serverAuth") }
-        try Self.extend(certificate, issuer: issuer, NID_subject_key_identifier, "hash")
-        if issuer != certificate {
-            try Self.extend(certificate, issuer: issuer, NID_authority_key_identifier, "keyid:always")
+        var extensions = [
+            "basicConstraints": self.isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE",
+            "keyUsage": self.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature",
+            "subjectKeyIdentifier": "hash",
+        ]
+        if !self.isAuthority { extensions["extendedKeyUsage"] = "serverAuth" }
+        if issuer != certificate { extensions["authorityKeyIdentifier"] = "keyid:always" }
+        extensions.merge(self.extensions) { _, ours in ours }
+        for (name, value) in extensions.sorted(by: { $0.key < $1.key }) {
+            try Self.extend(certificate, issuer: issuer, name, value)
         }
         if !self.names.isEmpty || !self.addresses.isEmpty { try self.addAlternativeNames(to: certificate) }
         // It answers the signature's length.
-        guard X509_sign(certificate, issuerKey, EVP_sha256()) > 0 else { throw OpenSSLErrors.library("X509_sign") }
+        guard X509_sign(certificate, issuerKey, self.digest.method) > 0 else {
+            throw OpenSSLErrors.library("X509_sign")
+        }
     }
 
     /// Adds the names as they are; as text for OpenSSL's little language, a comma in one would begin another.
@@ -130,27 +150,46 @@ struct CertificateDraft {
     private static func extend(
         _ certificate: OpaquePointer,
         issuer: OpaquePointer,
-        _ identifier: Int32,
+        _ name: String,
         _ value: String
     ) throws(TLSError) {
         var context = X509V3_CTX()
         twin_X509V3_set_ctx_nodb(&context)
         X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
-        guard let made = X509V3_EXT_conf_nid(nil, &context, identifier, value) else {
-            throw OpenSSLErrors.library("X509V3_EXT_conf_nid")
+        guard let made = X509V3_EXT_conf(nil, &context, name, value) else {
+            throw OpenSSLErrors.library("X509V3_EXT_conf")
         }
         defer { X509_EXTENSION_free(made) }
         try self.check(X509_add_ext(certificate, made, -1), "X509_add_ext")
     }
 
-    private static func set(_ time: UnsafeMutablePointer<ASN1_TIME>?, to distance: Duration) throws(TLSError) {
+    static func set(_ time: UnsafeMutablePointer<ASN1_TIME>?, to distance: Duration) throws(TLSError) {
         let (days, seconds) = distance.components.seconds.quotientAndRemainder(dividingBy: 86_400)
         guard X509_time_adj_ex(time, Int32(clamping: days), Int(seconds), nil) != nil else {
             throw OpenSSLErrors.library("X509_time_adj_ex")
         }
     }
 
-    private static func check(_ result: Int32, _ call: String) throws(TLSError) {
+    static func check(_ result: Int32, _ call: String) throws(TLSError) {
         guard result == 1 else { throw OpenSSLErrors.library(call) }
+    }
+}
+
+extension CertificateDraft.KeyKind {
+    fileprivate func make() -> OpaquePointer? {
+        switch self {
+        case .p256: twin_EVP_EC_gen("P-256")
+        case .rsa(let bits): twin_EVP_RSA_gen(bits)
+        }
+    }
+}
+
+extension CertificateDraft.Digest {
+    var method: OpaquePointer? {
+        switch self {
+        case .md5: EVP_md5()
+        case .sha1: EVP_sha1()
+        case .sha256: EVP_sha256()
+        }
     }
 }

@@ -11,7 +11,7 @@ enum PEM {
         _ body: ([OpaquePointer]) throws(TLSError) -> Result
     ) throws(TLSError) -> Result {
         OpenSSLErrors.clear()
-        let bio = try self.reader(of: text)
+        let bio = try self.reader(of: Array(text.utf8))
         defer { BIO_free(bio) }
         var certificates: [OpaquePointer] = []
         defer { for certificate in certificates { X509_free(certificate) } }
@@ -30,6 +30,39 @@ enum PEM {
         return try body(certificates)
     }
 
+    /// The revocation lists in a file's bytes, one in DER or any number in PEM; they are the caller's to free.
+    static func revocationLists(in bytes: [UInt8], source: String) throws(TLSError) -> [OpaquePointer] {
+        OpenSSLErrors.clear()
+        let bio = try self.reader(of: bytes)
+        defer { BIO_free(bio) }
+        var lists: [OpaquePointer] = []
+        while let list = PEM_read_bio_X509_CRL(bio, nil, refusePassword, nil) { lists.append(list) }
+        let code = ERR_peek_last_error()
+        let isAtEnd = ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE
+        guard isAtEnd else {
+            for list in lists { X509_CRL_free(list) }
+            throw OpenSSLErrors.configuration(source)
+        }
+        OpenSSLErrors.clear()
+        if lists.isEmpty, let list = self.revocationListDER(in: bytes) { lists.append(list) }
+        guard !lists.isEmpty else { throw TLSError(kind: .configuration, reason: "\(source): no CRL in it") }
+        return lists
+    }
+
+    /// The list that all of the bytes are, in DER.
+    private static func revocationListDER(in bytes: [UInt8]) -> OpaquePointer? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var next = bytes.baseAddress
+            let list = d2i_X509_CRL(nil, &next, bytes.count)
+            guard let list, next == bytes.baseAddress.map({ $0 + bytes.count }) else {
+                OpenSSLErrors.clear()
+                X509_CRL_free(list)
+                return nil
+            }
+            return list
+        }
+    }
+
     /// Calls `body` with the private key in a PEM text; throws where there is none, or one locked by a password.
     static func withPrivateKey<Result>(
         in text: String,
@@ -37,7 +70,7 @@ enum PEM {
         _ body: (OpaquePointer) throws(TLSError) -> Result
     ) throws(TLSError) -> Result {
         OpenSSLErrors.clear()
-        let bio = try self.reader(of: text)
+        let bio = try self.reader(of: Array(text.utf8))
         defer { BIO_free(bio) }
         guard let key = PEM_read_bio_PrivateKey(bio, nil, refusePassword, nil) else {
             throw OpenSSLErrors.configuration(source)
@@ -58,10 +91,9 @@ enum PEM {
         return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// A BIO over a copy of the text.
-    private static func reader(of text: String) throws(TLSError) -> OpaquePointer {
+    /// A BIO over a copy of the bytes.
+    private static func reader(of bytes: [UInt8]) throws(TLSError) -> OpaquePointer {
         guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
-        let bytes = Array(text.utf8)
         guard bytes.isEmpty || BIO_write(bio, bytes, Int32(clamping: bytes.count)) == Int32(clamping: bytes.count)
         else {
             BIO_free(bio)

@@ -28,8 +28,25 @@ package struct TLSClientConfiguration: Sendable {
         case disabled
     }
 
+    /// What is asked of the OCSP answer that a server may staple to its certificate (RFC 6066, 8).
+    package enum Stapling: Sendable {
+        /// It is not asked for.
+        case ignored
+        /// One that comes must be good; none is enough, unless the certificate demands one (RFC 7633).
+        case checked
+        /// One must come, and be good.
+        case required
+    }
+
     package var trust: Trust = .system
     package var verification: Verification = .full
+    /// A file of certificate revocation lists, in PEM or DER; `nil` checks none. Only ``Verification/full`` looks at it.
+    package var revocationListFile: String?
+    /// Only ``Verification/full`` looks at it.
+    package var stapling: Stapling = .checked
+    /// The public keys of which the server must show one: its own or an authority's of its verified chain, and without
+    /// verification its own. Empty allows all.
+    package var pins: [PublicKeyPin] = []
     /// The protocols offered by ALPN, the preferred first; empty offers none.
     package var applicationProtocols: [String] = ["http/1.1"]
     /// The oldest and newest versions spoken.
@@ -46,6 +63,8 @@ package struct TLSClientConfiguration: Sendable {
 package struct TLSServerConfiguration: Sendable {
     /// Who the server is.
     package var credentials: TLSCredentials
+    /// The OCSP answer to staple to the certificate for clients that ask, in DER; `nil` staples none.
+    package var stapledAnswer: [UInt8]?
     /// The protocols accepted, the preferred first; empty leaves ALPN unanswered.
     package var applicationProtocols: [String] = ["http/1.1"]
     /// The oldest and newest versions spoken.

@@ -10,26 +10,34 @@ package final class TLSContext: Sendable {
     package let handshakeTimeout: TimeAmount
     package let closeTimeout: TimeAmount
     /// Whether a peer must prove who it is; a server asks for no certificate.
-    package let verifiesPeer: Bool
+    package var verifiesPeer: Bool { self.checks.verifiesChain }
+    let checks: PeerChecks
     let applicationProtocols: [String]
     let sessions = TLSSessionCache()
     /// OpenSSL's context. It counts its references atomically, and is not changed after `init`.
     nonisolated(unsafe) let pointer: OpaquePointer
     /// The server's protocols as ALPN has them on the wire, for OpenSSL's callback.
     private let protocolList: ProtocolList
+    /// The files that the trust and the revocation lists were read from, as they were just before.
+    private let files: [FileStamp]
+    /// The server's OCSP answer, for OpenSSL's callback.
+    private let staple: ServerStaple?
+
+    /// The least security level: 112 bits, so RSA of 2048 bits at least and no SHA-1 (`SSL_CTX_set_security_level`).
+    private static let minimumSecurityLevel: Int32 = 2
 
     /// Makes a client's context; throws ``TLSError/Kind/configuration`` for trust that cannot be loaded.
     package init(client: TLSClientConfiguration) throws(TLSError) {
+        var files: [FileStamp] = []
+        if client.verification == .full {
+            if case .file(let path) = client.trust { files.append(FileStamp(path)) }
+            if let path = client.revocationListFile { files.append(FileStamp(path)) }
+        }
         let list = try ProtocolList(client.applicationProtocols)
         let context = try Self.make(TLS_client_method(), versions: client.versions)
+        let checks: PeerChecks
         do throws(TLSError) {
-            switch client.verification {
-            case .full:
-                try client.trust.apply(to: context)
-                SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-            case .disabled:
-                SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
-            }
+            checks = try PeerChecks(client, into: context)
             // ALPN's setter alone answers 0 for success.
             if list.count > 0, SSL_CTX_set_alpn_protos(context, list.bytes, UInt32(list.count)) != 0 {
                 throw OpenSSLErrors.configuration("application protocols")
@@ -46,7 +54,9 @@ package final class TLSContext: Sendable {
         self.isServer = false
         self.handshakeTimeout = client.handshakeTimeout
         self.closeTimeout = client.closeTimeout
-        self.verifiesPeer = client.verification == .full
+        self.checks = checks
+        self.staple = nil
+        self.files = files
         self.applicationProtocols = client.applicationProtocols
         self.pointer = context
         self.protocolList = list
@@ -73,7 +83,10 @@ package final class TLSContext: Sendable {
         self.isServer = true
         self.handshakeTimeout = server.handshakeTimeout
         self.closeTimeout = server.closeTimeout
-        self.verifiesPeer = false
+        self.checks = .none
+        self.files = []
+        self.staple = server.stapledAnswer.map(ServerStaple.init)
+        self.staple?.apply(to: context)
         self.applicationProtocols = server.applicationProtocols
         self.pointer = context
         self.protocolList = list
@@ -82,6 +95,11 @@ package final class TLSContext: Sendable {
     deinit {
         SSL_CTX_free(self.pointer)
     }
+
+    /// Whether the CA file and the CRL file that it was made from are as they were then.
+    ///
+    /// Where not, a new context must be made for the next connection: what a list revokes must not wait for a restart.
+    package var isCurrent: Bool { self.files.allSatisfy(\.isCurrent) }
 
     /// Makes a context with what client and server have in common.
     private static func make(
@@ -103,6 +121,9 @@ package final class TLSContext: Sendable {
             twin_SSL_OP_IGNORE_UNEXPECTED_EOF | twin_SSL_OP_LEGACY_SERVER_CONNECT | twin_SSL_OP_NO_TICKET
                 | twin_SSL_OP_ALLOW_CLIENT_RENEGOTIATION | twin_SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION
         )
+        if SSL_CTX_get_security_level(context) < Self.minimumSecurityLevel {
+            SSL_CTX_set_security_level(context, Self.minimumSecurityLevel)
+        }
         // A write is retried from wherever the bytes are by then.
         _ = twin_SSL_CTX_set_mode(context, Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         return context

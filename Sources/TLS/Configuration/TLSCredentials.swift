@@ -1,6 +1,3 @@
-internal import COpenSSL
-internal import Glibc
-
 /// A certificate with its chain, and the private key to it, as PEM texts.
 ///
 /// The key never appears in a description, so neither in a log.
@@ -32,19 +29,8 @@ package struct TLSCredentials: Sendable {
     private static let maximumFileBytes = 1 << 20
 
     private static func read(_ path: String) throws(TLSError) -> String {
-        guard let file = fopen(path, "re") else {
-            throw TLSError(kind: .configuration, reason: "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.maximumFileBytes + 1)
-        let count = fread(&bytes, 1, bytes.count, file)
-        guard ferror(file) == 0 else {
-            throw TLSError(kind: .configuration, reason: "\(path): \(String(cString: strerror(errno)))")
-        }
-        guard count <= Self.maximumFileBytes else {
-            throw TLSError(kind: .configuration, reason: "\(path): larger than a certificate or key file can be")
-        }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        let bytes = try BoundedFile.read(path, atMost: Self.maximumFileBytes, kind: "a certificate or key file")
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

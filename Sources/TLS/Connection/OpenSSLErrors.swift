@@ -49,30 +49,32 @@ enum OpenSSLErrors {
                 ? TLSError(kind: .truncated, reason: "the peer closed the connection without close_notify")
                 : TLSError(kind: .handshakeInterrupted, reason: "the peer closed the connection")
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
-            return TLSError(kind: .certificateRefused, reason: verificationWords(SSL_get_verify_result(ssl)))
+            return refusal(result: Int32(truncatingIfNeeded: SSL_get_verify_result(ssl)), depth: 0)
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+            return TLSError(kind: .versionRefused, reason: words(code))
         case SSL_R_NO_APPLICATION_PROTOCOL:
             return TLSError(kind: .noApplicationProtocol, reason: words(code))
         case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256):
             let alert = reason - SSL_AD_REASON_OFFSET
             let words = "alert \(alertName(alert))"
-            return TLSError(kind: alert == 120 ? .noApplicationProtocol : .alertReceived, reason: words)
+            return switch alert {
+            case SSL_AD_PROTOCOL_VERSION: TLSError(kind: .versionRefused, reason: words)
+            case SSL_AD_NO_APPLICATION_PROTOCOL: TLSError(kind: .noApplicationProtocol, reason: words)
+            default: TLSError(kind: .alertReceived, reason: words)
+            }
         default:
             return TLSError(kind: .protocolViolation, reason: words(code))
         }
     }
 
-    /// The words for a verification result, with the common name of the problem where OpenSSL's own is obscure.
-    static func verificationWords(_ result: Int) -> String {
-        let words = String(cString: X509_verify_cert_error_string(result))
-        switch Int32(truncatingIfNeeded: result) {
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
-            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
-            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
-            X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            return "\(words) (unknown CA)"
-        default:
-            return words
+    /// Makes the error for a verification result.
+    static func refusal(result: Int32, depth: Int32) -> TLSError {
+        let refusal = CertificateRefusal(result: result, depth: depth)
+        let words = String(cString: X509_verify_cert_error_string(Int(result)))
+        switch refusal {
+        case .other: return TLSError(refusal, detail: words)
+        case .listUnusable: return TLSError(refusal, detail: "\(refusal.words): \(words)")
+        default: return TLSError(refusal)
         }
     }
 

@@ -20,10 +20,15 @@ final class TLSConnection {
 
     private let context: TLSContext
     private let peer: TLSPeerName?
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private let bio: ByteBufferBIO
     /// Whether the handshake was completed; OpenSSL forgets it after an error.
     private var isEstablished = false
+    /// Why the peer's certificate was refused; OpenSSL's own error only says that it was.
+    var refused: TLSError?
+    /// Until when what was checked of the peer is good, in seconds since 1970: a session of this connection must not be
+    /// resumed later, for a resumed handshake shows nothing that could be checked.
+    var checkedUntil: Int64
 
     /// Makes a connection on which nothing has happened; throws ``TLSError/Kind/configuration`` for a client that could
     /// not check its peer's name.
@@ -37,6 +42,8 @@ final class TLSConnection {
         guard let ssl = SSL_new(context.pointer) else { throw OpenSSLErrors.library("SSL_new") }
         self.ssl = ssl
         self.bio = ByteBufferBIO()
+        // Where something is to be checked, nothing is good before it was.
+        self.checkedUntil = context.verifiesPeer ? 0 : .max
         // All is set, so from here on `deinit` frees it.
         let bio = try self.bio.makeBIO()
         SSL_set_bio(ssl, bio, bio)
@@ -72,8 +79,19 @@ final class TLSConnection {
                 throw OpenSSLErrors.configuration(address)
             }
         }
-        self.context.sessions.resume(self.ssl, for: peer)
+        if self.checks.stapling != .ignored,
+            twin_SSL_set_tlsext_status_type(self.ssl, TLSEXT_STATUSTYPE_ocsp) != 1
+        {
+            throw OpenSSLErrors.library("SSL_set_tlsext_status_type")
+        }
+        if let until = self.context.sessions.resume(self.ssl, for: peer) { self.checkedUntil = until }
     }
+
+    /// What this connection checks of its peer.
+    var checks: PeerChecks { self.context.checks }
+
+    /// Whether an earlier session is resumed.
+    var isResumed: Bool { SSL_session_reused(self.ssl) == 1 }
 
     /// Goes on with the handshake; answers whether it is complete.
     func handshake() throws(TLSError) -> Bool {
@@ -134,14 +152,18 @@ final class TLSConnection {
     }
 
     private func failure() -> TLSError {
-        let error = OpenSSLErrors.failure(of: self.ssl, isEstablished: self.isEstablished)
+        var error = OpenSSLErrors.failure(of: self.ssl, isEstablished: self.isEstablished)
+        if let refused = self.refused {
+            self.refused = nil
+            error = refused
+        }
         if error.kind != .truncated, let peer = self.peer { self.context.sessions.remove(peer) }
         return error
     }
 
     /// Keeps a session that the server offers for later; OpenSSL calls this from inside a handshake or a read.
     func sessionArrived(_ session: OpaquePointer) {
-        if let peer = self.peer { self.context.sessions.store(session, for: peer) }
+        if let peer = self.peer { self.context.sessions.store(session, for: peer, until: self.checkedUntil) }
     }
 
     // MARK: Ciphertext
@@ -165,7 +187,7 @@ final class TLSConnection {
             version: SSL_version(self.ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
             cipher: SSL_get_current_cipher(self.ssl).map { String(cString: SSL_CIPHER_get_name($0)) } ?? "",
             applicationProtocol: self.applicationProtocol,
-            isResumed: SSL_session_reused(self.ssl) == 1,
+            isResumed: self.isResumed,
             isPeerVerified: self.context.verifiesPeer
         )
     }

@@ -18,9 +18,11 @@ final class TLSSessionCache: Sendable {
     private let state = Mutex(State())
 
     /// Keeps a copy of a session as the peer's newest.
-    func store(_ session: OpaquePointer, for peer: TLSPeerName) {
+    ///
+    /// - Parameter until: when what was checked of the peer is no longer good, in seconds since 1970.
+    func store(_ session: OpaquePointer, for peer: TLSPeerName, until: Int64) {
         guard SSL_SESSION_is_resumable(session) == 1, let copy = SSL_SESSION_dup(session) else { return }
-        let stored = StoredSession(owning: copy)
+        let stored = StoredSession(owning: copy, until: until)
         self.state.withLock { state in
             state.order.removeAll { $0 == peer }
             state.order.append(peer)
@@ -31,11 +33,11 @@ final class TLSSessionCache: Sendable {
         }
     }
 
-    /// Gives a connection the peer's session to resume, if there is one that is still good.
+    /// Gives a connection the peer's session to resume, if there is one that is still good; answers until when it is.
     ///
     /// A TLS 1.3 session is given once, so that two connections cannot be linked by it (RFC 8446, C.4); one of TLS 1.2
     /// may serve many times, because its server sends a new one only now and then.
-    func resume(_ ssl: OpaquePointer, for peer: TLSPeerName) {
+    func resume(_ ssl: OpaquePointer, for peer: TLSPeerName) -> Int64? {
         let session = self.state.withLock { state -> StoredSession? in
             guard let stored = state.sessions[peer] else { return nil }
             if stored.isUsable, !stored.isForOneUse { return stored.copy() }
@@ -43,9 +45,13 @@ final class TLSSessionCache: Sendable {
             state.order.removeAll { $0 == peer }
             return stored.isUsable ? stored : nil
         }
-        guard let session else { return }
+        guard let session else { return nil }
         // A refusal costs nothing but a full handshake.
-        if SSL_set_session(ssl, session.pointer) != 1 { OpenSSLErrors.clear() }
+        guard SSL_set_session(ssl, session.pointer) == 1 else {
+            OpenSSLErrors.clear()
+            return nil
+        }
+        return session.until
     }
 
     /// Forgets the peer's session: after a failure it might be the cause of the next one too.
@@ -62,9 +68,12 @@ final class TLSSessionCache: Sendable {
 /// Unchecked, because the pointer is set once, and the session behind it is only read (and copied) after that.
 private final class StoredSession: @unchecked Sendable {
     let pointer: OpaquePointer
+    /// When what was checked of the peer is no longer good.
+    let until: Int64
 
-    init(owning pointer: OpaquePointer) {
+    init(owning pointer: OpaquePointer, until: Int64) {
         self.pointer = pointer
+        self.until = until
     }
 
     deinit {
@@ -73,14 +82,10 @@ private final class StoredSession: @unchecked Sendable {
 
     var isForOneUse: Bool { SSL_SESSION_get_protocol_version(self.pointer) >= TLS1_3_VERSION }
 
-    /// Whether the certificate that was verified when the session began has not expired since: a resumed handshake
-    /// shows no certificate.
-    var isUsable: Bool {
-        guard let certificate = SSL_SESSION_get0_peer(self.pointer) else { return false }
-        return X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
-    }
+    /// Whether all that was checked when the session began is still good: a resumed handshake shows nothing to check.
+    var isUsable: Bool { self.until > ASN1Times.now }
 
     func copy() -> StoredSession? {
-        SSL_SESSION_dup(self.pointer).map { StoredSession(owning: $0) }
+        SSL_SESSION_dup(self.pointer).map { StoredSession(owning: $0, until: self.until) }
     }
 }

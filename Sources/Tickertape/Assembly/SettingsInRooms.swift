@@ -40,7 +40,7 @@ extension FinnhubSettings {
         return live
     }
 
-    /// Finds out whether the trust roots can be used, before anything is opened or made.
+    /// Finds out whether the trust roots and the revocation lists can be used, before anything is opened or made.
     ///
     /// - Throws: ``OperatorError`` with what to change.
     func checkTrust() throws(OperatorError) {
@@ -48,7 +48,11 @@ extension FinnhubSettings {
         do throws(TLSError) {
             _ = try TLSContext(client: self.tls)
         } catch {
-            throw OperatorError("\(error) (tls.ca-file, --ca-file)", status: .configuration)
+            var withoutLists = self.tls
+            withoutLists.revocationListFile = nil
+            let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
+            let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"
+            throw OperatorError("\(error) (\(setting))", status: .configuration)
         }
     }
 }
@@ -99,6 +103,14 @@ extension Settings {
         var configuration = TLSClientConfiguration()
         if let file = self.tls.authorityFile { configuration.trust = .file(file) }
         configuration.verification = self.tls.verify ? .full : .disabled
+        configuration.revocationListFile = self.tls.revocationListFile
+        configuration.stapling =
+            switch self.tls.stapling {
+            case .off: .ignored
+            case .stapled: .checked
+            case .required: .required
+            }
+        configuration.pins = self.tls.pins
         configuration.handshakeTimeout = self.handshake.tls
         return configuration
     }

@@ -55,8 +55,9 @@ extension Settings {
                 status: .usage
             )
         case .file(let path):
-            return file?.isOpenToOthers == true
-                ? "\(path) holds a proxy's password and others can read it; run chmod o-r on it" : nil
+            return file?.cureForReaders.map {
+                "\(path) holds a proxy's password, and other users of this machine can read it: run \($0)"
+            }
         case .builtIn, .environment:
             return nil
         }

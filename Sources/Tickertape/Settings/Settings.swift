@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+package import TLS
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
 ///
@@ -51,6 +52,21 @@ package struct Settings: Sendable, Equatable {
         package var authorityFile: String?
         /// Whether certificates are checked at all.
         package var verify = true
+        /// File of the certificate revocation lists to obey.
+        package var revocationListFile: String?
+        package var stapling = Stapling.stapled
+        /// The public keys of which the upstream must show one; empty allows all.
+        package var pins: [PublicKeyPin] = []
+
+        /// What is asked of the OCSP answer that a server may staple to its certificate.
+        package enum Stapling: String, Sendable, CaseIterable {
+            /// Nothing; it is not asked for.
+            case off
+            /// If it comes, it must be good.
+            case stapled
+            /// It must come, and be good.
+            case required
+        }
     }
 
     /// How long each step of connecting may take.

@@ -67,7 +67,8 @@ extension Settings {
         try settings.refuseContradictions()
         if !settings.tls.verify {
             warnings.append(
-                "the service's certificate is not checked (tls.verify \(settings.origin(of: "tls.verify")))"
+                "the service's certificate is not checked\(settings.tls.pins.isEmpty ? "" : " but for its public key")"
+                    + " (tls.verify \(settings.origin(of: "tls.verify")))"
             )
         }
         return LoadedSettings(settings: settings, file: file?.path, warnings: warnings)
@@ -76,6 +77,14 @@ extension Settings {
     private func refuseContradictions() throws(OperatorError) {
         if self.reconnect.max < self.reconnect.min {
             throw self.contradiction("reconnect.max", "reconnect.min", "must not be less than")
+        }
+        if !self.tls.verify {
+            if self.tls.revocationListFile != nil {
+                throw self.contradiction("tls.crl-file", "tls.verify", "cannot be obeyed with")
+            }
+            if self.tls.stapling == .required {
+                throw self.contradiction("tls.ocsp", "tls.verify", "cannot be obeyed with")
+            }
         }
     }
 

@@ -9,7 +9,7 @@ extension Setting {
     package static let all: [Setting] = [
         symbols, token, tokenFile,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamMaxMessage,
-        authorityFile, verify,
+        authorityFile, verify, revocationListFile, stapling, pins,
         dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
         backoffMin, backoffMax,
         quiet, atMost,
@@ -90,6 +90,25 @@ extension Setting {
         \.tls.verify,
         .flag,
         help: "Whether the service's certificate is checked; when not, everything that is shown says so."
+    )
+    static let revocationListFile = Setting(
+        "tls.crl-file",
+        \.tls.revocationListFile,
+        Syntax.path.optional("none"),
+        help: "A file of certificate revocation lists, PEM or DER, in which the service's certificate must not stand."
+    )
+    static let stapling = Setting(
+        "tls.ocsp",
+        \.tls.stapling,
+        .word,
+        help: "The OCSP answer that the service may send along: off, stapled (must be good if it comes), or required."
+    )
+    static let pins = Setting(
+        "tls.pin",
+        list: \.tls.pins,
+        of: .publicKeyPin,
+        count: 0...20,
+        help: "The public keys of which the service must show one, as sha256/BASE64; an authority's key will do."
     )
 
     static let dnsTimeout = Setting(

@@ -1,3 +1,5 @@
+import TLS
+
 /// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
 package struct Misfit: Error, Equatable {
     package var reason: String
@@ -132,6 +134,20 @@ extension Syntax<Secret> {
                     )
                 }
                 return secret
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax<PublicKeyPin> {
+    static var publicKeyPin: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let pin = PublicKeyPin(text) else {
+                    throw Misfit("is not a public key's digest; write it like sha256/ and 44 characters of Base64")
+                }
+                return pin
             },
             write: { "\($0)" }
         )

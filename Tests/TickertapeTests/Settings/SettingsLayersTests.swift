@@ -91,6 +91,8 @@ struct SettingsLayersTests {
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
         "upstream.proxy": "http://proxy.test:3128", "upstream.ping-interval": "7s",
         "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
+        "tls.crl-file": "/crl.pem", "tls.ocsp": "off",
+        "tls.pin": "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
         "handshake.dns-timeout": "1s", "handshake.tcp-timeout": "2s", "handshake.tls-timeout": "3s",
         "handshake.upgrade-timeout": "4s", "reconnect.min": "600ms", "reconnect.max": "2m", "pipeline.quiet": "50ms",
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
@@ -169,6 +171,36 @@ struct SettingsLayersTests {
                 == "reconnect.max (1m, default) must not be less than reconnect.min (2m, from \(self.folder.path)/config.yaml)"
         )
         #expect(error.status == .configuration)
+    }
+
+    @Test("revocation cannot be demanded while certificates are not checked; a pin can")
+    func uncheckedRevocation() throws {
+        let lists = self.failure { try self.load("tls:\n  verify: false\n  crl-file: /crl.pem") }
+        let file = "\(self.folder.path)/config.yaml"
+        #expect(
+            lists.message
+                == "tls.crl-file (/crl.pem, from \(file)) cannot be obeyed with tls.verify (false, from \(file))"
+        )
+        let answers = self.failure { try self.load("tls:\n  verify: false\n  ocsp: required") }
+        #expect(
+            answers.message
+                == "tls.ocsp (required, from \(file)) cannot be obeyed with tls.verify (false, from \(file))"
+        )
+        let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let loaded = try self.load("tls:\n  verify: false\n  pin: [\(pin)]")
+        #expect(loaded.settings.tls.pins.map { "\($0)" } == [pin])
+        #expect(loaded.warnings.first?.contains("not checked but for its public key") == true, "\(loaded.warnings)")
+    }
+
+    @Test("a pin that is none is repeated, with how to write it")
+    func badPin() {
+        let error = self.failure { try self.load("tls:\n  pin: [abc]") }
+        #expect(
+            error.message.hasSuffix(
+                "holds \"abc\", which is not a public key's digest; write it like sha256/ and 44 characters of Base64"
+            ),
+            "\(error.message)"
+        )
     }
 
     @Test("switching the certificate check off is warned about with where it was done")

@@ -1,0 +1,90 @@
+import NIOCore
+import NIOEmbedded
+@testable import TLS
+import TickertapeTesting
+import Testing
+
+/// What each of two ends was told when they met.
+struct Meeting {
+    var client: [Seen]
+    var server: [Seen]
+
+    /// Lets a client meet a server that it must refuse, with something to send that must not arrive.
+    static func refused(
+        client: TLSClientConfiguration = Certificates.client(),
+        server: TLSServerConfiguration = Certificates.server(),
+        peer: TLSPeerName = .host("localhost")
+    ) throws -> Meeting {
+        let pair = try MemoryPair(client: client, server: server, peer: peer)
+        let write = pair.client.send("secret")
+        try pair.start()
+        #expect(throws: (any Error).self) { try write.wait() }
+        #expect(!pair.client.channel.isActive)
+        #expect(!pair.server.channel.isActive)
+        #expect(pair.server.application.received.isEmpty)
+        return Meeting(client: pair.client.application.seen, server: pair.server.application.seen)
+    }
+
+    /// Lets a client meet a server that it must accept.
+    static func accepted(
+        client: TLSClientConfiguration = Certificates.client(),
+        server: TLSServerConfiguration = Certificates.server(),
+        peer: TLSPeerName = .host("localhost")
+    ) throws {
+        let pair = try MemoryPair(client: client, server: server, peer: peer)
+        pair.client.send("secret")
+        try pair.start()
+        #expect(pair.client.application.seen == [.handshake("http/1.1")])
+        #expect(pair.server.application.received == "secret")
+    }
+
+    /// What the client was told, as a person reads it.
+    var words: [String] {
+        self.client.compactMap { if case .error(let error) = $0 { "\(error)" } else { nil } }
+    }
+
+    /// The alert that the server was sent.
+    var alert: String? {
+        for case .error(let error) in self.server where error.kind == .alertReceived { return error.reason }
+        return nil
+    }
+}
+
+extension TLSClientConfiguration {
+    /// The same, speaking one version only.
+    func speaking(_ version: TLSVersion) -> TLSClientConfiguration {
+        var configuration = self
+        configuration.versions = version...version
+        return configuration
+    }
+}
+
+extension TLSServerConfiguration {
+    /// The same, with an OCSP answer stapled to the certificate.
+    func stapling(_ answer: [UInt8]) -> TLSServerConfiguration {
+        var configuration = self
+        configuration.stapledAnswer = answer
+        return configuration
+    }
+}
+
+extension CertificateDraft {
+    /// A certificate for `localhost`.
+    static func localhost() -> CertificateDraft {
+        var draft = CertificateDraft(commonName: "localhost", notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
+        draft.names = ["localhost"]
+        return draft
+    }
+
+    /// A certificate to sign others with.
+    static func authority(_ name: String) -> CertificateDraft {
+        var draft = CertificateDraft(commonName: name, notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
+        draft.isAuthority = true
+        return draft
+    }
+}
+
+/// The error for a certificate that is refused with these words.
+func refusal(_ words: String) throws -> TLSError {
+    TLSError(try #require(CertificateRefusal.allCases.first { $0.words == words }))
+}
