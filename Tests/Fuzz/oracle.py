@@ -10,10 +10,15 @@ often each came; exit status 1 at the first difference that has no reason.
 import json
 import re
 import sys
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation, Overflow, Underflow
 
 # Room for every digit of any number in a frame, so that nothing is ever rounded.
-EXACT = Context(prec=20_000, Emax=999_999_999_999_999_999, Emin=-999_999_999_999_999_999)
+EXACT = Context(
+    prec=20_000,
+    Emax=999_999_999_999_999_999,
+    Emin=-999_999_999_999_999_999,
+    traps=[InvalidOperation, Overflow, Underflow],
+)
 UNHELD = object()
 MAXIMUM_DEPTH = 64
 LAST_MILLISECOND = (2**63 - 1) // 1_000_000
@@ -27,7 +32,7 @@ def number(text):
     """A number exactly, or UNHELD where the exponent is beyond Decimal's own range."""
     try:
         return EXACT.create_decimal(text)
-    except InvalidOperation:
+    except ArithmeticError:
         return UNHELD
 
 
