@@ -10,6 +10,13 @@ package struct SymbolSilence: Sendable, Equatable {
     /// When the first of them to fall silent on this connection did, wall clock, ns since 1970. What they traded since then
     /// may be missing.
     package var from: Int64
+
+    package init(symbol: String, others: Int, nanoseconds: Int64, from: Int64) {
+        self.symbol = symbol
+        self.others = others
+        self.nanoseconds = nanoseconds
+        self.from = from
+    }
 }
 
 // What is done about symbols that do not trade: first nothing but a word, then the mild step, then the other connection,
@@ -31,7 +38,9 @@ extension SymbolWatch {
         let threshold = self.threshold(place, now: now)
         guard let spell = self.entries[place].spell, self.isQuiet(place) else { return since + threshold }
         guard self.settings.takesSteps else { return nil }
-        guard let resubscribed = spell.resubscribed else { return max(since + threshold, self.entries[place].coolUntil) }
+        guard let resubscribed = spell.resubscribed else {
+            return max(since + threshold, self.entries[place].coolUntil)
+        }
         let patient = resubscribed + threshold
         return self.mayReconnect(for: spell) ? max(patient, self.reconnectAfter) : patient
     }
@@ -78,7 +87,11 @@ extension SymbolWatch {
     private mutating func becameQuiet(_ place: Int, now: FeedMoment) {
         let clock = self.clocks[place]
         // Trades for as long as the pause was are a sign that all was well again.
-        let pause = Self.doubled(self.settings.coolDown, times: self.entries[place].round, limit: self.settings.coolDownLimit)
+        let pause = Self.doubled(
+            self.settings.coolDown,
+            times: self.entries[place].round,
+            limit: self.settings.coolDownLimit
+        )
         if clock.isLive, let since = clock.since, since - clock.runBegan >= pause { self.entries[place].round = 0 }
         self.clocks[place].isLive = false
         self.entries[place].spell = self.entries[place].spell ?? Spell()
@@ -113,7 +126,9 @@ extension SymbolWatch {
             self.endRound(place, now: now.monotonic)
         }
         // Each symbol has a pause of its own; this one keeps fifty of them from taking turns.
-        if let last = self.lastReconnect, now.monotonic - last >= 2 * self.settings.coolDownLimit { self.silenceRounds = 0 }
+        if let last = self.lastReconnect, now.monotonic - last >= 2 * self.settings.coolDownLimit {
+            self.silenceRounds = 0
+        }
         self.lastReconnect = now.monotonic
         self.reconnectAfter =
             now.monotonic

@@ -127,7 +127,9 @@ package struct SymbolWatch: Sendable {
         self.changes.append(.unwished(symbol))
         let wasWaiting = self.pacer.remove(.subscribe(symbol))
         // Asked anew, it was unsubscribed just before.
-        if self.pacer.remove(.unsubscribe(symbol)) || (isAsked && !wasWaiting) { self.pacer.append(.unsubscribe(symbol)) }
+        if self.pacer.remove(.unsubscribe(symbol)) || (isAsked && !wasWaiting) {
+            self.pacer.append(.unsubscribe(symbol))
+        }
         guard wasAccepted else { return }
         self.placeBecameFree(now: now)
     }
@@ -191,8 +193,10 @@ package struct SymbolWatch: Sendable {
             self.entries[place].order = self.orders
             self.entries[place].askedAt = now.monotonic
             self.entries[place].isConfirmed = false
-            // A silence is not shortened by asking again on the same connection.
-            if isFirst || self.clocks[place].since == nil { self.clocks[place].asked(now: now.monotonic) }
+            // A silence is not shortened by asking again on the same connection; a refused symbol's begins here.
+            if isFirst || self.clocks[place].since == nil || self.entries[place].refusal != nil {
+                self.clocks[place].asked(now: now.monotonic)
+            }
         }
         return requests
     }

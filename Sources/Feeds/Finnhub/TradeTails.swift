@@ -93,7 +93,9 @@ package struct OverlapCheck: Sendable {
                 isRepeat[index] = self.tails[symbol].takeNext(trade)
             } else {
                 let run = trades.indices[index...].filter { trades[$0].symbol == trade.symbol }
-                for place in run.prefix(self.tails[symbol].borderRepeats(run.map { trades[$0] })) { isRepeat[place] = true }
+                for place in run.prefix(self.tails[symbol].borderRepeats(run.map { trades[$0] })) {
+                    isRepeat[place] = true
+                }
                 self.finish(symbol)
             }
         }

@@ -184,7 +184,10 @@ struct OverlapTests {
     @Test("symbols are compared each by itself, and new ones are new")
     func symbols() {
         let seen = [self.trade(1, 1), self.trade(2, 1), self.trade(1, 7, symbol: 1), self.trade(3, 7, symbol: 1)]
-        let next = [self.trade(1, 1), self.trade(2, 1), self.trade(4, 1), self.trade(4, 7, symbol: 1), self.trade(1, 1, symbol: 3)]
+        let next = [
+            self.trade(1, 1), self.trade(2, 1), self.trade(4, 1), self.trade(4, 7, symbol: 1),
+            self.trade(1, 1, symbol: 3),
+        ]
         #expect(self.kept(seen: seen, reads: [next]) == Array(next.suffix(3)))
     }
 }

@@ -6,7 +6,9 @@ import Testing
 struct SymbolRefusalTests {
     private let tooMany = "Subscribing to too many symbols"
 
-    @Test("a symbol that is named is refused with the service's words, asked for again slowly, and believed when it trades")
+    @Test(
+        "a symbol that is named is refused with the service's words, asked for again slowly, and believed when it trades"
+    )
     func named() {
         var bench = WatchBench(["A", "OANDA:EUR_USD"])
         bench.now = 0.1

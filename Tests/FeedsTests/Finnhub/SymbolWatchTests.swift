@@ -99,7 +99,10 @@ struct SymbolWatchTests {
         #expect(bench.reconnects == [])
         bench.pass(to: 61, trading: ["A"], every: 1)
         #expect(bench.reconnects == [60])
-        #expect(bench.silences.first == SymbolSilence(symbol: "DEAD", others: 0, nanoseconds: 60_000_000_000, from: 1_000_000_000_000))
+        #expect(
+            bench.silences.first
+                == SymbolSilence(symbol: "DEAD", others: 0, nanoseconds: 60_000_000_000, from: 1_000_000_000_000)
+        )
         #expect(bench.takeSent() == ["+A", "+DEAD"])
         // A day later: asked anew now and then, and no other reconnect.
         bench.pass(to: 86_400, trading: ["A"], every: 1)
@@ -120,7 +123,10 @@ struct SymbolWatchTests {
         bench.pass(to: 29 * 3_600)
         let pauses = zip(bench.reconnects.dropFirst(), bench.reconnects).map { Int(($0 - $1).rounded()) }
         #expect(bench.reconnects.first == 62)
-        #expect(pauses.prefix(2).allSatisfy { $0 >= 60 } && pauses.suffix(10).allSatisfy { (600...700).contains($0) }, "\(pauses)")
+        #expect(
+            pauses.prefix(2).allSatisfy { $0 >= 60 } && pauses.suffix(10).allSatisfy { (600...700).contains($0) },
+            "\(pauses)"
+        )
         #expect(bench.condition == .stale)
     }
 

@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import Testing
 import Wire
