@@ -12,7 +12,8 @@ package struct TapeBatch: Sendable {
         package var bytes: ByteBuffer
         /// Indices into ``TapeBatch/trades``.
         package var trades: Range<Int>
-        /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed.
+        /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed or
+        /// left out as a repeat.
         package var isWhole: Bool
 
         package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool) {
@@ -61,6 +62,8 @@ package protocol TapeReader: AnyObject, Sendable {
     func statusChanged(_ status: FeedStatus)
     /// Takes a change of one symbol's state.
     func symbolChanged(_ status: SymbolStatus)
+    /// Takes that nobody asks for a symbol any more, so that it has no state.
+    func symbolUnwished(_ symbol: String)
     /// Takes a gap; it stands between the batches before and after this call.
     func gapFound(_ gap: Gap)
 }
@@ -68,4 +71,6 @@ package protocol TapeReader: AnyObject, Sendable {
 extension TapeReader {
     /// Most readers tell nothing of single symbols.
     package func symbolChanged(_ status: SymbolStatus) {}
+
+    package func symbolUnwished(_ symbol: String) {}
 }

@@ -100,7 +100,7 @@ struct FinnhubFeedTests {
         #expect(contents.gaps.map(\.nextSequence) == [2])
         // A socket that is closed with a request unread is reset.
         let lost = ["the connection was lost without a close frame", "the connection broke: Connection reset by peer"]
-        #expect(lost.contains(contents.gaps.first?.reason ?? ""))
+        #expect(lost.map { "\($0), 2 attempts" }.contains(contents.gaps.first?.reason ?? ""))
         let reasons = contents.statuses.filter { $0.word == "reconnecting" }.compactMap(\.reason)
         #expect(reasons.count == 2)
         #expect(lost.contains(reasons.first ?? ""))
@@ -183,6 +183,121 @@ struct FinnhubFeedTests {
         let told = contents.statuses.compactMap(\.reason) + contents.gaps.map(\.reason) + contents.frames
         #expect(told.filter { $0.contains("(the key)") }.count >= 4)
         #expect(told.allSatisfy { !Canary.occurs(in: $0) }, "\(told)")
+        try await self.stop(running, server)
+    }
+
+    private static func trades(_ sizes: Int...) -> String {
+        let elements = sizes.map {
+            #"{"c":null,"p":61838,"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + $0),"v":\#($0)}"#
+        }
+        return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+
+    @Test("leaves out what came before a drop already, and the gap before the first new trade says how much that was")
+    func overlap() async throws {
+        let server = try await ScriptedFinnhub.start { connection in
+            connection == 0
+                ? .play([.send(Self.trades(1, 2)), .send(Self.trades(3)), .drop])
+                : .play([.send(Self.trades(2, 3)), .send(Self.trades(4)), .send(Self.trades(5, 6))])
+        }
+        let running = try await self.start(server, authority: nil)
+        #expect(await running.log.waits { $0.trades.count == 6 })
+        let contents = running.log.contents
+        #expect(contents.lines.map { $0.suffix(1) } == ["1", "2", "3", "4", "5", "6"])
+        #expect(contents.sequences == [1, 2, 3, 4, 5, 6])
+        #expect(contents.gaps.map(\.overlap) == [2] && contents.gaps.map(\.epoch) == [7])
+        #expect(contents.gaps.map(\.nextSequence) == [4])
+        let gap = try #require(contents.order.firstIndex(of: "gap"))
+        let before = contents.order[..<gap].compactMap { Int($0.dropFirst("read ".count)) }.reduce(0, +)
+        #expect(before == 3)
+        // The recording has what came.
+        #expect(contents.frames.count == 5)
+        try await self.stop(running, server)
+    }
+
+    @Test("puts a frame that comes three times on the tape once, and hands it to the recording three times")
+    func repeatedFrames() async throws {
+        for isOn in [true, false] {
+            let server = try await ScriptedFinnhub.start { _ in
+                .play([.send(Self.trade), .send(Self.trade), .send(Self.trade), .send(Self.otherTrade)])
+            }
+            let running = try await self.start(server, authority: nil) { $0.leavesOutRepeatedFrames = isOn }
+            #expect(await running.log.waits { $0.frames.count == 4 })
+            #expect(running.log.contents.trades.count == (isOn ? 2 : 4))
+            try await self.stop(running, server)
+        }
+    }
+
+    @Test("asks a silent symbol anew, then makes a new connection, and tells of a gap since its last trade")
+    func silentSymbol() async throws {
+        let server = try await ScriptedFinnhub.start { connection in
+            .play([.send(connection == 0 ? Self.trade : Self.otherTrade)])
+        }
+        let running = try await self.start(server, authority: nil) { settings in
+            settings.watch.lateAfter = 50_000_000
+            settings.watch.staleAfter = 300_000_000
+        }
+        #expect(await running.log.waits { $0.trades.count == 2 })
+        let contents = running.log.contents
+        #expect(contents.words.starts(with: ["connecting", "waiting", "live", "late", "stale", "reconnecting"]))
+        #expect(contents.words(of: "BINANCE:BTCUSDT").starts(with: ["asked", "live", "quiet", "live"]))
+        #expect(contents.gaps.map(\.reason) == ["no trade of BINANCE:BTCUSDT for 0 s"])
+        #expect(contents.gaps.map(\.nextSequence) == [2])
+        try await self.stop(running, server)
+        var asked: [String] = []
+        for await event in server.events {
+            if case .received(0, let text) = event { asked.append(text) }
+        }
+        let symbol = #""symbol":"BINANCE:BTCUSDT"}"#
+        #expect(asked == ["subscribe", "unsubscribe", "subscribe"].map { #"{"type":"\#($0)",\#(symbol)"# })
+    }
+
+    @Test("does nothing about a silent symbol of a replay but to say it")
+    func silentReplay() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
+        let running = try await self.start(server, authority: nil) { settings in
+            settings.source = .demo
+            settings.watch.lateAfter = 20_000_000
+            settings.watch.staleAfter = 40_000_000
+            settings.watch.coolDown = 10_000_000
+        }
+        #expect(await running.log.waits { $0.words.last == "stale" })
+        running.feed.wish(for: "LATER")
+        var asked: [String] = []
+        for await case .received(_, let text) in server.events {
+            asked.append(text)
+            if text.contains("LATER") { break }
+        }
+        #expect(asked.count == 2, "\(asked)")
+        try await self.stop(running, server)
+    }
+
+    @Test("tells of a gap also when no trade ends it")
+    func gapWithoutTrade() async throws {
+        let server = try await ScriptedFinnhub.start { connection in
+            connection == 0 ? .play([.send(Self.trade), .drop]) : .play([])
+        }
+        let running = try await self.start(server, authority: nil) { $0.watch.lateAfter = 50_000_000 }
+        #expect(await running.log.waits { $0.gaps.count == 1 })
+        #expect(running.log.contents.gaps.first?.overlap == nil)
+        #expect(running.log.contents.trades.count == 1)
+        try await self.stop(running, server)
+        #expect(running.log.contents.gaps.count == 1)
+    }
+
+    @Test("says that the service knows none of its symbols, and is live when one comes after all")
+    func noSuchSymbol() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .play([.send(#"{"msg":"Invalid symbol BINANCE:BTCUSDT","type":"error"}"#)])
+        }
+        let running = try await self.start(server, authority: nil)
+        #expect(await running.log.waits { $0.words.last == "no-such-symbol" })
+        #expect(running.log.contents.statuses.last?.reason?.contains("check their spelling") == true)
+        #expect(running.log.contents.symbolStates.last?.reason == "Invalid symbol BINANCE:BTCUSDT")
+        server.send(Self.trade, on: 0)
+        #expect(await running.log.waits { $0.trades.count == 1 })
+        #expect(running.log.contents.words.last == "live")
+        #expect(running.log.contents.words(of: "BINANCE:BTCUSDT") == ["asked", "no-such-symbol", "live"])
         try await self.stop(running, server)
     }
 

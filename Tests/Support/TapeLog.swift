@@ -11,6 +11,10 @@ package final class TapeLog: TapeReader {
         package var frames: [String] = []
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
+        package var symbolStates: [SymbolStatus] = []
+        package var unwished: [String] = []
+        /// `gap` and `read N` (trades), in order.
+        package var order: [String] = []
         package var symbols = SymbolTable()
 
         package init() {}
@@ -18,6 +22,11 @@ package final class TapeLog: TapeReader {
         /// `SYMBOL PRICE SIZE` of each trade.
         package var lines: [String] {
             self.trades.map { "\(self.symbols.name(of: $0.symbol)) \($0.price) \($0.size)" }
+        }
+
+        /// The words of one symbol's states.
+        package func words(of symbol: String) -> [String] {
+            self.symbolStates.filter { $0.symbol == symbol }.map(\.word)
         }
 
         /// The words of the statuses, without repetition.
@@ -65,12 +74,22 @@ package final class TapeLog: TapeReader {
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
             contents.symbols = batch.symbols
+            if !batch.trades.isEmpty { contents.order.append("read \(batch.trades.count)") }
         }
     }
 
     package func statusChanged(_ status: FeedStatus) { self.change { $0.statuses.append(status) } }
 
-    package func gapFound(_ gap: Gap) { self.change { $0.gaps.append(gap) } }
+    package func gapFound(_ gap: Gap) {
+        self.change { contents in
+            contents.gaps.append(gap)
+            contents.order.append("gap")
+        }
+    }
+
+    package func symbolChanged(_ status: SymbolStatus) { self.change { $0.symbolStates.append(status) } }
+
+    package func symbolUnwished(_ symbol: String) { self.change { $0.unwished.append(symbol) } }
 
     private func change(_ change: (inout Contents) -> Void) {
         self.state.withLock { state in

@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import Testing
 import Wire
@@ -108,5 +109,28 @@ import Wire
         let event = reader.next()
         #expect(event == nil)
         #expect(reader.ignoredLines == 2)
+    }
+
+    @Test("a gap's line may hold keys of a later version, and one that is broken is damage")
+    func gaps() {
+        let events = self.read(
+            #"{"gap":{"why":[1],"reason":"r","from":1,"to":2,"nextSeq":3,"epoch":4,"overlap":null},"at":5,"more":{}}"#
+                + "\n" + #"{"at":6,"gap":{"from":"x"#
+        )
+        guard case .gap(let recorded)? = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(recorded.line == 1 && recorded.at == 5)
+        #expect(recorded.gap == Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 4))
+        #expect(events.count == 2)
+        for broken in [
+            #"{"gap":{}}"#, #"{"at":-1,"gap":{}}"#, #"{"at":1,"gap":{"epoch":-1}}"#, #"{"at":1,"gap":{"from":1.5}}"#,
+        ] {
+            guard case .damaged? = self.read(broken + "\n").first else {
+                Issue.record("\(broken)")
+                continue
+            }
+        }
     }
 }

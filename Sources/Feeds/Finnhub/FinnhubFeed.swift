@@ -20,7 +20,6 @@ package final class FinnhubFeed: Service, FlowControl {
     ///   - epoch: names this run's numbers.
     ///   - wallClock: ns since 1970.
     ///   - chance: drawn evenly from 0 to 1, for the jitter.
-    ///   - serviceError: is told every error text of the service, on the loop.
     /// - Throws: ``TLSError`` when the trust roots cannot be used.
     package static func make(
         settings: FinnhubSettings,
@@ -29,19 +28,25 @@ package final class FinnhubFeed: Service, FlowControl {
         readers: [any TapeReader],
         logger: Logger,
         wallClock: @escaping @Sendable () -> Int64,
-        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        serviceError: @escaping @Sendable (String) -> Void = { _ in }
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) async throws -> FinnhubFeed {
         let connector = try UpstreamConnector(settings.connector, wallClock: wallClock)
         return try await loop.submit {
             let supervisor = FinnhubSupervisor(
                 settings: settings,
-                writer: TapeWriter(epoch: epoch, readers: readers, key: settings.key),
+                writer: TapeWriter(
+                    epoch: epoch,
+                    readers: readers,
+                    key: settings.key,
+                    leavesOutRepeats: settings.leavesOutRepeatedFrames,
+                    // A replay is one connection, and its tape is what the recording holds.
+                    comparesAfterGaps: settings.source == .live
+                ),
+                loop: loop,
                 wallClock: wallClock,
-                logger: logger,
-                serviceError: serviceError
+                logger: logger
             )
-            let finished = supervisor.supervise(with: connector, on: loop, chance: chance)
+            let finished = supervisor.supervise(with: connector, chance: chance)
             return FinnhubFeed(loop: loop, supervisor: supervisor, finished: finished)
         }.get()
     }
@@ -76,7 +81,7 @@ package final class FinnhubFeed: Service, FlowControl {
         self.loop.execute { supervisor.value.stop() }
     }
 
-    /// Asks the service for one more symbol, now and after every reconnect; ignored beyond the limit.
+    /// Asks the service for one more symbol, now and after every reconnect. Beyond the limit it waits, as refused.
     package func wish(for symbol: String) {
         let supervisor = self.supervisor
         self.loop.execute { supervisor.value.wish(for: symbol) }

@@ -3,9 +3,28 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The last handler of a Finnhub connection: frames to the tape, wishes to the service, and the one timer.
+/// Who supervises a connection: what outlives it.
+protocol FinnhubHandlerOwner: AnyObject {
+    /// The requests whose turn it is.
+    func takeRequests(_ now: FeedMoment) -> [FinnhubRequest]
+    /// Takes an error of the service; the connection's memory of errors is in `handler`.
+    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment)
+    /// Takes the end of a read; answers whether a deadline may have moved nearer.
+    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool
+    /// When ``deadlineReached(_:now:)`` wants to be called next, monotonic ns.
+    func deadline(now: Int64) -> Int64?
+    /// Takes the passing of time; answers with the silence that the connection is to be given up for.
+    func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence?
+    /// Whether trades flow.
+    var isLive: Bool { get }
+    /// Takes that the error is no longer told.
+    func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
+    func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
+}
+
+/// The last handler of a Finnhub connection: frames to the tape, requests to the service, and the one timer.
 ///
-/// Obeys ``FinnhubSession``; the supervisor learns of changes through the closures and of the end through `ended`.
+/// Obeys ``FinnhubSession`` and, through its owner, ``SymbolWatch``.
 final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
@@ -15,19 +34,22 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         case closed(WebSocketClosure)
         case failed(any Error)
         case silent(nanoseconds: Int64)
+        /// Given up for symbols that do not trade.
+        case stale(SymbolSilence)
         case inactive
     }
 
     private(set) var session: FinnhubSession
     private let writer: TapeWriter
     private let wallClock: @Sendable () -> Int64
-    private let freshnessChanged: (FinnhubSession.Freshness, _ lastError: String?) -> Void
-    private let errorArrived: (_ text: String, _ isNews: Bool) -> Void
-    private let ended: (Ending, FinnhubHandler) -> Void
+    private weak var owner: (any FinnhubHandlerOwner)?
     private var context: ChannelHandlerContext?
-    private var timer: Scheduled<Void>?
+    private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: Ending?
+    private var isGivenUp = false
     private var hasEnded = false
+    /// When the current read was made, once it has brought a frame; monotonic ns.
+    private var readAt: Int64?
     /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
     private(set) var lastReceived: Int64
 
@@ -35,24 +57,18 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         session: FinnhubSession,
         writer: TapeWriter,
         wallClock: @escaping @Sendable () -> Int64,
-        freshnessChanged: @escaping (FinnhubSession.Freshness, _ lastError: String?) -> Void,
-        errorArrived: @escaping (_ text: String, _ isNews: Bool) -> Void,
-        ended: @escaping (Ending, FinnhubHandler) -> Void
+        owner: any FinnhubHandlerOwner
     ) {
         self.session = session
         self.writer = writer
         self.wallClock = wallClock
-        self.freshnessChanged = freshnessChanged
-        self.errorArrived = errorArrived
-        self.ended = ended
+        self.owner = owner
         self.lastReceived = wallClock()
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        for symbol in self.session.symbols { self.write(.subscribe(symbol)) }
-        context.flush()
-        self.armTimer()
+        self.requestsWait()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -60,18 +76,11 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         self.context = nil
     }
 
-    /// Asks for one more symbol on this connection.
-    func wish(for symbol: String) {
-        guard case .subscribe = self.session.wished(for: symbol) else { return }
-        self.write(.subscribe(symbol))
-        self.context?.flush()
-    }
-
-    /// Asks for a symbol no more.
-    func unwish(_ symbol: String) {
-        guard self.session.unwished(symbol) else { return }
-        self.write(.unsubscribe(symbol))
-        self.context?.flush()
+    /// Sends the requests whose turn it is, and sees to it that the others have theirs.
+    func requestsWait() {
+        guard let context else { return }
+        self.sendRequests(self.moment(context))
+        self.armTimer(context)
     }
 
     /// Starts the closing handshake.
@@ -87,25 +96,37 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The arrival is read once per read, below; binary messages are no part of the protocol and are left out.
+        // What a connection that was given up still sends is part of the gap.
+        guard !self.isGivenUp else { return }
+        // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
-        if case .error(let text) = self.writer.take(bytes) {
-            let isNews = self.session.errorArrived(text, now: Self.now)
-            self.errorArrived(text, isNews)
-            if isNews { self.armTimer() }
+        let now = self.readAt ?? self.now(context)
+        self.readAt = now
+        if case .error(let text) = self.writer.take(bytes, now: now) {
+            let isNews = self.session.errorArrived(text, now: now)
+            let moment = FeedMoment(monotonic: now, wall: self.wallClock())
+            self.owner?.errorArrived(text, isNews: isNews, handler: self, now: moment)
+            self.armTimer(context)
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
-        if self.writer.hasPendingFrames { self.lastReceived = self.wallClock() }
-        // The state first: no reader shall get a trade while it still believes that none flow.
-        if let change = self.session.framesArrived(trades: self.writer.pendingTrades, now: Self.now) {
-            self.freshnessChanged(change, self.session.lastError)
-            self.armTimer()
+        if let readAt {
+            self.readAt = nil
+            self.readEnded(FeedMoment(monotonic: readAt, wall: self.wallClock()), context)
         }
-        self.writer.endRead(received: self.lastReceived)
         context.fireChannelReadComplete()
+    }
+
+    private func readEnded(_ now: FeedMoment, _ context: ChannelHandlerContext) {
+        // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
+        let previousFrame = self.lastReceived
+        self.lastReceived = now.wall
+        // The state first: no reader shall get a trade while it still believes that none flow.
+        let mustLook = self.owner?.readEnded(self, previousFrame: previousFrame, now: now) ?? false
+        self.session.framesArrived(hasTrades: self.writer.pendingTrades > 0, now: now.monotonic)
+        self.writer.endRead(received: now.wall)
+        if mustLook { self.armTimer(context) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -114,7 +135,7 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
             case .closed(let closure):
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
-                self.session.signOfLifeArrived(now: Self.now)
+                self.session.signOfLifeArrived(now: self.now(context))
             }
         }
         context.fireUserInboundEventTriggered(event)
@@ -133,40 +154,65 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
-        self.timer?.cancel()
+        self.timer?.task.cancel()
         self.timer = nil
-        self.ended(self.ending ?? .inactive, self)
+        self.owner?.ended(self.ending ?? .inactive, handler: self)
     }
 
-    private func write(_ request: FinnhubRequest) {
-        self.context?.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
+    private func sendRequests(_ now: FeedMoment) {
+        guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
+        for request in requests { context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil) }
+        context.flush()
     }
 
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+    private func now(_ context: ChannelHandlerContext) -> Int64 {
+        Int64(context.eventLoop.now.uptimeNanoseconds)
+    }
 
-    private func armTimer() {
-        self.timer?.cancel()
-        self.timer = nil
-        guard !self.hasEnded, let context, let deadline = self.session.deadline else { return }
+    private func moment(_ context: ChannelHandlerContext) -> FeedMoment {
+        FeedMoment(monotonic: self.now(context), wall: self.wallClock())
+    }
+
+    /// Sees to it that the timer fires no later than the nearest deadline. One that fires too early looks again.
+    private func armTimer(_ context: ChannelHandlerContext) {
+        guard !self.hasEnded, !self.isGivenUp, let owner else { return }
+        let deadlines = [self.session.deadline(isLive: owner.isLive), owner.deadline(now: self.now(context))]
+        guard let deadline = deadlines.compactMap(\.self).min() else { return }
+        if let timer, timer.at <= deadline { return }
+        self.timer?.task.cancel()
         let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        self.timer = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(deadline, 0)))) {
+        let task = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(deadline, 0)))) {
             loopBound.value.deadlineReached()
         }
+        self.timer = (task, deadline)
     }
 
     private func deadlineReached() {
         self.timer = nil
-        switch self.session.deadlineReached(now: Self.now) {
+        guard let context, let owner, !self.hasEnded else { return }
+        let now = self.moment(context)
+        switch self.session.deadlineReached(now: now.monotonic, isLive: owner.isLive) {
         case .none:
             break
-        case .report(let freshness):
-            self.freshnessChanged(freshness, self.session.lastError)
+        case .forgetError:
+            owner.errorForgotten(self, now: now)
         case .drop(let nanoseconds):
-            self.ending = self.ending ?? .silent(nanoseconds: nanoseconds)
-            // No closing handshake: a peer that sends nothing will not answer one.
-            self.context?.close(mode: .all, promise: nil)
+            self.giveUp(.silent(nanoseconds: nanoseconds))
             return
         }
-        self.armTimer()
+        if let silence = owner.deadlineReached(self, now: now) {
+            self.giveUp(.stale(silence))
+            return
+        }
+        self.sendRequests(now)
+        self.armTimer(context)
+    }
+
+    /// Ends the connection without a closing handshake: a peer that sends nothing will not answer one, and one that is
+    /// stuck is not waited for.
+    private func giveUp(_ ending: Ending) {
+        self.ending = self.ending ?? ending
+        self.isGivenUp = true
+        self.context?.close(mode: .all, promise: nil)
     }
 }

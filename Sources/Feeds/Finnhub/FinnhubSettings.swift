@@ -7,7 +7,7 @@ import WebSocket
 package struct FinnhubSettings: Sendable {
     package var upstream: UpstreamAddress = .finnhub
     package var key: APIKey
-    /// The symbols to ask for on every connection, at most ``FinnhubSession/Settings/symbolLimit``.
+    /// The symbols to ask for on every connection; those beyond ``SymbolWatch/Settings/symbolLimit`` wait for a place.
     package var symbols: [String] = ["BINANCE:BTCUSDT"]
     /// How the upstream's certificate is checked; used for `wss` only.
     package var tls = TLSClientConfiguration()
@@ -26,7 +26,10 @@ package struct FinnhubSettings: Sendable {
     /// The interval of our pings, `nil` for none (a replay that is held back answers no ping in time).
     package var pingInterval: TimeAmount? = .seconds(20)
     package var pongTimeout: TimeAmount = .seconds(10)
+    /// Whether a frame that comes again byte for byte, within two seconds on one connection, is left out of the tape.
+    package var leavesOutRepeatedFrames = true
     package var session = FinnhubSession.Settings()
+    package var watch = SymbolWatch.Settings()
     package var ladder = ReconnectLadder.Settings()
 
     package init(key: APIKey) {

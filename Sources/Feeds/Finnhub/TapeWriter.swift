@@ -13,22 +13,53 @@ final class TapeWriter {
     private let key: APIKey?
     private var trades: [Trade] = []
     private var frames: [TapeBatch.Frame] = []
+    /// What is left out when it comes twice: whole frames, and trades around a gap.
+    private let leavesOutRepeats: Bool
+    private let comparesAfterGaps: Bool
+    private var repeated = RepeatedFrames()
+    private var tails = TradeTails()
+    private var overlap: OverlapCheck?
+    /// When the comparison ends for symbols that have not traded since either; monotonic ns.
+    private var overlapEnd: Int64?
+    private static let overlapTime: Int64 = 60_000_000_000
 
-    /// Elements that could not be read, and frames that could not.
-    private(set) var malformedElements = 0
-    private(set) var malformedFrames = 0
+    /// What could not be read, and frames that came again, so far.
+    private(set) var losses = LossReport.Counts()
 
-    /// - Parameter key: what no reader shall see, should the service repeat it in any frame.
-    init(epoch: UInt64, readers: [any TapeReader], key: APIKey? = nil) {
+    /// - Parameters:
+    ///   - key: what no reader shall see, should the service repeat it in any frame.
+    ///   - leavesOutRepeats: whether a frame that comes again at once is left out of the tape.
+    ///   - comparesAfterGaps: whether trades that come again after an interruption are left out of the tape.
+    init(
+        epoch: UInt64,
+        readers: [any TapeReader],
+        key: APIKey? = nil,
+        leavesOutRepeats: Bool = true,
+        comparesAfterGaps: Bool = true
+    ) {
         self.key = key
         self.tape = Tape(epoch: epoch)
         self.readers = readers
+        self.leavesOutRepeats = leavesOutRepeats
+        self.comparesAfterGaps = comparesAfterGaps
     }
 
     var nextSequence: UInt64 { self.tape.nextSequence }
 
-    /// Takes one text frame of the current read.
-    func take(_ bytes: ByteBuffer) -> FinnhubMessage {
+    var epoch: UInt64 { self.tape.epoch }
+
+    /// Takes that a connection opened: what it sends is no repeat of another one's frames.
+    func connectionOpened() { self.repeated.reset() }
+
+    /// Takes that something may be missing: the trades that come next are compared with those that came last.
+    func interrupted() {
+        guard self.comparesAfterGaps else { return }
+        self.overlap = OverlapCheck(self.tails)
+        self.overlapEnd = nil
+    }
+
+    /// Takes one text frame of the current read, which was made at `now` (monotonic ns).
+    func take(_ bytes: ByteBuffer, now: Int64) -> FinnhubMessage {
         let first = self.trades.count
         let known = self.symbols.count
         var bytes = bytes
@@ -40,10 +71,15 @@ final class TapeWriter {
         var isWhole = true
         switch message {
         case .trade(_, let skipped):
-            self.malformedElements += skipped
+            self.losses.malformedElements += skipped
             isWhole = skipped == 0
+            if self.leavesOutRepeats, self.trades.count > first, self.repeated.isRepeat(bytes, now: now) {
+                self.losses.repeatedFrames += 1
+                self.trades.removeLast(self.trades.count - first)
+                isWhole = false
+            }
         case .malformed:
-            self.malformedFrames += 1
+            self.losses.malformedFrames += 1
             isWhole = false
         case .ping, .error, .news, .unknown:
             break
@@ -95,11 +131,44 @@ final class TapeWriter {
     /// Whether the current read brought a whole frame.
     var hasPendingFrames: Bool { !self.frames.isEmpty }
 
+    var pending: [Trade] { self.trades }
+
+    /// Names for the symbols of the trades.
+    var names: SymbolTable { self.symbols }
+
+    /// Leaves out of the current read what came before an interruption already; to be called before ``endRead(received:)``.
+    func leaveOutOverlap(now: Int64) {
+        guard self.overlap != nil, !self.trades.isEmpty else { return }
+        let end = self.overlapEnd ?? now + Self.overlapTime
+        self.overlapEnd = end
+        guard now < end else {
+            self.overlap = nil
+            return
+        }
+        guard let isRepeat = self.overlap?.check(self.trades), isRepeat.contains(true) else { return }
+        var kept: [Trade] = []
+        for index in self.frames.indices {
+            let range = self.frames[index].trades
+            let first = kept.count
+            for place in range where !isRepeat[place] { kept.append(self.trades[place]) }
+            if kept.count - first < range.count { self.frames[index].isWhole = false }
+            self.frames[index].trades = first..<kept.count
+        }
+        self.trades = kept
+    }
+
+    /// How many trades since the interruption were repeats; `nil` where nothing could be compared.
+    var overlapCount: Int? { self.overlap.flatMap { $0.compared > 0 ? $0.repeats : nil } }
+
     /// Ends the current read: numbers its trades and hands them to every reader.
     ///
     /// - Parameter received: our wall clock at the read, ns since 1970.
     func endRead(received: Int64) {
         guard !self.frames.isEmpty else { return }
+        if self.comparesAfterGaps {
+            self.tails.append(self.trades, symbolCount: self.symbols.count)
+            if self.overlap?.isDone == true { self.overlap = nil }
+        }
         let batch = TapeBatch(
             epoch: self.tape.epoch,
             firstSequence: self.tape.append(count: self.trades.count),
@@ -120,6 +189,15 @@ final class TapeWriter {
 
     func publish(_ status: FeedStatus) {
         for reader in self.readers { reader.statusChanged(status) }
+    }
+
+    func publish(_ change: SymbolWatch.Change) {
+        for reader in self.readers {
+            switch change {
+            case .state(let status): reader.symbolChanged(status)
+            case .unwished(let symbol): reader.symbolUnwished(symbol)
+            }
+        }
     }
 
     func publish(_ gap: Gap) {

@@ -98,6 +98,8 @@ package struct RecordingFile: Sendable {
                     switch event {
                     case .frame(let frame): return frame
                     case .header(let header): self.header = header
+                    // A replay serves what came; what did not come is not played.
+                    case .gap: break
                     case .damaged: self.damagedLines += 1
                     case .torn: break
                     }

@@ -59,6 +59,9 @@ extension UpstreamFailure {
             self.init(error)
         case .silent(let nanoseconds):
             self.init("nothing arrived for \(nanoseconds / 1_000_000_000) s")
+        case .stale(let silence):
+            let others = silence.others == 0 ? "" : " and \(silence.others) more"
+            self.init("no trade of \(silence.symbol)\(others) for \(silence.nanoseconds / 1_000_000_000) s")
         case .inactive:
             self.init("the connection was lost")
         }

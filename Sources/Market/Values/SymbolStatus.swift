@@ -35,6 +35,14 @@ package struct SymbolStatus: Sendable, Equatable {
         self.reason = reason
     }
 
+    /// Whether the service does not send the symbol.
+    package var isRefused: Bool {
+        switch self.state {
+        case .refused: true
+        case .asked, .live, .quiet: false
+        }
+    }
+
     /// The state as one stable lower-case word for programs.
     package var word: String {
         switch self.state {

@@ -88,6 +88,20 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    package func symbolChanged(_ status: SymbolStatus) {
+        self.state.withValue { state in
+            state.model.symbolChanged(status)
+            self.publishSoon(&state)
+        }
+    }
+
+    package func symbolUnwished(_ symbol: String) {
+        self.state.withValue { state in
+            state.model.symbolUnwished(symbol)
+            self.publishSoon(&state)
+        }
+    }
+
     package func gapFound(_ gap: Gap) {
         self.state.withValue { state in
             state.model.gapFound(gap)

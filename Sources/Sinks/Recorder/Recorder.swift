@@ -17,9 +17,9 @@ package final class Recorder: TapeReader {
         package var dropped: UInt64
     }
 
-    private struct Entry {
-        var received: Int64
-        var bytes: ByteBuffer
+    private enum Entry {
+        case frame(ByteBuffer, received: Int64)
+        case gap(Gap)
     }
 
     private struct Queue {
@@ -82,7 +82,7 @@ package final class Recorder: TapeReader {
                 }
                 storage = 0
                 queue.bytes += cost
-                queue.entries.append(Entry(received: batch.received, bytes: frame.bytes))
+                queue.entries.append(.frame(frame.bytes, received: batch.received))
             }
             return queue.wakes()
         }
@@ -91,7 +91,16 @@ package final class Recorder: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {}
 
-    package func gapFound(_ gap: Gap) {}
+    package func gapFound(_ gap: Gap) {
+        let mustWake = self.queue.withLock { queue -> Bool in
+            guard !queue.isFinished else { return false }
+            // A word of what is missing has its place even where frames have none.
+            queue.bytes += gap.reason.utf8.count + Self.entryBytes
+            queue.entries.append(.gap(gap))
+            return queue.wakes()
+        }
+        if mustWake { self.schedule() }
+    }
 
     /// Writes what is queued, syncs and closes the file; answers with what it holds.
     package func finish() async -> Report {
@@ -135,7 +144,12 @@ package final class Recorder: TapeReader {
             }
             if entries.isEmpty { return }
             self.file.withLock { file in
-                for entry in entries { file.append(frame: entry.bytes, received: entry.received) }
+                for entry in entries {
+                    switch entry {
+                    case .frame(let bytes, let received): file.append(frame: bytes, received: received)
+                    case .gap(let gap): file.append(gap: gap)
+                    }
+                }
                 file.flush()
                 if let problem = file.takeProblem() {
                     self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")

@@ -1,4 +1,5 @@
 import Glibc
+import Market
 import NIOCore
 import Wire
 
@@ -21,7 +22,7 @@ struct RecordingWriter {
     private let descriptor: Int32
     private let started: Int64
     private var buffer = ByteBuffer()
-    private var linesInBuffer: UInt64 = 0
+    private var framesInBuffer: UInt64 = 0
     private var lastSync: Int64
     /// The newest frame's time; the lines' times never go back, though the wall clock may.
     private var lastAt: Int64 = 0
@@ -61,8 +62,14 @@ struct RecordingWriter {
     mutating func append(frame: ByteBuffer, received: Int64) {
         self.lastAt = max(self.lastAt, received - self.started)
         RecordingEncoder.frame(frame, at: self.lastAt, into: &self.buffer)
-        self.linesInBuffer += 1
+        self.framesInBuffer += 1
         if self.buffer.readableBytes >= 1 << 20 { self.flush() }
+    }
+
+    /// Appends a gap to the buffer, behind the frames before it.
+    mutating func append(gap: Gap) {
+        self.lastAt = max(self.lastAt, gap.to - self.started)
+        RecordingEncoder.gap(gap, at: self.lastAt, into: &self.buffer)
     }
 
     /// What is wrong, once for each time it begins to be wrong.
@@ -84,15 +91,15 @@ struct RecordingWriter {
         let now = Self.now
         if let problem {
             self.failed(problem, now: now)
-            self.failed += self.linesInBuffer
+            self.failed += self.framesInBuffer
             // Best effort: where this fails too, the reader finds one torn line in the middle and says so.
             _ = ftruncate(self.descriptor, off_t(self.bytes))
         } else {
             self.bytes += UInt64(size)
-            self.frames += self.linesInBuffer
+            self.frames += self.framesInBuffer
         }
         self.buffer.clear(minimumCapacity: 0)
-        self.linesInBuffer = 0
+        self.framesInBuffer = 0
         if problem == nil, now - self.lastSync >= Self.syncInterval {
             self.lastSync = now
             if fdatasync(self.descriptor) != 0 { self.failed(String(cString: strerror(errno)), now: now) }

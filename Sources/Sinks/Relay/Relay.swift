@@ -83,11 +83,7 @@ package final class Relay: TapeReader, Sendable {
 
     package func symbolChanged(_ status: SymbolStatus) { self.offer(.symbol(status)) }
 
-    /// Tells the clients who wanted a symbol that the upstream does not take it, in the upstream's words
-    /// (`Invalid symbol X`). Callable from any thread.
-    package func symbolRefused(_ symbol: String, message: String) {
-        self.offer(.refused(symbol: symbol, message: message))
-    }
+    package func symbolUnwished(_ symbol: String) { self.offer(.unwished(symbol)) }
 
     private func offer(_ event: RelayEvent) {
         let offered = self.outbox.offer(event)

@@ -7,8 +7,8 @@ enum RelayEvent: Sendable {
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
-    /// The upstream does not take a symbol; with its words.
-    case refused(symbol: String, message: String)
+    /// Nobody asks for the symbol any more.
+    case unwished(String)
     /// The relay's loop was so late that trades had to be left out.
     case lost(RelayLoss)
 }

@@ -175,18 +175,38 @@ final class RelayHub {
         case .gap(let gap):
             self.gapFound(gap)
         case .symbol(let status):
-            // As many as the feed asks for.
-            self.symbolStates[status.symbol] = status
-            let frame = Self.framed(StreamEncoder.symbol(status))
-            for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
-        case .refused(let symbol, let message):
-            self.ledger.refused(symbol)
-            for client in self.tradesClients.values { client.refused(symbol, message: message) }
-            for client in self.streamClients.values { client.refused(symbol, message: message) }
+            self.symbolChanged(status)
+        case .unwished(let symbol):
+            self.symbolStates[symbol] = nil
+            self.ledger.recovered(symbol)
         case .lost(let loss):
             self.lost(loss)
         }
         self.flush()
+    }
+
+    /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.
+    private func symbolChanged(_ status: SymbolStatus) {
+        // As many as the feed asks for.
+        self.symbolStates[status.symbol] = status
+        let frame = Self.framed(StreamEncoder.symbol(status))
+        for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
+        guard status.isRefused else {
+            self.ledger.recovered(status.symbol)
+            for client in self.tradesClients.values { client.accepted(status.symbol) }
+            for client in self.streamClients.values { client.accepted(status.symbol) }
+            return
+        }
+        self.ledger.refused(status.symbol)
+        let message = self.refusal(of: status.symbol) ?? ""
+        for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
+        for client in self.streamClients.values { client.refused(status.symbol, message: message) }
+    }
+
+    /// What a client that wants the symbol is told, in the upstream's words, while the upstream does not send it.
+    func refusal(of symbol: String) -> String? {
+        guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
+        return status.reason ?? TradesSession.invalid(symbol)
     }
 
     private func statusChanged(_ status: FeedStatus) {

@@ -8,6 +8,8 @@ final class StreamClient: RelayClient {
     private var session = StreamSession()
     /// The symbols for which it has a place in the ledger.
     private var wished: Set<String> = []
+    /// Those that the client has been told the upstream does not send.
+    private var toldRefused: Set<String> = []
     /// What became true while the client did not read.
     private var isStatusPostponed = false
     private var postponedGap: Gap?
@@ -45,6 +47,7 @@ final class StreamClient: RelayClient {
             self.giveUpAll()
         case .unsubscribe(let symbols):
             for symbol in symbols {
+                self.toldRefused.remove(symbol)
                 if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }
                 guard let row = self.hub.desk.knownRow(of: symbol) else { continue }
                 self.session.unfollow(row)
@@ -79,16 +82,19 @@ final class StreamClient: RelayClient {
                 self.showState(of: symbol)
             }
             self.hub.subscribed(demand: answer == .demand ? symbol : nil)
+            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
         }
     }
 
-    /// The upstream does not take a symbol.
+    /// The upstream does not send a symbol: a client who asked for it is told, once, and keeps following it. Who follows
+    /// all is told by the symbol's state.
     func refused(_ symbol: String, message: String) {
-        guard let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) else { return }
-        self.session.unfollow(row)
-        self.wished.remove(symbol)
+        guard self.wished.contains(symbol), self.toldRefused.insert(symbol).inserted else { return }
         self.answer(message)
     }
+
+    /// The upstream sends a symbol again.
+    func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
 
     /// Who asks without reading the answers gets none.
     private func answer(_ text: String) {
@@ -190,6 +196,7 @@ final class StreamClient: RelayClient {
     private func giveUpAll() {
         let symbols = self.wished
         self.wished = []
+        self.toldRefused = []
         for symbol in symbols { self.hub.gaveUp(symbol) }
     }
 }

@@ -25,6 +25,12 @@ struct SymbolLedger {
     /// Symbols given up, of which a trade may still be under way.
     private var givenUp: Set<String> = []
 
+    /// Those of them that the upstream does not send now; they take none of its places.
+    private var refusedSymbols: Set<String> = []
+
+    /// How many refused symbols may be asked for beside the others, for each place.
+    private static let refusedPerPlace = 4
+
     /// The most names that are remembered as given up.
     private static let mostGivenUp = 4_096
 
@@ -38,11 +44,13 @@ struct SymbolLedger {
         if self.readers[symbol] == nil, !self.givenUp.contains(symbol) { self.own.insert(symbol) }
     }
 
-    /// Notes that the upstream does not take the symbol, so that its place is free and it may be asked for again.
+    /// Notes that the upstream does not send the symbol: its place is free, though it is still wished for.
     mutating func refused(_ symbol: String) {
-        self.own.remove(symbol)
-        self.readers[symbol] = nil
+        if self.own.contains(symbol) || self.readers[symbol] != nil { self.refusedSymbols.insert(symbol) }
     }
+
+    /// Notes that the upstream refuses the symbol no longer.
+    mutating func recovered(_ symbol: String) { self.refusedSymbols.remove(symbol) }
 
     /// Answers a reader's wish, and takes a place for it if that needs one.
     mutating func wanted(_ symbol: String) -> Answer {
@@ -52,7 +60,10 @@ struct SymbolLedger {
             self.readers[symbol] = count + 1
             return .known
         }
-        guard self.own.count + self.readers.count < self.limit else { return .full }
+        let all = self.own.count + self.readers.count
+        guard all - self.refusedSymbols.count < self.limit, all < self.limit * (1 + Self.refusedPerPlace) else {
+            return .full
+        }
         self.readers[symbol] = 1
         self.givenUp.remove(symbol)
         return .demand
@@ -67,6 +78,7 @@ struct SymbolLedger {
             return false
         }
         self.readers[symbol] = nil
+        self.refusedSymbols.remove(symbol)
         if self.givenUp.count >= Self.mostGivenUp { self.givenUp = [] }
         self.givenUp.insert(symbol)
         return true

@@ -34,9 +34,13 @@ final class TradesClient: RelayClient {
     // MARK: Requests
 
     override func received(_ text: ByteBuffer) {
-        switch self.session.received(FinnhubRequest.parse(text), ledger: &self.hub.ledger) {
+        let request = FinnhubRequest.parse(text)
+        switch self.session.received(request, ledger: &self.hub.ledger) {
         case .changed(let demand):
             self.hub.wishesChanged(self, wanting: self.session.symbols, demand: demand)
+            if case .subscribe(let symbol) = request, let message = self.hub.refusal(of: symbol) {
+                self.refused(symbol, message: message)
+            }
         case .gaveUp(let symbol):
             self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
             self.hub.gaveUp(symbol)
@@ -47,12 +51,14 @@ final class TradesClient: RelayClient {
         }
     }
 
-    /// The upstream does not take a symbol.
+    /// The upstream does not send a symbol: a client who asked for it is told, and keeps its wish.
     func refused(_ symbol: String, message: String) {
         guard self.session.refused(symbol) else { return }
-        self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
         self.answer(FinnhubEncoder.error(message))
     }
+
+    /// The upstream sends a symbol again.
+    func accepted(_ symbol: String) { self.session.accepted(symbol) }
 
     func wants(_ symbol: String) -> Bool { self.session.symbols.contains(symbol) }
 

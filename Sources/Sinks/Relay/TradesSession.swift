@@ -16,6 +16,8 @@ struct TradesSession {
     static let tooManySymbols = "Subscribing to too many symbols"
 
     private(set) var symbols: Set<String> = []
+    /// Those that the client has been told the upstream does not send.
+    private var toldRefused: Set<String> = []
     private let limit: Int
 
     init(symbolLimit: Int) { self.limit = symbolLimit }
@@ -40,6 +42,7 @@ struct TradesSession {
                 return .changed(demand: symbol)
             }
         case .unsubscribe(let symbol):
+            self.toldRefused.remove(symbol)
             return self.symbols.remove(symbol) == nil ? .nothing : .gaveUp(symbol)
         case .other:
             return .nothing  // news and press releases are not relayed; Finnhub is as silent about what a plan lacks
@@ -48,12 +51,21 @@ struct TradesSession {
         }
     }
 
-    /// Takes in that the upstream does not take a symbol; answers whether the client had asked for it.
-    mutating func refused(_ symbol: String) -> Bool { self.symbols.remove(symbol) != nil }
+    /// Takes in that the upstream does not send a symbol; answers whether the client, who has asked for it and still
+    /// does, is to be told: once, until the symbol comes.
+    mutating func refused(_ symbol: String) -> Bool {
+        self.symbols.contains(symbol) && self.toldRefused.insert(symbol).inserted
+    }
+
+    /// Takes in that the upstream sends a symbol again.
+    mutating func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
 
     /// Takes in that the client is gone; answers with what it had asked for.
     mutating func left() -> Set<String> {
-        defer { self.symbols = [] }
+        defer {
+            self.symbols = []
+            self.toldRefused = []
+        }
         return self.symbols
     }
 

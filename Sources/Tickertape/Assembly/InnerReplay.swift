@@ -38,7 +38,7 @@ struct InnerReplay {
         )
         var settings = self.settings
         if settings.origin(of: .symbols) == .builtIn {
-            settings.symbols = Array(file.symbols.prefix(settings.relay.maxSymbols))
+            settings.symbols = Array(file.symbols.prefix(settings.upstream.maxSymbols))
         }
         var feed = FinnhubSettings(settings, token: Secret("replay"))
         feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
@@ -48,6 +48,8 @@ struct InnerReplay {
         // A replay that is held back answers no ping in time, and may be silent for as long as it likes.
         feed.pingInterval = nil
         feed.session.silentAfter = nil
+        // Nothing is played before everything is asked for, and the stand-in does not mind the haste.
+        feed.watch.subscribeInterval = 0
         var program = TickerProgram(settings: settings, feed: feed)
         program.standIn = standIn
         program.waitsForClient = self.waitsForClient

@@ -44,10 +44,3 @@ extension OperatorError {
         }
     }
 }
-
-extension String {
-    /// What follows a prefix, if this begins with it.
-    func textBehind(_ prefix: String) -> String? {
-        self.hasPrefix(prefix) ? String(self.dropFirst(prefix.count)) : nil
-    }
-}

@@ -24,7 +24,9 @@ extension FinnhubSettings {
         self.maximumMessageBytes = settings.upstream.maxMessage
         self.pingInterval = settings.upstream.pingInterval
         self.pongTimeout = settings.upstream.pongTimeout
-        self.session.symbolLimit = settings.relay.maxSymbols
+        self.session.silentAfter = settings.upstream.silentAfter.nanoseconds
+        self.leavesOutRepeatedFrames = settings.upstream.dropsRepeats
+        self.watch = SymbolWatch.Settings(settings)
         self.ladder.first = settings.reconnect.min.nanoseconds
         self.ladder.limit = settings.reconnect.max.nanoseconds
     }
@@ -65,9 +67,26 @@ extension RelaySettings {
         self.maximumMessageBytes = settings.relay.maxMessage
         self.pingInterval = settings.relay.pingInterval
         self.pongTimeout = settings.relay.pongTimeout
-        self.symbolLimit = settings.relay.maxSymbols
+        self.symbolLimit = settings.upstream.maxSymbols
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
+    }
+}
+
+extension SymbolWatch.Settings {
+    init(_ settings: Settings) {
+        self.init()
+        self.symbolLimit = settings.upstream.maxSymbols
+        self.subscribeInterval = settings.upstream.subscribeInterval.nanoseconds
+        self.lateAfter = settings.feed.lateAfter.nanoseconds
+        self.staleAfter = settings.feed.staleAfter.nanoseconds
+        self.staleFactor = settings.feed.staleFactor
+        self.staleLimit = settings.feed.staleLimit.nanoseconds
+        self.coolDown = settings.feed.coolDownMin.nanoseconds
+        self.coolDownLimit = max(settings.feed.coolDownMin, settings.feed.coolDownMax).nanoseconds
+        self.retryRefused = settings.feed.retryRefused.nanoseconds
+        self.retryOverLimit = settings.feed.retryOverLimit.nanoseconds
+        self.retryLimit = settings.feed.retryMax.nanoseconds
     }
 }
 

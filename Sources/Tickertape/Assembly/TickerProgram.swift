@@ -67,10 +67,7 @@ struct TickerProgram {
             epoch: UInt64(WallClock.now() / 1_000_000),
             readers: readers,
             logger: logger,
-            wallClock: WallClock.now,
-            serviceError: { text in
-                if let symbol = text.textBehind("Invalid symbol ") { relay?.relay.symbolRefused(symbol, message: text) }
-            }
+            wallClock: WallClock.now
         )
         valve.connect(feed)
         if let relay, shown?.isScreen != true {

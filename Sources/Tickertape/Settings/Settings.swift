@@ -13,6 +13,7 @@ package struct Settings: Sendable, Equatable {
     /// The file that holds the key.
     package var tokenFile: String?
     package var upstream = Upstream()
+    package var feed = Feed()
     package var tls = Certificates()
     package var handshake = Handshake()
     package var reconnect = Backoff()
@@ -42,8 +43,27 @@ package struct Settings: Sendable, Equatable {
         package var proxy = ProxyChoice.auto
         package var pingInterval = TimeAmount.seconds(20)
         package var pongTimeout = TimeAmount.seconds(10)
+        package var silentAfter = TimeAmount.seconds(90)
         /// The largest message taken, in bytes.
         package var maxMessage = 1 << 20
+        /// The most symbols that a connection is asked for, for all readers together.
+        package var maxSymbols = 50
+        package var subscribeInterval = TimeAmount.milliseconds(30)
+        /// Whether a message that comes twice is left out.
+        package var dropsRepeats = true
+    }
+
+    /// When prices are old, and what is done about it.
+    package struct Feed: Sendable, Equatable {
+        package var lateAfter = TimeAmount.seconds(5)
+        package var staleAfter = TimeAmount.seconds(30)
+        package var staleFactor = 3
+        package var staleLimit = TimeAmount.hours(1)
+        package var coolDownMin = TimeAmount.seconds(60)
+        package var coolDownMax = TimeAmount.seconds(600)
+        package var retryRefused = TimeAmount.minutes(5)
+        package var retryOverLimit = TimeAmount.minutes(10)
+        package var retryMax = TimeAmount.hours(1)
     }
 
     /// Whom the upstream must prove to be.
@@ -125,8 +145,6 @@ package struct Settings: Sendable, Equatable {
         package var maxClients = 1_000
         /// The most that waits for one client, in bytes.
         package var maxWaiting = 1 << 20
-        /// The most symbols of all clients together.
-        package var maxSymbols = 50
         /// The largest message taken from a client, in bytes.
         package var maxMessage = 64 << 10
         /// Pages that may connect; programs, which send no origin, always may.

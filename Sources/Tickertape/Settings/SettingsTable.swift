@@ -8,14 +8,17 @@ extension Setting {
     /// the tests of `config/tickertape.yaml` all read it from here.
     package static let all: [Setting] = [
         symbols, token, tokenFile,
-        upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamMaxMessage,
+        upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
+        upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
+        feedLateAfter, feedStaleAfter, feedStaleFactor, feedStaleLimit, feedCoolDownMin, feedCoolDownMax,
+        feedRetryRefused, feedRetryOverLimit, feedRetryMax,
         authorityFile, verify, revocationListFile, stapling, pins,
         dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
         backoffMin, backoffMax,
         quiet, atMost,
         format, colour, isQuiet,
         recordFile, recordDirectory,
-        relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting, relayMaxSymbols,
+        relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting,
         relayMaxMessage, relayAllowedOrigins,
         logLevel,
     ]
@@ -76,6 +79,86 @@ extension Setting {
         \.upstream.maxMessage,
         Syntax.size.within(1_024...(64 << 20)),
         help: "The largest message that is taken from the service."
+    )
+
+    static let upstreamSilentAfter = Setting(
+        "upstream.silent-after",
+        \.upstream.silentAfter,
+        Syntax.duration.within(patience),
+        help: "How long the service may send nothing at all before reconnecting."
+    )
+    static let upstreamMaxSymbols = Setting(
+        "upstream.max-symbols",
+        \.upstream.maxSymbols,
+        Syntax.count.within(1...1_000),
+        help: "The most symbols at a time, those of the relay's clients among them; Finnhub's free plan has 50."
+    )
+    static let upstreamSubscribeInterval = Setting(
+        "upstream.subscribe-interval",
+        \.upstream.subscribeInterval,
+        Syntax.duration.within(.zero...(.seconds(10))),
+        help: "The pause between two requests for symbols, after the first ten."
+    )
+    static let upstreamDropRepeats = Setting(
+        "upstream.drop-repeats",
+        \.upstream.dropsRepeats,
+        .flag,
+        help: "Leave out a message that comes twice within two seconds."
+    )
+
+    static let feedLateAfter = Setting(
+        "feed.late-after",
+        \.feed.lateAfter,
+        Syntax.duration.within(patience),
+        help: "Prices are late when no trade came for this long."
+    )
+    static let feedStaleAfter = Setting(
+        "feed.stale-after",
+        \.feed.staleAfter,
+        Syntax.duration.within(patience),
+        help: "A symbol is quiet when it has not traded for this long, or for its usual gap times feed.stale-factor."
+    )
+    static let feedStaleFactor = Setting(
+        "feed.stale-factor",
+        \.feed.staleFactor,
+        Syntax.count.within(1...100),
+        help: "How many times its longest recent gap a symbol may be without a trade."
+    )
+    static let feedStaleLimit = Setting(
+        "feed.stale-limit",
+        \.feed.staleLimit,
+        Syntax.duration.within(.milliseconds(10)...(.hours(24))),
+        help: "A symbol without a trade for this long is quiet whatever its gaps were."
+    )
+    static let feedCoolDownMin = Setting(
+        "feed.cool-down-min",
+        \.feed.coolDownMin,
+        Syntax.duration.within(patience),
+        help: "The pause after steps for a quiet symbol; it doubles."
+    )
+    static let feedCoolDownMax = Setting(
+        "feed.cool-down-max",
+        \.feed.coolDownMax,
+        Syntax.duration.within(.milliseconds(10)...(.hours(24))),
+        help: "The longest such pause."
+    )
+    static let feedRetryRefused = Setting(
+        "feed.retry-refused",
+        \.feed.retryRefused,
+        Syntax.duration.within(patience),
+        help: "The wait before a refused symbol is asked for again; it doubles."
+    )
+    static let feedRetryOverLimit = Setting(
+        "feed.retry-over-limit",
+        \.feed.retryOverLimit,
+        Syntax.duration.within(patience),
+        help: "The same for a symbol that was one too many."
+    )
+    static let feedRetryMax = Setting(
+        "feed.retry-max",
+        \.feed.retryMax,
+        Syntax.duration.within(.milliseconds(10)...(.hours(24))),
+        help: "The longest wait before a refused symbol is asked for again."
     )
 
     static let authorityFile = Setting(
@@ -230,12 +313,6 @@ extension Setting {
         \.relay.maxWaiting,
         Syntax.size.within((64 << 10)...(1 << 30)),
         help: "The most bytes that wait for one client; a client that lets more pile up is slow."
-    )
-    static let relayMaxSymbols = Setting(
-        "relay.max-symbols",
-        \.relay.maxSymbols,
-        Syntax.count.within(1...1_000),
-        help: "The most symbols of all clients together; Finnhub's free plan has 50."
     )
     static let relayMaxMessage = Setting(
         "relay.max-message",

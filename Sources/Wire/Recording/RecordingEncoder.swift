@@ -1,3 +1,4 @@
+package import Market
 package import NIOCore
 
 /// The writer of a recording's lines.
@@ -21,6 +22,32 @@ package enum RecordingEncoder {
             JSONText.write(start, into: &buffer)
         }
         buffer.writeStaticString("}\n")
+    }
+
+    /// Writes a gap's line: `{"at":<ns>,"gap":{"from":<ns>,"to":<ns>,"reason":"…","nextSeq":…,"epoch":…,"overlap":…}}`.
+    ///
+    /// `from` and `to` are wall clock, ns since 1970; `overlap` is null where nothing could be compared. Who knows only
+    /// frames leaves the line out.
+    package static func gap(_ gap: Gap, at: Int64, into buffer: inout ByteBuffer) {
+        buffer.writeStaticString("{\"at\":")
+        JSONText.write(at, into: &buffer)
+        buffer.writeStaticString(",\"gap\":{\"from\":")
+        JSONText.write(gap.from, into: &buffer)
+        buffer.writeStaticString(",\"to\":")
+        JSONText.write(gap.to, into: &buffer)
+        buffer.writeStaticString(",\"reason\":")
+        JSONText.escape(gap.reason, into: &buffer)
+        buffer.writeStaticString(",\"nextSeq\":")
+        JSONText.write(gap.nextSequence, into: &buffer)
+        buffer.writeStaticString(",\"epoch\":")
+        JSONText.write(gap.epoch, into: &buffer)
+        buffer.writeStaticString(",\"overlap\":")
+        if let overlap = gap.overlap {
+            JSONText.write(overlap, into: &buffer)
+        } else {
+            buffer.writeStaticString("null")
+        }
+        buffer.writeStaticString("}}\n")
     }
 
     /// Writes one frame's line: `{"at":<ns>,"frame":"<text>"}`.

@@ -1,3 +1,4 @@
+package import Market
 public import NIOCore
 
 /// What the first line of a recording says about it; the plain form may do without one.
@@ -34,10 +35,21 @@ public struct RecordedFrame: Sendable, Equatable {
     }
 }
 
+/// A gap of the feed, where it stands among a recording's frames.
+public struct RecordedGap: Sendable, Equatable {
+    /// The line it stands in, from 1.
+    public var line: Int
+    /// When it ended, ns since the recording's start.
+    public var at: Int64
+    package var gap: Gap
+}
+
 /// What a reader finds in a recording, in order.
 public enum RecordingEvent: Sendable, Equatable {
     case header(RecordingHeader)
     case frame(RecordedFrame)
+    /// Trades may be missing between the frames before and after it.
+    case gap(RecordedGap)
     /// A line (its number, from 1) that is whole but cannot be read; the lines behind it are read on.
     case damaged(line: Int, reason: String)
     /// The file ends inside a line, as after a crash of its writer: `offset` is where that line begins, in bytes.

@@ -1,12 +1,14 @@
+import Market
 import NIOCore
 
 /// One line of a recording.
 enum RecordingLine {
     /// A frame, which was written to the caller's buffer.
     case frame(at: Int64)
+    case gap(at: Int64, Gap)
     case header(RecordingHeader)
     case blank
-    /// A JSON object with neither a frame nor a header in it.
+    /// A JSON object with nothing in it that is known.
     case other
     case damaged(reason: String)
 
@@ -17,6 +19,7 @@ enum RecordingLine {
         guard reader.take(UInt8(ascii: "{")) else { return .damaged(reason: "no JSON object") }
         var at: Int64?
         var text: JSONString?
+        var gap: Gap?
         var header: RecordingHeader?
         var program: String?
         var start: Int64?
@@ -33,6 +36,9 @@ enum RecordingLine {
                 } else if key.equals("frame"), kind == .string {
                     text = reader.string()
                     if text == nil { return .damaged(reason: "broken string") }
+                } else if key.equals("gap"), kind == .object {
+                    gap = Self.gap(&reader)
+                    if gap == nil { return .damaged(reason: "broken gap") }
                 } else if key.equals("tickertape"), kind == .number {
                     header = reader.integer().flatMap { Int(exactly: $0) }.map { RecordingHeader(version: $0) }
                 } else if key.equals("program"), kind == .string {
@@ -54,6 +60,10 @@ enum RecordingLine {
             header.symbols = symbols
             return .header(header)
         }
+        if text == nil, let gap {
+            guard let at, at >= 0 else { return .damaged(reason: "a gap without its time") }
+            return .gap(at: at, gap)
+        }
         guard let text else { return .other }
         guard let at, at >= 0 else { return .damaged(reason: "a frame without its time") }
         frame.clear(minimumCapacity: text.raw.count)
@@ -62,4 +72,40 @@ enum RecordingLine {
         }
         return .frame(at: at)
     }
+
+    /// Reads the object behind `gap`; keys that are not known are skipped.
+    private static func gap(_ reader: inout JSONReader) -> Gap? {
+        guard reader.take(UInt8(ascii: "{")) else { return nil }
+        var gap = Gap(from: 0, to: 0, reason: "", nextSequence: 0)
+        var isFirst = true
+        while true {
+            switch reader.nextMember(isFirst: &isFirst) {
+            case .end: return gap
+            case .invalid: return nil
+            case .key(let key):
+                let kind = reader.kind()
+                if key.equals("reason"), kind == .string {
+                    guard let reason = reader.string() else { return nil }
+                    gap.reason = reason.text
+                } else if key.equals("from"), kind == .number, let from = reader.integer() {
+                    gap.from = from
+                } else if key.equals("to"), kind == .number, let to = reader.integer() {
+                    gap.to = to
+                } else if key.equals("nextSeq"), kind == .number, let number = reader.natural() {
+                    gap.nextSequence = number
+                } else if key.equals("epoch"), kind == .number, let number = reader.natural() {
+                    gap.epoch = number
+                } else if key.equals("overlap"), kind == .number, let number = reader.natural() {
+                    gap.overlap = Int(exactly: number)
+                } else {
+                    guard reader.skipValue() else { return nil }
+                }
+            }
+        }
+    }
+}
+
+extension JSONReader {
+    /// Reads a number of zero or more.
+    fileprivate mutating func natural() -> UInt64? { self.integer().flatMap { UInt64(exactly: $0) } }
 }

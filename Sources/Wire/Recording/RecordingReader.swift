@@ -4,8 +4,8 @@ public import NIOCore
 /// The reader of a recording in its plain form: JSON Lines, each `{"at":<ns>,"frame":"<text>"}`, in chunks of any size.
 ///
 /// Feed it bytes, take events until `next()` has none, and tell it when the file ends. Keys may come in any order and
-/// unknown ones are ignored; a line without `frame` (an event of a later format) is counted in ``ignoredLines``. A line
-/// longer than the limit is damage, and is skipped without being held.
+/// unknown ones are ignored; a line `{"at":<ns>,"gap":{…}}` is a gap of the feed, and one with neither (an event of a later
+/// format) is counted in ``ignoredLines``. A line longer than the limit is damage, and is skipped without being held.
 public struct RecordingReader: Sendable {
     /// The longest line, in bytes: twice the longest message that the feed accepts, which leaves room for its escapes.
     public static let maximumLineBytes = 2 << 20
@@ -109,6 +109,7 @@ public struct RecordingReader: Sendable {
         self.scratch = scratch
         switch content {
         case .frame(let at): return .frame(RecordedFrame(line: self.line, at: at, frame: scratch))
+        case .gap(let at, let gap): return .gap(RecordedGap(line: self.line, at: at, gap: gap))
         case .header(let header): return .header(header)
         case .blank: return nil
         case .other:

@@ -43,6 +43,26 @@ struct RecorderTests {
         return events
     }
 
+    @Test("writes a gap between the frames before and after it, counts it as none, and a replay leaves it out")
+    func gaps() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        let gap = Gap(from: 1_500, to: 1_900, reason: "lost \"it\"\n", nextSequence: 4, epoch: 7, overlap: 2)
+        let open = Gap(from: 1_600, to: 1_700, reason: "", nextSequence: 5)
+        recorder.read(self.batch([Self.frames[0]], received: 1_500))
+        recorder.gapFound(gap)
+        recorder.gapFound(open)
+        recorder.read(self.batch([Self.frames[0]], received: 1_900))
+        let report = await recorder.finish()
+        #expect(report.frames == 2)
+        let found = self.events(of: try folder.read("a.jsonl")).compactMap { event -> (Int64, Gap)? in
+            guard case .gap(let recorded) = event else { return nil }
+            return (recorded.at, recorded.gap)
+        }
+        #expect(found.map(\.0) == [900, 900] && found.map(\.1) == [gap, open])
+    }
+
     @Test("writes every frame as it came, with its arrival, behind a header")
     func frames() async throws {
         let folder = try TemporaryFolder()

@@ -18,7 +18,7 @@ struct RelayOutboxTests {
         case .status(let status): status.word
         case .gap(let gap): "gap \(gap.nextSequence)"
         case .symbol(let status): "symbol \(status.symbol) \(status.word)"
-        case .refused(let symbol, _): "refused \(symbol)"
+        case .unwished(let symbol): "unwished \(symbol)"
         case .lost(let loss):
             "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"
         }

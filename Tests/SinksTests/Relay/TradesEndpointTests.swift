@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import Testing
 import Wire
@@ -151,17 +152,55 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("an upstream that does not take a symbol is heard by those who asked for it")
+    private static func state(_ symbol: String, _ state: SymbolStatus.State, _ reason: String? = nil) -> SymbolStatus {
+        SymbolStatus(symbol: symbol, state: state, since: 1, reason: reason)
+    }
+
+    @Test("who asked for a symbol that the upstream refuses is told once, and gets it when it comes after all")
     func passesRefusals() async throws {
         try await RelayFixture.run { fixture in
-            let client = try await fixture.tradesClient("NOPE")
-            let other = try await fixture.tradesClient(Frames.btc)
-            fixture.relay.symbolRefused("NOPE", message: "Invalid symbol NOPE")
-            #expect(try await client.frame().text == #"{"msg":"Invalid symbol NOPE","type":"error"}"#)
-            try await fixture.settle(other)
-            try await client.subscribe("NOPE")
+            let client = try await fixture.tradesClient(Frames.btc)
+            let other = try await fixture.tradesClient(Frames.eth)
+            let words = "Invalid symbol \(Frames.btc)"
+            fixture.relay.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 9), words))
+            fixture.relay.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 99), words))
+            #expect(try await client.frame().text == #"{"msg":"\#(words)","type":"error"}"#)
             try await fixture.settle(client)
-            #expect(fixture.calls.all == ["NOPE", Frames.btc, "NOPE"])
+            try await fixture.settle(other)
+            // Who asks later is told too, and nothing more is demanded of the feed, which asks again by itself.
+            let late = try await RawClient.open(at: fixture.address)
+            try await late.subscribe(Frames.btc)
+            #expect(try await late.frame().text == #"{"msg":"\#(words)","type":"error"}"#)
+            #expect(fixture.calls.all == [Frames.btc, Frames.eth])
+            fixture.relay.symbolChanged(Self.state(Frames.btc, .live))
+            let trade = Frames.trade(Frames.btc, "1")
+            fixture.feed(trade)
+            #expect(try await client.frame().text == trade)
+            #expect(try await late.frame().text == trade)
+            try await fixture.settle(other)
+        }
+    }
+
+    @Test("a refused symbol takes no place from the others, and hostile wishes stay bounded")
+    func refusedPlaces() async throws {
+        try await RelayFixture.run {
+            $0.symbolLimit = 2
+        } body: { fixture in
+            let client = try await fixture.tradesClient("A", "B")
+            fixture.relay.symbolChanged(Self.state("A", .refused(.noSuchSymbol, retryAt: 9), "Invalid symbol A"))
+            _ = try await client.frame()
+            let other = try await fixture.tradesClient("C")
+            let third = try await RawClient.open(at: fixture.address)
+            try await third.subscribe("D")
+            #expect(try await third.frame().text == #"{"msg":"Subscribing to too many symbols","type":"error"}"#)
+            fixture.relay.symbolChanged(Self.state("A", .live))
+            try await client.unsubscribe("A")
+            try await client.unsubscribe("B")
+            try await fixture.settle(client)
+            try await third.subscribe("D")
+            try await fixture.settle(third)
+            #expect(fixture.calls.all == ["A", "B", "C", "-A", "-B", "D"])
+            try await fixture.settle(other)
         }
     }
 

@@ -97,9 +97,12 @@ struct SettingsLayersTests {
         "handshake.upgrade-timeout": "4s", "reconnect.min": "600ms", "reconnect.max": "2m", "pipeline.quiet": "50ms",
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
-        "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB", "relay.max-symbols": "6",
+        "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB",
         "relay.max-message": "1MiB", "relay.allowed-origins": "http://localhost:3000, https://example.com",
-        "log.level": "debug",
+        "log.level": "debug", "upstream.silent-after": "2m", "upstream.max-symbols": "6",
+        "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "false", "feed.late-after": "6s",
+        "feed.stale-after": "40s", "feed.stale-factor": "4", "feed.stale-limit": "2h", "feed.cool-down-min": "50s",
+        "feed.cool-down-max": "20m", "feed.retry-refused": "6m", "feed.retry-over-limit": "7m", "feed.retry-max": "2h",
     ]
 
     @Test("no two settings share a key, a variable or a flag, and each is listed")

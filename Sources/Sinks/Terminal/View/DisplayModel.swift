@@ -47,6 +47,18 @@ package struct DisplayModel: Sendable {
         self.state.status = status
     }
 
+    /// Takes the state of one symbol.
+    package mutating func symbolChanged(_ status: SymbolStatus) {
+        guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
+        else { return }
+        self.state.symbolStates[status.symbol] = status
+    }
+
+    /// Takes that a symbol is asked for no more.
+    package mutating func symbolUnwished(_ symbol: String) {
+        self.state.symbolStates[symbol] = nil
+    }
+
     package mutating func gapFound(_ gap: Gap) {
         self.state.gaps += 1
         self.state.lastGap = gap

@@ -45,6 +45,8 @@ package struct DisplayState: Sendable {
     /// Subscribed symbols that have no price yet.
     package var waiting: [String]
     package var status: FeedStatus
+    /// What the feed says of single symbols.
+    package var symbolStates: [String: SymbolStatus] = [:]
     package var gaps: Int
     package var lastGap: Gap?
     /// Where the relay listens (`127.0.0.1:8080`), if there is one, and how many clients it has, if that is known.

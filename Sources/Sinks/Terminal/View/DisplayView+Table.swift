@@ -55,7 +55,7 @@ extension DisplayView {
                 let style = column.styles[line]
                 self.put(text, style, row: top + line, left: left, width: width, isLeft: column.isLeft)
             }
-            if index == 0 { self.sayWaiting(waiting.count, row: top + rows.count, column: width + fitter.gap) }
+            if index == 0 { self.sayWaiting(waiting, row: top + rows.count, column: width + fitter.gap) }
             left += width + fitter.gap
         }
     }
@@ -149,9 +149,10 @@ extension DisplayView {
         self.grid.put(text, row: row, column: column, limit: width, style: style, glyphs: self.glyphs)
     }
 
-    private mutating func sayWaiting(_ count: Int, row: Int, column: Int) {
-        for line in 0..<count {
-            self.grid.put("no price yet", row: row + line, column: column, style: .dimmed, glyphs: self.glyphs)
+    private mutating func sayWaiting(_ symbols: [String], row: Int, column: Int) {
+        for (line, symbol) in symbols.enumerated() {
+            let (text, style) = self.waitingWords(symbol)
+            self.grid.put(text, row: row + line, column: column, style: style, glyphs: self.glyphs)
         }
     }
 }

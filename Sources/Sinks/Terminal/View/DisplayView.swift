@@ -182,7 +182,19 @@ package struct DisplayView {
         let age = self.now.monotonic - row.arrived
         let freshness = Freshness(age: age, phase: self.state.status.phase)
         self.note(changeIn: AgeText.untilChange(growing: age))
+        if let words = SymbolWords(self.state.symbolStates[row.summary.symbol], age: age), freshness != .fresh {
+            return (.old, words.forms)
+        }
         return (freshness, freshness.forms(age: age))
+    }
+
+    /// What is said of a symbol that has no price yet; notes when the words change.
+    mutating func waitingWords(_ symbol: String) -> (text: String, style: CellStyle) {
+        let status = self.state.symbolStates[symbol]
+        let age = self.now.wall - (status?.since ?? self.now.wall)
+        guard let words = SymbolWords(status, age: age) else { return ("no price yet", .dimmed) }
+        if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
+        return (words.sentence, words.isAged ? CellStyle(.warning) : CellStyle(.alarm))
     }
 
     mutating func rate(of row: DisplayRow) -> String? {

@@ -1,0 +1,70 @@
+package import Market
+
+/// The interruptions of the feed, each of which becomes one gap: a machine.
+///
+/// A gap opens with the first interruption and keeps its reason while connections come and die without a trade. It is
+/// published with the first trade after it; where none comes for a while, then, with the time at which the symbols were
+/// asked for as its end. A clean stop is none, and neither is the time before the first connection.
+package struct GapWatch: Sendable {
+    private struct Open {
+        /// Wall clock, ns since 1970.
+        var from: Int64
+        var reason: String
+        var attempts = 0
+        /// When a connection was asked for the symbols again: wall clock, and monotonic ns.
+        var asked: FeedMoment?
+    }
+
+    private var open: Open?
+
+    package init() {}
+
+    package var isOpen: Bool { self.open != nil }
+
+    /// Takes an interruption; within a gap it is no news.
+    ///
+    /// - Parameter from: the last moment of which nothing is missing, wall clock, ns since 1970: when the last frame before
+    ///   it came, or for silent symbols when the first of them fell silent.
+    package mutating func interrupted(from: Int64, reason: String) {
+        if self.open == nil {
+            self.open = Open(from: from, reason: reason)
+        } else {
+            // What was asked for is no longer so.
+            self.open?.asked = nil
+        }
+    }
+
+    /// Takes that an attempt to connect began.
+    package mutating func attempted() { self.open?.attempts += 1 }
+
+    /// Takes that the connection that now stands has been asked for the symbols.
+    package mutating func asked(_ now: FeedMoment) { self.open?.asked = now }
+
+    /// Takes trades that are not repeats, received at that time on the wall clock; answers with the gap that ends here.
+    package mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
+        self.close(to: received, nextSequence: nextSequence, epoch: epoch, overlap: overlap)
+    }
+
+    /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` wants to be called; monotonic ns.
+    package func deadline(patience: Int64) -> Int64? { self.open?.asked.map { $0.monotonic + patience } }
+
+    /// Takes the passing of time; answers with the gap that no trade ended.
+    package mutating func deadlineReached(now: Int64, patience: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
+        guard let asked = self.open?.asked, now - asked.monotonic >= patience else { return nil }
+        return self.close(to: asked.wall, nextSequence: nextSequence, epoch: epoch, overlap: nil)
+    }
+
+    private mutating func close(to: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
+        guard let open else { return nil }
+        self.open = nil
+        return Gap(
+            from: open.from,
+            // The wall clock may have been set back.
+            to: max(to, open.from),
+            reason: open.attempts > 1 ? "\(open.reason), \(open.attempts) attempts" : open.reason,
+            nextSequence: nextSequence,
+            epoch: epoch,
+            overlap: overlap
+        )
+    }
+}

@@ -1,0 +1,43 @@
+/// What could not be used of what the service sent, told in the log once a minute at most: a machine.
+package struct LossReport: Sendable, Equatable {
+    package struct Counts: Sendable, Equatable {
+        package var malformedFrames = 0
+        package var malformedElements = 0
+        /// Whole frames that came again.
+        package var repeatedFrames = 0
+
+        package init() {}
+    }
+
+    /// Between two reports, ns.
+    package static let interval: Int64 = 60_000_000_000
+
+    /// What was told last.
+    package private(set) var told = Counts()
+    private var toldAt: Int64?
+
+    package init() {}
+
+    /// When there will be something to tell; monotonic ns.
+    package func deadline(_ counts: Counts) -> Int64? {
+        counts == self.told ? nil : (self.toldAt.map { $0 + Self.interval } ?? .min)
+    }
+
+    /// Answers with what is to be told now: what is new since the last time.
+    package mutating func take(_ counts: Counts, now: Int64) -> Counts? {
+        guard let deadline = self.deadline(counts), now >= deadline else { return nil }
+        return self.takeAll(counts, now: now)
+    }
+
+    /// Answers with what has not been told, whenever the last time was: at a connection's end.
+    package mutating func takeAll(_ counts: Counts, now: Int64) -> Counts? {
+        guard counts != self.told else { return nil }
+        var news = Counts()
+        news.malformedFrames = counts.malformedFrames - self.told.malformedFrames
+        news.malformedElements = counts.malformedElements - self.told.malformedElements
+        news.repeatedFrames = counts.repeatedFrames - self.told.repeatedFrames
+        self.told = counts
+        self.toldAt = now
+        return news
+    }
+}

@@ -1,0 +1,153 @@
+import Feeds
+import Market
+import Testing
+
+@Suite("Refused symbols")
+struct SymbolRefusalTests {
+    private let tooMany = "Subscribing to too many symbols"
+
+    @Test(
+        "a symbol that is named is refused with the service's words, asked for again slowly, and believed when it trades"
+    )
+    func named() {
+        var bench = WatchBench(["A", "OANDA:EUR_USD"])
+        bench.now = 0.1
+        bench.error("Invalid symbol OANDA:EUR_USD")
+        #expect(bench.status("OANDA:EUR_USD")?.reason == "Invalid symbol OANDA:EUR_USD")
+        #expect(bench.word("OANDA:EUR_USD") == "no-such-symbol")
+        guard case .refused(.noSuchSymbol, let retryAt) = bench.status("OANDA:EUR_USD")?.state else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(retryAt == 1_300_100_000_000)
+        _ = bench.takeSent()
+        // No step is taken for what is refused.
+        bench.pass(to: 299, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == [])
+        bench.pass(to: 301, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == ["+OANDA:EUR_USD"])
+        bench.error("Invalid symbol OANDA:EUR_USD")
+        bench.pass(to: 900, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == [])
+        bench.pass(to: 902, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == ["+OANDA:EUR_USD"])
+        bench.trade("OANDA:EUR_USD")
+        #expect(bench.word("OANDA:EUR_USD") == "live")
+    }
+
+    @Test("what is asked for again and not refused is asked for, though it does not trade yet")
+    func believed() {
+        var bench = WatchBench(["A", "B"])
+        bench.error("Invalid symbol B")
+        bench.pass(to: 300.5, trading: ["A"], every: 1)
+        #expect(bench.word("B") == "no-such-symbol")
+        bench.pass(to: 311, trading: ["A"], every: 1)
+        #expect(bench.word("B") == "asked")
+    }
+
+    @Test("an error without a name is the answer to the oldest request that is still open")
+    func unnamed() {
+        var bench = WatchBench(["A", "B", "C"])
+        bench.now = 0.2
+        bench.trade("A")
+        bench.error("Invalid symbol")
+        #expect(bench.word("B") == "no-such-symbol" && bench.word("C") == "asked")
+        bench.error("You don't have access to this resource.")
+        #expect(bench.word("C") == "not-permitted")
+        // B trades: it was C that was invalid. But C is refused already, so nobody else is suspected.
+        bench.trade("B")
+        #expect(bench.word("B") == "live" && bench.word("A") == "live")
+        // Long after every request it is about none of them.
+        bench.pass(to: 100, trading: ["A", "B"], every: 1)
+        bench.error("You don't have access to this resource.")
+        #expect(bench.word("A") == "live" && bench.word("B") == "live")
+    }
+
+    @Test("one too many is the newest that has not traded; what trades is cleared, and another is found")
+    func overLimit() {
+        let symbols = (1...55).map { "S\($0)" }
+        // The plan gives 51 places, though 55 are thought to be allowed.
+        var bench = WatchBench(symbols) { $0.symbolLimit = 55 }
+        bench.pass(to: 2)
+        for _ in 52...55 { bench.error(tooMany) }
+        let refused = bench.watch.states.filter { $0.word == "over-limit" }.map(\.symbol)
+        #expect(refused == ["S52", "S53", "S54", "S55"])
+        #expect(bench.status("S52")?.reason == tooMany)
+        // The service counts otherwise: it had place for the 55th and not for the 51st.
+        bench.trade("S55")
+        #expect(bench.word("S55") == "live" && bench.word("S51") == "over-limit")
+        for number in 1...50 { bench.trade("S\(number)") }
+        #expect(bench.watch.states.count { $0.word == "live" } == 51)
+        _ = bench.takeSent()
+        // A place becomes free: the first of them gets it at once.
+        bench.watch.unwished("S7", now: bench.moment)
+        bench.take()
+        bench.pass(to: 2.1)
+        #expect(bench.takeSent() == ["-S7", "+S51"])
+        bench.trade("S51")
+        #expect(bench.word("S51") == "live")
+    }
+
+    @Test("errors that come while requests wait their turn refuse as many as there are")
+    func pacedOverLimit() {
+        var bench = WatchBench((1...60).map { "S\($0)" }) { $0.symbolLimit = 60 }
+        // Each request beyond the 51st is answered 100 ms later.
+        var answered = 51
+        while bench.now < 4 {
+            let reached = bench.sent.count
+            bench.pass(to: bench.now + 0.1)
+            while answered < reached {
+                bench.error(tooMany)
+                answered += 1
+            }
+        }
+        let refused = bench.watch.states.filter { $0.word == "over-limit" }.map(\.symbol)
+        #expect(refused == (52...60).map { "S\($0)" })
+    }
+
+    @Test("a wish beyond the limit is not asked for, named, and has the first place that becomes free")
+    func localLimit() {
+        var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
+        #expect(bench.takeSent() == ["+A", "+B"])
+        #expect(bench.word("C") == "over-limit")
+        #expect(bench.status("C")?.reason == "C is one more than the 2 symbols of upstream.max-symbols")
+        bench.pass(to: 50_000, trading: ["A", "B"], every: 5)
+        #expect(bench.takeSent() == [])
+        bench.watch.unwished("B", now: bench.moment)
+        bench.take()
+        #expect(bench.takeSent() == ["-B", "+C"])
+        #expect(bench.word("C") == "asked")
+        // A refused one takes no place either.
+        bench.error("Invalid symbol C")
+        bench.watch.wished(for: "D", now: bench.moment)
+        bench.take()
+        #expect(bench.takeSent() == ["+D"])
+    }
+
+    @Test("a feed whose every symbol is refused says so, on the next connection too, and asks for them last")
+    func allRefused() {
+        var bench = WatchBench(["TYPO"])
+        bench.error("Invalid symbol TYPO")
+        #expect(bench.condition == .noSuchSymbol)
+        bench.close()
+        bench.open()
+        #expect(bench.condition == .noSuchSymbol)
+        bench.watch.wished(for: "A", now: bench.moment)
+        bench.take()
+        #expect(bench.condition == .waiting)
+        bench.close()
+        _ = bench.takeSent()
+        bench.open()
+        #expect(bench.takeSent() == ["+A", "+TYPO"])
+        var plan = WatchBench(["AAPL"])
+        plan.error("You don't have access to this resource.")
+        #expect(plan.condition == .notPermitted)
+    }
+
+    @Test("an error about something else, or about a symbol that nobody wants, refuses none")
+    func unrelated() {
+        var bench = WatchBench(["A"])
+        for text in ["", "API limit reached.", "Invalid symbol B", "no such key"] { bench.error(text) }
+        #expect(bench.word("A") == "asked")
+    }
+}

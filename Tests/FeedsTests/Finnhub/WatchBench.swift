@@ -1,0 +1,114 @@
+import Feeds
+import Market
+import Wire
+
+/// A ``SymbolWatch`` and what a test needs to play a service to it; times are seconds.
+struct WatchBench {
+    static let second: Int64 = 1_000_000_000
+
+    var watch: SymbolWatch
+    var now: Double
+    /// Requests sent, as `+A` and `-A`; and what was published, as `A live`.
+    var sent: [String] = []
+    var told: [String] = []
+    var reconnects: [Double] = []
+    var silences: [SymbolSilence] = []
+    var table = SymbolTable()
+
+    init(_ symbols: [String], opened: Bool = true, change: (inout SymbolWatch.Settings) -> Void = { _ in }) {
+        var settings = SymbolWatch.Settings()
+        change(&settings)
+        self.now = 0
+        self.watch = SymbolWatch(symbols: symbols, settings: settings, now: FeedMoment(monotonic: 0, wall: 0))
+        for symbol in symbols { _ = self.table.intern(symbol) }
+        self.take()
+        if opened { self.open() }
+    }
+
+    var moment: FeedMoment {
+        // The wall clock is a thousand seconds ahead.
+        let time = Int64(self.now * Double(Self.second))
+        return FeedMoment(monotonic: time, wall: time + 1_000 * Self.second)
+    }
+
+    mutating func open() {
+        self.watch.connectionOpened(self.moment)
+        self.take()
+    }
+
+    mutating func close() {
+        self.watch.connectionEnded(self.moment)
+        self.take()
+    }
+
+    mutating func trade(_ symbols: String...) {
+        let trades = symbols.compactMap { symbol in
+            self.table.intern(symbol).map { Trade(price: .zero, size: .zero, exchangeTime: 0, symbol: $0) }
+        }
+        _ = self.watch.traded(trades, symbols: self.table, now: self.moment)
+        self.take()
+    }
+
+    mutating func error(_ text: String) {
+        self.watch.errorArrived(text, now: self.moment)
+        self.take()
+    }
+
+    /// Lets time pass to `time`, obeying every deadline; a reconnect takes half a second.
+    mutating func pass(to time: Double) {
+        while let deadline = self.watch.deadline(now: self.moment.monotonic) {
+            let at = max(Double(deadline) / Double(Self.second), self.now)
+            guard at <= time else { break }
+            self.now = at
+            // Seconds as a double may fall short of the deadline by a fraction of a microsecond.
+            var moment = self.moment
+            moment.monotonic = max(moment.monotonic, deadline)
+            let action = self.watch.deadlineReached(moment)
+            self.take(moment)
+            if case .reconnect(let silence) = action {
+                self.reconnects.append(self.now)
+                self.silences.append(silence)
+                self.close()
+                self.now += 0.5
+                self.open()
+            }
+        }
+        self.now = max(self.now, time)
+    }
+
+    /// Lets time pass while the symbols trade every `interval` seconds.
+    mutating func pass(to time: Double, trading symbols: [String], every interval: Double) {
+        while self.now + interval <= time {
+            self.pass(to: self.now + interval)
+            for symbol in symbols { self.trade(symbol) }
+        }
+        self.pass(to: time)
+    }
+
+    mutating func take(_ moment: FeedMoment? = nil) {
+        for request in self.watch.takeRequests(moment ?? self.moment) {
+            switch request {
+            case .subscribe(let symbol): self.sent.append("+\(symbol)")
+            case .unsubscribe(let symbol): self.sent.append("-\(symbol)")
+            case .other: break
+            }
+        }
+        for change in self.watch.takeChanges() {
+            switch change {
+            case .state(let status): self.told.append("\(status.symbol) \(status.word)")
+            case .unwished(let symbol): self.told.append("\(symbol) gone")
+            }
+        }
+    }
+
+    mutating func takeSent() -> [String] {
+        defer { self.sent = [] }
+        return self.sent
+    }
+
+    func word(_ symbol: String) -> String? { self.watch.states.first { $0.symbol == symbol }?.word }
+
+    func status(_ symbol: String) -> SymbolStatus? { self.watch.states.first { $0.symbol == symbol } }
+
+    var condition: SymbolWatch.Condition { self.watch.condition(now: self.moment.monotonic) }
+}
