@@ -34,7 +34,8 @@ package final class Inflater {
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
-        precondition(status == Z_OK, "inflateInit2: \(status)")  // memory has run out, or it is another zlib than at build
+        // Else memory has run out, or this is another zlib than the one it was built with.
+        precondition(status == Z_OK, "inflateInit2: \(status)")
     }
 
     deinit {
