@@ -25,7 +25,7 @@ package final class Deflater {
             Int32(level),
             Z_DEFLATED,
             -Int32(direction.windowBits),  // negative: no header and no checksum (RFC 1951)
-            8,
+            Self.memoryLevel(windowBits: direction.windowBits),
             Z_DEFAULT_STRATEGY,
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
@@ -33,6 +33,10 @@ package final class Deflater {
         // Else memory has run out, or this is another zlib than the one it was built with.
         precondition(status == Z_OK, "deflateInit2: \(status)")
     }
+
+    /// zlib's table of places has 2^(level + 7) entries. It is gone through whenever the window has moved by its own size,
+    /// and cleared for each message that stands for itself, so it is not to be much larger than the window.
+    private static func memoryLevel(windowBits: Int) -> Int32 { Int32(min(8, windowBits - 6)) }
 
     deinit {
         deflateEnd(self.stream)

@@ -24,16 +24,12 @@ package final class Inflater {
     /// Whether the last byte taken was the last of a final block.
     private var hasJustEnded = false
 
-    package init(windowBits: Int) {
+    package init() {
         self.stream = .allocate(capacity: 1)
         self.stream.initialize(to: z_stream())
-        // Compressors of old made a window of 9 bits when asked for 8, and the larger one reads both.
-        let status = inflateInit2_(
-            self.stream,
-            -Int32(max(9, windowBits)),
-            ZLIB_VERSION,
-            Int32(MemoryLayout<z_stream>.size)
-        )
+        // The largest window, whatever was agreed on. zlib sees that a smaller one was left only when it gets the message in
+        // pieces, and what a message means is not to depend on how it was cut.
+        let status = inflateInit2_(self.stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         // Else memory has run out, or this is another zlib than the one it was built with.
         precondition(status == Z_OK, "inflateInit2: \(status)")
     }

@@ -65,7 +65,7 @@ final class MessageInflater {
         _ check: (UnsafeRawBufferPointer) -> WebSocketViolation?,
         by step: (Inflater, inout ByteBuffer, Int) throws(Inflater.Failure) -> Void
     ) -> WebSocketViolation? {
-        let inflater = self.inflater ?? Inflater(windowBits: self.direction.windowBits)
+        let inflater = self.inflater ?? Inflater()
         self.inflater = inflater
         let before = self.plain.readableBytes
         let ratioLimit = self.maximumRatio.map { max(Self.bytesOfAnyRatio, self.taken * $0) } ?? Int.max
