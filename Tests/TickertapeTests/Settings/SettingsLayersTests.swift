@@ -96,6 +96,7 @@ struct SettingsLayersTests {
         "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
         "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB", "relay.max-symbols": "6",
         "relay.max-message": "1MiB", "relay.allowed-origins": "http://localhost:3000, https://example.com",
+        "relay.compression": "on",
         "log.level": "debug",
     ]
 
