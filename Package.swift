@@ -57,10 +57,15 @@ let package = Package(
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"])]
         ),
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]
+        ),
         .target(name: "TLS", dependencies: ["COpenSSL", .nioCore, .nioTLS], swiftSettings: house),
         .target(
             name: "WebSocket",
-            dependencies: [.nioCore, .nioHTTP1, .nioWebSocket],
+            dependencies: ["CZlib", .nioCore, .nioHTTP1, .nioWebSocket],
             swiftSettings: house
         ),
         .target(name: "Market", swiftSettings: house),
@@ -104,7 +109,7 @@ let package = Package(
         // What the Autobahn suite talks to: an echo server and a client on this package's WebSocket.
         .executableTarget(
             name: "AutobahnEcho",
-            dependencies: ["WebSocket", .nioCore, .nioHTTP1, .nioPosix],
+            dependencies: ["WebSocket", "TLS", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
             path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),

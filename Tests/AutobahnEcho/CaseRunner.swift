@@ -1,6 +1,8 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOTLS
+import TLS
 import WebSocket
 
 /// A client that lets the suite's fuzzing server put it through every case.
@@ -9,12 +11,23 @@ struct CaseRunner {
 
     private let host: String
     private let port: Int
+    private let tls: TLSContext?
 
-    init(url: String) {
+    /// - Parameter authorityFile: who vouches for a `wss` server.
+    init(url: String, authorityFile: String?) throws {
         let authority = url.split(separator: "/").last.map(String.init) ?? ""
         let parts = authority.split(separator: ":")
         self.host = parts.first.map(String.init) ?? "127.0.0.1"
         self.port = parts.count > 1 ? Int(parts[1]) ?? 9001 : 9001
+        if url.hasPrefix("wss:") {
+            var configuration = TLSClientConfiguration()
+            if let authorityFile { configuration.trust = .file(authorityFile) }
+            // The suite's server is older than ALPN.
+            configuration.applicationProtocols = []
+            self.tls = try TLSContext(client: configuration)
+        } else {
+            self.tls = nil
+        }
     }
 
     func run() async throws {
@@ -46,12 +59,27 @@ struct CaseRunner {
     ) async throws {
         var request = WebSocketClientRequest(host: "\(self.host):\(self.port)", target: target)
         request.timeout = .seconds(60)
+        if self.tls != nil {
+            request.startsOn = { event in
+                if case .handshakeCompleted = event as? TLSUserEvent { true } else { false }
+            }
+        }
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(host: self.host, port: self.port)
+            .channelInitializer { [request, tls] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        let handler = TLSHandler(context: tls, peer: TLSPeerName(self.host))
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    // Before the channel is active, or the end of the TLS handshake may have passed. A failure closes the
+                    // channel, which is waited for below.
+                    _ = channel.upgradeToWebSocket(request, settings: suiteSettings(.client)) { channel, _ in
+                        try adding(channel.pipeline.syncOperations)
+                    }
+                }
+            }
+            .connect(host: "127.0.0.1", port: self.port)
             .get()
-        try await channel.upgradeToWebSocket(request, settings: suiteSettings(.client)) { channel, _ in
-            try adding(channel.pipeline.syncOperations)
-        }.get()
         try await channel.closeFuture.get()
     }
 }

@@ -29,5 +29,6 @@ func suiteSettings(_ role: WebSocketRole) -> WebSocketSettings {
     // Case 9.3.1 sends 4 MiB in pieces of 64 bytes, and an empty last one.
     settings.maximumFragments = 65_537
     settings.pingInterval = nil
+    settings.compression = DeflatePolicy()
     return settings
 }

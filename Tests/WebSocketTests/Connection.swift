@@ -55,13 +55,17 @@ final class Connection {
     let witness = Witness()
     let role: WebSocketRole
 
-    init(_ role: WebSocketRole, _ change: (inout WebSocketSettings) -> Void = { _ in }) throws {
+    init(
+        _ role: WebSocketRole,
+        agreement: DeflateAgreement? = nil,
+        _ change: (inout WebSocketSettings) -> Void = { _ in }
+    ) throws {
         var settings = WebSocketSettings(role: role)
         change(&settings)
         self.role = role
         self.channel = EmbeddedChannel()
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        try self.channel.pipeline.syncOperations.addWebSocketHandlers(settings)
+        try self.channel.pipeline.syncOperations.addWebSocketHandlers(settings, agreement: agreement)
         try self.channel.pipeline.syncOperations.addHandler(self.witness)
     }
 

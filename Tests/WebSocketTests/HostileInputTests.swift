@@ -7,7 +7,7 @@ import Testing
 @testable import WebSocket
 
 /// A generator whose numbers are the same in every run.
-private struct Seeded: RandomNumberGenerator {
+struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

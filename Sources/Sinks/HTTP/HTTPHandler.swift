@@ -209,21 +209,21 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         if let refusal = self.host.admit() { return self.refuse(refusal, context: context) }
 
-        let response = HTTPResponseHead(
-            version: .http1_1,
-            status: .switchingProtocols,
-            headers: accepted.responseHeaders
-        )
+        let client = self.host.makeClient(endpoint)
+        var headers = accepted.responseHeaders
+        client.agreement = client.webSocketSettings.compression.flatMap {
+            accepted.agreeOnCompression($0, adding: &headers)
+        }
+        let response = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers)
         context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
         self.state = .lingering
-        let client = self.host.makeClient(endpoint)
         let channel = context.channel
         let pipeline = context.pipeline.syncOperations
         do {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addWebSocketHandlers(client.webSocketSettings)
+            try pipeline.addWebSocketHandlers(client.webSocketSettings, agreement: client.agreement)
             _ = pipeline.removeHandler(encoder)
             _ = pipeline.removeHandler(context: context)
             // The client writes at once, so nothing that speaks HTTP may be in its way.

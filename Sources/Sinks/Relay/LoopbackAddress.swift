@@ -19,6 +19,9 @@ enum LoopbackAddress {
         return address
     }
 
+    /// Whether the host, as it stands in the settings, is this machine as only it can see it.
+    static func isLoopback(host: String) -> Bool { (try? Self.resolve(host: host, port: 0)) != nil }
+
     /// Judged by the system's own text form, of which there is one for each address.
     private static func isLoopback(_ address: SocketAddress) -> Bool {
         guard let text = address.ipAddress else { return false }

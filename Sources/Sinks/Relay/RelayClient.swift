@@ -15,8 +15,10 @@ class RelayClient: ChannelInboundHandler {
     }
 
     let hub: RelayHub
-    let webSocketSettings: WebSocketSettings
+    private(set) var webSocketSettings: WebSocketSettings
     private let marks: Marks
+    /// How messages to this client are compressed, if it has asked for that; set before the client joins a pipeline.
+    var agreement: DeflateAgreement?
     private var context: ChannelHandlerContext?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
@@ -25,6 +27,7 @@ class RelayClient: ChannelInboundHandler {
     init(hub: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.hub = hub
         self.webSocketSettings = webSocketSettings
+        if hub.settings.compresses { self.webSocketSettings.compression = .shared }
         self.marks = marks
     }
 
@@ -50,9 +53,10 @@ class RelayClient: ChannelInboundHandler {
         return (try? options.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Writes bytes that are whole frames; they leave with the hub's next flush.
-    func send(framed bytes: ByteBuffer) {
+    /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
+    func send(framed plain: ByteBuffer) {
         guard self.isOpen, let context = self.context else { return }
+        let bytes = self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
         context.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
         if !self.mustFlush {
             self.mustFlush = true

@@ -28,6 +28,7 @@ final class RelayHub {
     private(set) var symbolStates: [String: SymbolStatus] = [:]
     /// The status as a frame of `/v1/stream`.
     private(set) var statusFrame: ByteBuffer
+    let compression = SharedCompression()
     private var unflushed: [RelayClient] = []
     private var isStopped = false
 
@@ -307,6 +308,7 @@ final class RelayHub {
             self.unflushed.removeAll(keepingCapacity: true)
             for client in clients { client.flush() }
         }
+        self.compression.turnEnded()
     }
 
     // MARK: Time

@@ -37,8 +37,26 @@ package struct RelaySettings: Sendable, Equatable {
     /// Origins of web pages that may connect, such as `https://example.org`, besides those on a loopback name.
     package var allowedOrigins: [String] = []
 
+    /// Whether clients that ask for compressed messages get them.
+    package var compression = Compression.auto
+
+    package enum Compression: Sendable {
+        /// On, unless all clients are on this machine: there compressing costs more than it saves.
+        case auto
+        case on, off
+    }
+
     package init(host: String = "127.0.0.1", port: Int = 8_080) {
         self.host = host
         self.port = port
+    }
+
+    /// Whether compressed messages are agreed on.
+    var compresses: Bool {
+        switch self.compression {
+        case .on: true
+        case .off: false
+        case .auto: !LoopbackAddress.isLoopback(host: self.host)
+        }
     }
 }

@@ -70,6 +70,17 @@ extension RelaySettings {
         self.symbolLimit = settings.upstream.maxSymbols
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
+        self.compression = settings.relay.compression.inRelay
+    }
+}
+
+extension Settings.Relay.Compression {
+    fileprivate var inRelay: RelaySettings.Compression {
+        switch self {
+        case .auto: .auto
+        case .on: .on
+        case .off: .off
+        }
     }
 }
 

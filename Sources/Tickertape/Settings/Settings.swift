@@ -138,6 +138,12 @@ package struct Settings: Sendable, Equatable {
     }
 
     package struct Relay: Sendable, Equatable {
+        package enum Compression: String, Sendable, CaseIterable {
+            /// On, unless the relay listens where only this machine can reach it.
+            case auto
+            case on, off
+        }
+
         /// Where to listen; `nil` is off.
         package var listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8080)
         package var pingInterval = TimeAmount.seconds(20)
@@ -147,6 +153,8 @@ package struct Settings: Sendable, Equatable {
         package var maxWaiting = 1 << 20
         /// The largest message taken from a client, in bytes.
         package var maxMessage = 64 << 10
+        /// Whether clients that ask for compressed messages get them.
+        package var compression = Compression.auto
         /// Pages that may connect; programs, which send no origin, always may.
         package var allowedOrigins: [String] = []
     }

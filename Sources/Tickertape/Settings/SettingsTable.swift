@@ -19,7 +19,7 @@ extension Setting {
         format, colour, isQuiet,
         recordFile, recordDirectory,
         relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting,
-        relayMaxMessage, relayAllowedOrigins,
+        relayMaxMessage, relayCompression, relayAllowedOrigins,
         logLevel,
     ]
 
@@ -319,6 +319,12 @@ extension Setting {
         \.relay.maxMessage,
         Syntax.size.within(1_024...(16 << 20)),
         help: "The largest message that is taken from a client."
+    )
+    static let relayCompression = Setting(
+        "relay.compression",
+        \.relay.compression,
+        .word,
+        help: "Compress messages for clients that ask for it: on, off, or auto (not on this machine's own addresses)."
     )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",

@@ -15,6 +15,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     let settings: WebSocketSettings
     private let door: FramedOutputDoor
     private var assembler: MessageAssembler
+    private var compressor: MessageCompressor?
     var closing: ClosingMachine
     var keepalive: KeepaliveMachine
     var timer = DeadlineTimer()
@@ -23,13 +24,22 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
 
-    init(_ settings: WebSocketSettings, door: FramedOutputDoor) {
+    /// - Parameter agreement: how messages are compressed; nil where they are not.
+    init(_ settings: WebSocketSettings, agreement: DeflateAgreement?, door: FramedOutputDoor) {
         self.settings = settings
         self.door = door
         self.assembler = MessageAssembler(
             maximumBytes: settings.maximumMessageBytes,
-            maximumFragments: settings.maximumFragments
+            maximumFragments: settings.maximumFragments,
+            inflater: agreement.map { agreement in
+                MessageInflater(
+                    agreement.incoming(of: settings.role),
+                    maximumBytes: settings.maximumMessageBytes,
+                    maximumRatio: settings.compression?.maximumRatio
+                )
+            }
         )
+        self.compressor = agreement.map { MessageCompressor($0.outgoing(of: settings.role)) }
         self.closing = ClosingMachine(role: settings.role, timeout: settings.closeTimeout)
         self.keepalive = KeepaliveMachine(interval: nil, timeout: settings.pongTimeout, now: .uptimeNanoseconds(0))
     }
@@ -136,7 +146,13 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private func take(_ frame: WebSocketFrame, as opcode: MessageAssembler.DataOpcode, context: ChannelHandlerContext) {
         guard self.closing.isOpen else { return }  // late: this side has asked for the end, or the peer has failed
         let payload = self.payload(of: frame, context: context)
-        switch self.assembler.frameReceived(opcode, isFinal: frame.fin, payload: payload) {
+        let action = self.assembler.frameReceived(
+            opcode,
+            isFinal: frame.fin,
+            isCompressed: frame.rsv1,
+            payload: payload
+        )
+        switch action {
         case .deliver(let message):
             context.fireChannelRead(Self.wrapInboundOut(message))
         case .awaitMore:
@@ -154,7 +170,12 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             ? header.mask.removed(from: part.bytes, offset: part.offset, allocator: context.channel.allocator)
             : part.bytes
         let violation = bytes.withUnsafeReadableBytes {
-            self.assembler.payloadArrived(opcode, frameBytes: header.payloadBytes, bytes: $0)
+            self.assembler.payloadArrived(
+                opcode,
+                isCompressed: header.isCompressed,
+                frameBytes: header.payloadBytes,
+                bytes: $0
+            )
         }
         if let violation { self.fail(violation, context: context) }
     }
@@ -208,9 +229,9 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         case .framed(let bytes):
             self.door.writeFrames(bytes, promise: promise)
         case .text(let payload):
-            self.write(.text, payload, context: context, promise: promise)
+            self.writeMessage(.text, payload, context: context, promise: promise)
         case .binary(let payload):
-            self.write(.binary, payload, context: context, promise: promise)
+            self.writeMessage(.binary, payload, context: context, promise: promise)
         case .close(let code, let reason):
             guard code.mayBeSent else {
                 promise?.fail(WebSocketWriteError.forbiddenCloseCode(code))
@@ -236,15 +257,32 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    /// Writes one whole frame, masked when this side is a client.
-    func write(
+    private func writeMessage(
         _ opcode: WebSocketOpcode,
         _ payload: ByteBuffer,
         context: ChannelHandlerContext,
         promise: EventLoopPromise<Void>?
     ) {
+        let compressed = self.compressor?.compress(payload)
+        self.write(
+            opcode,
+            compressed ?? payload,
+            isCompressed: compressed != nil,
+            context: context,
+            promise: promise
+        )
+    }
+
+    /// Writes one whole frame, masked when this side is a client.
+    func write(
+        _ opcode: WebSocketOpcode,
+        _ payload: ByteBuffer,
+        isCompressed: Bool = false,
+        context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>?
+    ) {
         let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
-        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: key, data: payload)
+        let frame = WebSocketFrame(fin: true, rsv1: isCompressed, opcode: opcode, maskKey: key, data: payload)
         context.write(Self.wrapOutboundOut(frame), promise: promise)
     }
 }

@@ -6,23 +6,38 @@ extension ChannelPipeline.SynchronousOperations {
     ///
     /// Bytes come in and go out below; `WebSocketMessage` goes up, `WebSocketOutput` comes down, and `WebSocketEvent` tells
     /// the end.
-    package func addWebSocketHandlers(_ settings: WebSocketSettings) throws {
-        try self.addHandlers(webSocketHandlers(settings))
+    ///
+    /// - Parameter agreement: how messages are compressed, where the handshake has agreed on it.
+    package func addWebSocketHandlers(_ settings: WebSocketSettings, agreement: DeflateAgreement? = nil) throws {
+        try self.addHandlers(webSocketHandlers(settings, agreement))
     }
 
     /// Adds the same handlers right behind another one, in the order in which bytes meet them.
-    func addWebSocketHandlers(_ settings: WebSocketSettings, after handler: any ChannelHandler) throws {
-        try self.addHandlers(webSocketHandlers(settings), position: .after(handler))
+    func addWebSocketHandlers(
+        _ settings: WebSocketSettings,
+        agreement: DeflateAgreement?,
+        after handler: any ChannelHandler
+    ) throws {
+        try self.addHandlers(webSocketHandlers(settings, agreement), position: .after(handler))
     }
 }
 
-private func webSocketHandlers(_ settings: WebSocketSettings) -> [any ChannelHandler] {
+private func webSocketHandlers(
+    _ settings: WebSocketSettings,
+    _ agreement: DeflateAgreement?
+) -> [any ChannelHandler] {
     let peer: WebSocketRole = settings.role == .client ? .server : .client
     let door = FramedOutputDoor()
+    let limit = settings.maximumMessageBytes
+    let decoder = JudgingFrameDecoder(
+        peer: peer,
+        maximumPayloadBytes: agreement == nil ? limit : MessageInflater.maximumCompressedBytes(of: limit),
+        allowsCompression: agreement != nil
+    )
     return [
         door,
         WebSocketFrameEncoder(),
-        ByteToMessageHandler(JudgingFrameDecoder(peer: peer, maximumPayloadBytes: settings.maximumMessageBytes)),
-        WebSocketHandler(settings, door: door),
+        ByteToMessageHandler(decoder),
+        WebSocketHandler(settings, agreement: agreement, door: door),
     ]
 }

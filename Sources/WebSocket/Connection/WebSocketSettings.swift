@@ -20,6 +20,9 @@ package struct WebSocketSettings: Sendable, Equatable {
     /// Time for the closing handshake; then the channel is closed.
     package var closeTimeout: TimeAmount = .seconds(1)
 
+    /// What is offered to a server, or accepted from a client, for compressed messages (RFC 7692); nil for none.
+    package var compression: DeflatePolicy?
+
     package init(role: WebSocketRole) {
         self.role = role
     }

@@ -10,6 +10,8 @@ struct FrameHeader: Equatable {
     }
 
     var isFinal: Bool
+    /// The first reserved bit: the message that begins here is compressed (RFC 7692, 6).
+    var isCompressed = false
     var opcode: UInt8
     var isMasked: Bool
     var payloadBytes: Int
@@ -29,7 +31,14 @@ struct FrameHeader: Equatable {
 
     /// Reads the header at the reader index of `buffer` and judges all that can be judged from it alone. A breach in the
     /// first two bytes is told even when the rest of the header has not come.
-    static func read(_ buffer: ByteBuffer, from peer: WebSocketRole, maximumPayloadBytes: Int) -> Reading {
+    ///
+    /// - Parameter allowsCompression: whether `permessage-deflate` was agreed on.
+    static func read(
+        _ buffer: ByteBuffer,
+        from peer: WebSocketRole,
+        maximumPayloadBytes: Int,
+        allowsCompression: Bool = false
+    ) -> Reading {
         guard let first: UInt8 = buffer.getInteger(at: buffer.readerIndex),
             let second: UInt8 = buffer.getInteger(at: buffer.readerIndex + 1)
         else { return .needsMoreBytes }
@@ -38,7 +47,9 @@ struct FrameHeader: Equatable {
         let isFinal = first & 0x80 != 0
         let isMasked = second & 0x80 != 0
         let shortLength = Int(second & 0x7F)
-        guard first & 0x70 == 0 else { return .violation(.reservedBits) }
+        // The bit stands on the first frame of a message only, and never on a control frame (RFC 7692, 6.1).
+        let isCompressed = allowsCompression && first & 0x40 != 0 && (opcode == 0x1 || opcode == 0x2)
+        guard first & 0x70 == (isCompressed ? 0x40 : 0) else { return .violation(.reservedBits) }
         switch opcode {
         case 0x0, 0x1, 0x2:
             break
@@ -81,7 +92,14 @@ struct FrameHeader: Equatable {
             mask = FrameMask(word: word)
         }
         return .header(
-            FrameHeader(isFinal: isFinal, opcode: opcode, isMasked: isMasked, payloadBytes: Int(length), mask: mask)
+            FrameHeader(
+                isFinal: isFinal,
+                isCompressed: isCompressed,
+                opcode: opcode,
+                isMasked: isMasked,
+                payloadBytes: Int(length),
+                mask: mask
+            )
         )
     }
 }

@@ -20,14 +20,16 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
     private let decoder: WebSocketFrameDecoder
     private let peer: WebSocketRole
     private let maximumPayloadBytes: Int
+    private let allowsCompression: Bool
     /// The header of the frame whose payload is still coming.
     private var unfinished: FrameHeader?
     /// Payload bytes of it that were shown already.
     private var shown = 0
     private var isDone = false
 
-    init(peer: WebSocketRole, maximumPayloadBytes: Int) {
+    init(peer: WebSocketRole, maximumPayloadBytes: Int, allowsCompression: Bool = false) {
         self.peer = peer
+        self.allowsCompression = allowsCompression
         self.maximumPayloadBytes = max(125, min(maximumPayloadBytes, Int(UInt32.max)))
         self.decoder = WebSocketFrameDecoder(maxFrameSize: self.maximumPayloadBytes)
     }
@@ -50,7 +52,12 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
         if let unfinished = self.unfinished {
             header = unfinished
         } else {
-            switch FrameHeader.read(buffer, from: self.peer, maximumPayloadBytes: self.maximumPayloadBytes) {
+            switch FrameHeader.read(
+                buffer,
+                from: self.peer,
+                maximumPayloadBytes: self.maximumPayloadBytes,
+                allowsCompression: self.allowsCompression
+            ) {
             case .needsMoreBytes:
                 return false
             case .violation(let violation):

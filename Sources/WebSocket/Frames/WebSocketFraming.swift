@@ -29,9 +29,15 @@ package enum WebSocketFraming {
         }
     }
 
-    private static func writeServerHeader(opcode: UInt8, payloadBytes: Int, into buffer: inout ByteBuffer) {
+    /// - Parameter isCompressed: whether the payload is a compressed message (RFC 7692, 6).
+    static func writeServerHeader(
+        opcode: UInt8,
+        isCompressed: Bool = false,
+        payloadBytes: Int,
+        into buffer: inout ByteBuffer
+    ) {
         buffer.reserveCapacity(minimumWritableBytes: Self.serverHeaderBytes(payloadBytes: payloadBytes) + payloadBytes)
-        buffer.writeInteger(0x80 | opcode)
+        buffer.writeInteger((isCompressed ? 0xC0 : 0x80) | opcode)
         switch payloadBytes {
         case ...125:
             buffer.writeInteger(UInt8(payloadBytes))

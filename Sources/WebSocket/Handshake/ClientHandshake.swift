@@ -4,18 +4,21 @@ import NIOHTTP1
 /// The opening handshake from the client's side (RFC 6455, 4.1): the request as bytes, and the judgement of its answer.
 struct ClientHandshake {
     enum Verdict: Equatable {
-        case accepted
+        /// With compressed messages, where these were agreed on.
+        case accepted(DeflateAgreement?)
         /// Not a 101: somebody must decide.
         case refused
         case invalid(String)
     }
 
     private let request: WebSocketClientRequest
+    private let compression: DeflatePolicy?
     private let key: String
 
-    /// `nonce` is sixteen bytes of chance.
-    init(_ request: WebSocketClientRequest, nonce: (UInt64, UInt64)) {
+    /// `nonce` is sixteen bytes of chance; without `compression` none is offered.
+    init(_ request: WebSocketClientRequest, compression: DeflatePolicy? = nil, nonce: (UInt64, UInt64)) {
         self.request = request
+        self.compression = compression
         self.key = HandshakeKey.encode(nonce)
     }
 
@@ -38,6 +41,9 @@ struct ClientHandshake {
         if !request.subprotocols.isEmpty {
             head.writeString("Sec-WebSocket-Protocol: \(request.subprotocols.joined(separator: ", "))\r\n")
         }
+        if let compression = self.compression {
+            head.writeString("Sec-WebSocket-Extensions: \(DeflateNegotiation.offer(compression).headerValue)\r\n")
+        }
         for (name, value) in request.headers {
             guard HTTPHeadParser.isToken(name.utf8), HTTPHeadParser.isFieldValue(value.utf8) else {
                 throw .invalidRequest("header")
@@ -57,14 +63,24 @@ struct ClientHandshake {
         guard head.headers["Sec-WebSocket-Accept"] == [HandshakeKey.accept(for: self.key)] else {
             return .invalid("wrong Sec-WebSocket-Accept")
         }
-        guard head.headers[canonicalForm: "Sec-WebSocket-Extensions"].allSatisfy(\.isEmpty) else {
-            return .invalid("an extension that was not offered")
+        let extensions = head.headers["Sec-WebSocket-Extensions"]
+        // A response has one such header at most (RFC 6455, 11.3.2).
+        guard extensions.count <= 1, let extensions = WebSocketExtension.list(extensions) else {
+            return .invalid("malformed Sec-WebSocket-Extensions")
+        }
+        var agreement: DeflateAgreement?
+        if let first = extensions.first {
+            guard let compression = self.compression, extensions.count == 1,
+                first.name == DeflateParameters.extensionName
+            else { return .invalid("an extension that was not offered") }
+            agreement = DeflateNegotiation.take(first, to: compression)
+            guard agreement != nil else { return .invalid("extension parameters that were not offered") }
         }
         let subprotocols = head.headers["Sec-WebSocket-Protocol"]
         guard subprotocols.count <= 1, subprotocols.allSatisfy(self.request.subprotocols.contains) else {
             return .invalid("a subprotocol that was not offered")
         }
-        return .accepted
+        return .accepted(agreement)
     }
 }
 

@@ -24,7 +24,11 @@ extension Channel {
         // At once when on the loop already: a turn later, the event that the request waits for may have passed.
         let promise = self.eventLoop.makePromise(of: Void.self)
         do {
-            let handshake = ClientHandshake(request, nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
+            let handshake = ClientHandshake(
+                request,
+                compression: settings.compression,
+                nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max))
+            )
             let bytes = try handshake.encoded(allocator: self.allocator)
             let handler = ClientHandshakeHandler(
                 request,
@@ -187,14 +191,20 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         case .refused:
             let body = RefusalBody(of: head, maximumBytes: self.request.maximumBodyBytes)
             self.refused(head, body, next: rest, context: context)
-        case .accepted:
-            self.switchProtocols(head, rest: rest, context: context)
+        case .accepted(let agreement):
+            self.switchProtocols(head, agreement, rest: rest, context: context)
         }
     }
 
-    private func switchProtocols(_ head: HTTPResponseHead, rest: ByteBuffer, context: ChannelHandlerContext) {
+    private func switchProtocols(
+        _ head: HTTPResponseHead,
+        _ agreement: DeflateAgreement?,
+        rest: ByteBuffer,
+        context: ChannelHandlerContext
+    ) {
         do {
-            try context.pipeline.syncOperations.addWebSocketHandlers(self.settings, after: self)
+            let pipeline = context.pipeline.syncOperations
+            try pipeline.addWebSocketHandlers(self.settings, agreement: agreement, after: self)
             try self.upgraded(context.channel, head)
         } catch {
             self.finish(.failure(error))

@@ -88,7 +88,8 @@ final class ServerHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             case .accept(let further):
                 var headers = accepted.responseHeaders
                 headers.add(contentsOf: further)
-                self.switchProtocols(head, headers: headers, rest: rest, context: context)
+                let agreement = self.settings.compression.flatMap { accepted.agreeOnCompression($0, adding: &headers) }
+                self.switchProtocols(head, headers: headers, agreement: agreement, rest: rest, context: context)
             }
         }
     }
@@ -96,6 +97,7 @@ final class ServerHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     private func switchProtocols(
         _ request: HTTPRequestHead,
         headers: HTTPHeaders,
+        agreement: DeflateAgreement?,
         rest: ByteBuffer,
         context: ChannelHandlerContext
     ) {
@@ -103,7 +105,8 @@ final class ServerHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         let response = Self.encoded(.switchingProtocols, headers, body: "", allocator: context.channel.allocator)
         context.writeAndFlush(Self.wrapOutboundOut(response), promise: nil)
         do {
-            try context.pipeline.syncOperations.addWebSocketHandlers(self.settings, after: self)
+            let pipeline = context.pipeline.syncOperations
+            try pipeline.addWebSocketHandlers(self.settings, agreement: agreement, after: self)
             try self.upgraded(context.channel, request)
         } catch {
             context.fireErrorCaught(error)

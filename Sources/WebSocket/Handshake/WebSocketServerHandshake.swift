@@ -2,9 +2,23 @@ package import NIOHTTP1
 
 /// The opening handshake from the server's side (RFC 6455, 4.2): the judgement of a request, and the headers of its 101.
 package enum WebSocketServerHandshake {
-    /// The headers that a 101 must have.
+    /// A correct request.
     package struct Accepted: Sendable, Equatable {
+        /// The headers that a 101 must have.
         package var responseHeaders: HTTPHeaders
+        /// The extensions that the client offers, in order.
+        var extensions: [WebSocketExtension]
+
+        /// Returns how messages are compressed, by the first offer that the policy can meet, and adds the header that tells
+        /// the client. Nil when it offers nothing that fits: then none are.
+        package func agreeOnCompression(
+            _ policy: DeflatePolicy,
+            adding headers: inout HTTPHeaders
+        ) -> DeflateAgreement? {
+            guard let (agreement, answer) = DeflateNegotiation.accept(self.extensions, policy) else { return nil }
+            headers.add(name: "Sec-WebSocket-Extensions", value: answer.headerValue)
+            return agreement
+        }
     }
 
     /// What is wrong with a request, as a response.
@@ -44,13 +58,15 @@ package enum WebSocketServerHandshake {
         guard keys.count == 1, let key = keys.first, HandshakeKey.isValid(key) else {
             return .refuse(.badRequest, "Sec-WebSocket-Key must be the base64 of 16 bytes")
         }
-        return .success(
-            Accepted(responseHeaders: [
-                "Upgrade": "websocket",
-                "Connection": "Upgrade",
-                "Sec-WebSocket-Accept": HandshakeKey.accept(for: String(key)),
-            ])
-        )
+        guard let extensions = WebSocketExtension.list(head.headers["Sec-WebSocket-Extensions"]) else {
+            return .refuse(.badRequest, "malformed Sec-WebSocket-Extensions")
+        }
+        let responseHeaders: HTTPHeaders = [
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Accept": HandshakeKey.accept(for: String(key)),
+        ]
+        return .success(Accepted(responseHeaders: responseHeaders, extensions: extensions))
     }
 
     /// Whether a request asks for WebSocket at all, rightly or not.

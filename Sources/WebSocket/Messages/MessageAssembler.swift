@@ -1,9 +1,9 @@
 package import NIOCore
 
-/// The joining of frames into messages: order of fragments, limits, and UTF-8 as it comes.
+/// The joining of frames into messages: order of fragments, limits, inflating, and UTF-8 as it comes.
 ///
 /// It takes unmasked data frames only; control frames may come in between and are not its business.
-package struct MessageAssembler: Sendable {
+package struct MessageAssembler {
     package enum DataOpcode: Sendable, Equatable {
         case text
         case binary
@@ -21,80 +21,140 @@ package struct MessageAssembler: Sendable {
         case binary
     }
 
+    /// The message whose fragments are coming.
+    private struct Open {
+        var kind: Kind
+        var isCompressed: Bool
+    }
+
     private let maximumBytes: Int
     private let maximumFragments: Int
+    /// Nil where no compressed messages were agreed on.
+    private let inflater: MessageInflater?
 
-    /// The kind of the message whose fragments are coming; nil between messages.
-    private var open: Kind?
+    /// Nil between messages.
+    private var open: Open?
     private var joined = ByteBuffer()
     private var fragments = 0
     private var validator = UTF8Validator()
-    /// Bytes of the frame still on its way that the validator has seen.
+    /// Bytes of the frame still on its way that have been looked at.
     private var examined = 0
 
     package init(maximumBytes: Int, maximumFragments: Int) {
-        self.maximumBytes = maximumBytes
-        self.maximumFragments = maximumFragments
+        self.init(maximumBytes: maximumBytes, maximumFragments: maximumFragments, inflater: nil)
     }
 
-    /// Takes the next unmasked bytes of a frame that is not yet complete, so that bad text and a size over the limit are
-    /// refused without waiting for its end. `frameBytes` is the length that the frame's header announced.
+    init(maximumBytes: Int, maximumFragments: Int, inflater: MessageInflater?) {
+        self.maximumBytes = maximumBytes
+        self.maximumFragments = maximumFragments
+        self.inflater = inflater
+    }
+
+    /// Takes the next unmasked bytes of a frame that is not yet complete, so that bad text, bad compression and a size over
+    /// the limit are refused without waiting for its end. `frameBytes` is the length that the frame's header announced.
     package mutating func payloadArrived(
         _ opcode: DataOpcode,
+        isCompressed: Bool = false,
         frameBytes: Int,
         bytes: UnsafeRawBufferPointer
     ) -> WebSocketViolation? {
-        if let violation = self.violation(of: opcode, bytes: frameBytes) { return violation }
-        guard opcode == .text || (opcode == .continuation && self.open == .text) else { return nil }
+        let message = self.message(of: opcode, isCompressed: isCompressed)
+        if let violation = self.violation(of: opcode, in: message, bytes: frameBytes) { return violation }
+        guard message.isCompressed || message.kind == .text else { return nil }
         self.examined += bytes.count
-        return self.validator.consume(bytes) ? nil : .invalidText
+        return self.examine(bytes, of: message)
     }
 
     /// Takes a whole frame.
-    package mutating func frameReceived(_ opcode: DataOpcode, isFinal: Bool, payload: ByteBuffer) -> Action {
-        if let violation = self.violation(of: opcode, bytes: payload.readableBytes) { return .fail(violation) }
-        let kind: Kind
-        switch opcode {
-        case .text: kind = .text
-        case .binary: kind = .binary
-        // The check above refuses a continuation of nothing.
-        case .continuation: kind = self.open ?? .binary
+    package mutating func frameReceived(
+        _ opcode: DataOpcode,
+        isFinal: Bool,
+        isCompressed: Bool = false,
+        payload: ByteBuffer
+    ) -> Action {
+        let message = self.message(of: opcode, isCompressed: isCompressed)
+        if let violation = self.violation(of: opcode, in: message, bytes: payload.readableBytes) {
+            return .fail(violation)
         }
-        if kind == .text {
+        if message.isCompressed || message.kind == .text {
             let seen = self.examined
             self.examined = 0
-            let isValid = payload.withUnsafeReadableBytes { bytes in
-                self.validator.consume(UnsafeRawBufferPointer(rebasing: bytes[seen...]))
+            let violation = payload.withUnsafeReadableBytes { bytes in
+                self.examine(UnsafeRawBufferPointer(rebasing: bytes[seen...]), of: message)
             }
-            guard isValid, !isFinal || self.validator.isAtBoundary else { return .fail(.invalidText) }
+            if let violation { return .fail(violation) }
         }
+        if message.isCompressed { return self.inflated(message, isFinal: isFinal) }
+        guard message.kind == .binary || !isFinal || self.validator.isAtBoundary else { return .fail(.invalidText) }
         if isFinal, self.open == nil {
             // The common case: a message in one frame goes on as it is, without a copy.
-            return .deliver(kind == .text ? .text(payload) : .binary(payload))
+            return .deliver(Self.message(message.kind, payload))
         }
-        return self.append(payload, kind: kind, isFinal: isFinal)
+        return self.append(payload, to: message, isFinal: isFinal)
     }
 
-    private mutating func append(_ payload: ByteBuffer, kind: Kind, isFinal: Bool) -> Action {
-        self.open = kind
+    private func message(of opcode: DataOpcode, isCompressed: Bool) -> Open {
+        switch opcode {
+        case .text: Open(kind: .text, isCompressed: isCompressed)
+        case .binary: Open(kind: .binary, isCompressed: isCompressed)
+        // A continuation of nothing is refused before the kind matters.
+        case .continuation: self.open ?? Open(kind: .binary, isCompressed: false)
+        }
+    }
+
+    /// Looks at bytes not seen before: inflates what is compressed, and checks what is text.
+    private mutating func examine(_ bytes: UnsafeRawBufferPointer, of message: Open) -> WebSocketViolation? {
+        guard message.isCompressed, let inflater = self.inflater else { return self.check(bytes) }
+        return inflater.take(bytes) { message.kind == .text ? self.check($0) : nil }
+    }
+
+    private mutating func check(_ text: UnsafeRawBufferPointer) -> WebSocketViolation? {
+        self.validator.consume(text) ? nil : .invalidText
+    }
+
+    /// A frame of a compressed message is complete, and has been inflated.
+    private mutating func inflated(_ message: Open, isFinal: Bool) -> Action {
+        self.open = message
+        self.fragments += 1
+        guard isFinal, let inflater = self.inflater else { return .awaitMore }
+        switch inflater.finish(check: { message.kind == .text ? self.check($0) : nil }) {
+        case .failure(let violation):
+            return .fail(violation)
+        case .success(let plain):
+            guard message.kind == .binary || self.validator.isAtBoundary else { return .fail(.invalidText) }
+            self.open = nil
+            self.fragments = 0
+            return .deliver(Self.message(message.kind, plain))
+        }
+    }
+
+    private mutating func append(_ payload: ByteBuffer, to message: Open, isFinal: Bool) -> Action {
+        self.open = message
         self.fragments += 1
         // A copy even of the first fragment: a slice would keep its whole read buffer alive for as long as the peer likes.
         self.joined.writeImmutableBuffer(payload)
         guard isFinal else { return .awaitMore }
-        let message: WebSocketMessage = kind == .text ? .text(self.joined) : .binary(self.joined)
+        let whole = Self.message(message.kind, self.joined)
         self.open = nil
         self.joined = ByteBuffer()
         self.fragments = 0
-        return .deliver(message)
+        return .deliver(whole)
     }
 
-    private func violation(of opcode: DataOpcode, bytes: Int) -> WebSocketViolation? {
+    private static func message(_ kind: Kind, _ payload: ByteBuffer) -> WebSocketMessage {
+        kind == .text ? .text(payload) : .binary(payload)
+    }
+
+    private func violation(of opcode: DataOpcode, in message: Open, bytes: Int) -> WebSocketViolation? {
         switch (opcode, self.open) {
         case (.continuation, nil): return .unexpectedContinuation
         case (.text, .some), (.binary, .some): return .interleavedMessage
         case (.continuation, .some), (.text, nil), (.binary, nil): break
         }
-        if bytes > self.maximumBytes - self.joined.readableBytes { return .messageTooBig }
+        // Who has agreed on no compression never gets a frame so marked: its header is a breach.
+        precondition(!message.isCompressed || self.inflater != nil, "a compressed message without an agreement")
+        // The inflater has its own limit, for it knows what a frame holds.
+        if !message.isCompressed, bytes > self.maximumBytes - self.joined.readableBytes { return .messageTooBig }
         if self.fragments >= self.maximumFragments { return .tooManyFragments }
         return nil
     }

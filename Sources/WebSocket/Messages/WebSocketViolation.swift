@@ -26,6 +26,10 @@ package enum WebSocketViolation: Error, Sendable, Equatable {
     case invalidCloseReason
     /// A message of more bytes than the limit.
     case messageTooBig
+    /// A compressed message that is no DEFLATE data (RFC 7692, 7.2.2).
+    case invalidCompression
+    /// A compressed message that grows by more than the limit allows.
+    case excessiveCompression
     /// A message of more fragments than the limit.
     case tooManyFragments
 
@@ -35,9 +39,9 @@ package enum WebSocketViolation: Error, Sendable, Equatable {
         case .unmaskedFrame, .maskedFrame, .reservedBits, .unknownOpcode, .fragmentedControlFrame, .longControlFrame,
             .invalidLength, .unexpectedContinuation, .interleavedMessage, .invalidClose:
             .protocolError
-        case .invalidText, .invalidCloseReason:
+        case .invalidText, .invalidCloseReason, .invalidCompression:
             .invalidText
-        case .messageTooBig, .tooManyFragments:
+        case .messageTooBig, .tooManyFragments, .excessiveCompression:
             .tooBig
         }
     }
@@ -58,6 +62,8 @@ package enum WebSocketViolation: Error, Sendable, Equatable {
         case .invalidClose: "invalid close frame"
         case .invalidCloseReason: "close reason is not UTF-8"
         case .messageTooBig: "message too big"
+        case .invalidCompression: "invalid compressed data"
+        case .excessiveCompression: "compressed too far"
         case .tooManyFragments: "too many fragments"
         }
     }

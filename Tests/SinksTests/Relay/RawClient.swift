@@ -6,6 +6,8 @@ final class RawClient: Sendable {
     /// A frame as it came.
     struct Frame: Sendable, Equatable {
         var opcode: UInt8
+        /// The first reserved bit.
+        var isCompressed = false
         var payload: ByteBuffer
         var text: String { String(buffer: self.payload) }
         /// The code and the reason of a close frame.
@@ -196,6 +198,6 @@ private final class Inbox: ChannelInboundHandler {
         guard let payload = bytes.readSlice(length: length) else { return nil }
         self.bytes = bytes
         self.bytes.discardReadBytes()
-        return RawClient.Frame(opcode: first & 0x0F, payload: payload)
+        return RawClient.Frame(opcode: first & 0x0F, isCompressed: first & 0x40 != 0, payload: payload)
     }
 }

@@ -99,6 +99,7 @@ struct SettingsLayersTests {
         "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
         "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB",
         "relay.max-message": "1MiB", "relay.allowed-origins": "http://localhost:3000, https://example.com",
+        "relay.compression": "on",
         "log.level": "debug", "upstream.silent-after": "2m", "upstream.max-symbols": "6",
         "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "false", "feed.late-after": "6s",
         "feed.stale-after": "40s", "feed.stale-factor": "4", "feed.stale-limit": "2h", "feed.cool-down-min": "50s",
