@@ -37,6 +37,9 @@ package struct RelaySettings: Sendable, Equatable {
     /// Origins of web pages that may connect, such as `https://example.org`, besides those on a loopback name.
     package var allowedOrigins: [String] = []
 
+    /// The program's version, as `/v1/status` and `/metrics` tell it.
+    package var version = ""
+
     package init(host: String = "127.0.0.1", port: Int = 8_080) {
         self.host = host
         self.port = port

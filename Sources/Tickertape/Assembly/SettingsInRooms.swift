@@ -54,6 +54,7 @@ extension RelaySettings {
         self.symbolLimit = settings.relay.maxSymbols
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
+        self.version = tickertapeVersion
     }
 }
 
