@@ -140,7 +140,7 @@ let package = Package(
             name: "SinksTests",
             dependencies: [
                 "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging, .coreMetrics,
             ],
             swiftSettings: house
         ),
