@@ -50,14 +50,17 @@ struct JSONWriter {
     }
 
     /// Seconds with milliseconds, from nanoseconds.
-    mutating func seconds(_ nanoseconds: Int64) {
-        self.separate()
-        let milliseconds = nanoseconds / 1_000_000
-        self.buffer.writeString("\(milliseconds / 1_000).\(String("\(1_000 + abs(milliseconds % 1_000))".dropFirst()))")
-    }
+    mutating func seconds(_ nanoseconds: Int64) { self.thousandths(nanoseconds / 1_000_000) }
 
     /// Milliseconds with microseconds, from nanoseconds.
-    mutating func milliseconds(_ nanoseconds: Int64) { self.seconds(nanoseconds.multipliedCapped(by: 1_000)) }
+    mutating func milliseconds(_ nanoseconds: Int64) { self.thousandths(nanoseconds / 1_000) }
+
+    /// None of what is written so is ever negative.
+    private mutating func thousandths(_ number: Int64) {
+        self.separate()
+        let number = max(number, 0)
+        self.buffer.writeString("\(number / 1_000).\("\(1_000 + number % 1_000)".dropFirst())")
+    }
 
     /// JSON that is written already.
     mutating func raw(_ json: ByteBuffer) {
@@ -77,13 +80,5 @@ struct JSONWriter {
     private mutating func separate() {
         if self.needsComma { self.buffer.writeStaticString(",") }
         self.needsComma = true
-    }
-}
-
-extension Int64 {
-    /// The product, or the nearest number that can be held.
-    fileprivate func multipliedCapped(by factor: Int64) -> Int64 {
-        let (product, overflow) = self.multipliedReportingOverflow(by: factor)
-        return overflow ? (self < 0 ? .min : .max) : product
     }
 }

@@ -84,6 +84,11 @@ enum StatusAnswers {
         }
     }
 
+    /// The member `latency` by itself, for tests.
+    static func latencyText(_ report: LatencyReport) -> String {
+        String(buffer: JSONWriter.line { Self.latency(report, to: &$0) })
+    }
+
     /// Milliseconds.
     private static func latency(_ report: LatencyReport, to out: inout JSONWriter) {
         out.key("latency")

@@ -25,6 +25,9 @@ package final class LatencyBook: Sendable {
     /// Whether the trades come from the market now: in a replay the exchange's times are those of the recording.
     package let comparesClocks: Bool
 
+    /// No difference of clocks counts for more than this, ns (36 years).
+    private static let absurd: Int64 = 1 << 60
+
     package init(comparesClocks: Bool) {
         self.comparesClocks = comparesClocks
         self.histograms = LatencyPath.allCases.map { _ in LatencyHistogram() }
@@ -47,7 +50,9 @@ package final class LatencyBook: Sendable {
     ///   - now: monotonic ns.
     func arrived(exchangeTime: Int64, received: Int64, now: Int64) -> ClockCheck.Warning? {
         guard self.comparesClocks else { return nil }
-        let implied = received - exchangeTime
+        // The exchange's time is foreign input: any number may stand there.
+        let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
+        let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
         let (offset, warning) = self.clock.withLock { clock in
             let warning = clock.took(implied, now: now)
             return (clock.offset, warning)
@@ -65,6 +70,10 @@ package final class LatencyBook: Sendable {
             comparesClocks: self.comparesClocks
         )
     }
+}
+
+extension Int64 {
+    fileprivate func clamped(to limit: Int64) -> Int64 { Swift.min(Swift.max(self, -limit), limit) }
 }
 
 /// The figures of a ``LatencyBook`` at one moment.
