@@ -17,9 +17,11 @@ let house = outer + [SwiftSetting.enableUpcomingFeature("MemberImportVisibility"
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
+    static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
@@ -46,8 +48,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -83,7 +87,7 @@ let package = Package(
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS",
                 .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes, .hummingbird,
-                .serviceLifecycle, .logging,
+                .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer
         ),
@@ -161,7 +165,7 @@ let package = Package(
             name: "SinksTests",
             dependencies: [
                 "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging, .coreMetrics,
             ],
             swiftSettings: house
         ),

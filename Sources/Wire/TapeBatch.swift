@@ -29,6 +29,8 @@ package struct TapeBatch: Sendable {
     package var firstSequence: UInt64
     /// Our wall clock when the read was made, ns since 1970.
     package var received: Int64
+    /// The monotonic clock at the same moment, ns (`NIODeadline`); intervals inside the program begin here.
+    package var receivedMonotonic: Int64
     package var trades: [Trade]
     package var frames: [Frame]
     /// Names for the symbols of `trades`.
@@ -38,6 +40,7 @@ package struct TapeBatch: Sendable {
         epoch: UInt64,
         firstSequence: UInt64,
         received: Int64,
+        receivedMonotonic: Int64 = Int64(NIODeadline.now().uptimeNanoseconds),
         trades: [Trade],
         frames: [Frame],
         symbols: SymbolTable
@@ -45,6 +48,7 @@ package struct TapeBatch: Sendable {
         self.epoch = epoch
         self.firstSequence = firstSequence
         self.received = received
+        self.receivedMonotonic = receivedMonotonic
         self.trades = trades
         self.frames = frames
         self.symbols = symbols

@@ -20,6 +20,8 @@ package final class PriceDisplay: TapeReader {
         var model: DisplayModel
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
+        /// Both clocks at the newest read: between them a trade's arrival by the wall's clock becomes one by the monotonic.
+        var newest: (received: Int64, monotonic: Int64)?
         /// Whether the screen gets the state at the end of this turn of the loop.
         var mustPublish = false
     }
@@ -62,6 +64,7 @@ package final class PriceDisplay: TapeReader {
         guard !batch.trades.isEmpty else { return }
         let now = Self.now
         self.state.withValue { state in
+            state.newest = (batch.received, batch.receivedMonotonic)
             var updates: [PriceUpdate] = []
             state.pipeline.take(
                 trades: batch.trades,
@@ -128,6 +131,17 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
+    package func notice(_ text: String) {
+        guard case .screen = self.output else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                state.model.noticed(text, now: Self.now)
+                self.publish(&state)
+            }
+        }
+    }
+
     /// Shows what is still held back: the last value always comes.
     package func finish() async {
         try? await self.loop.submit {
@@ -144,9 +158,10 @@ package final class PriceDisplay: TapeReader {
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
     private func show(_ updates: [PriceUpdate], in state: inout State, now: Int64) {
-        for update in updates { state.model.take(update, now: now) }
-        if case .lines(let printer) = self.output {
-            for update in updates { printer.print(update) }
+        for update in updates {
+            let arrived = state.newest.map { $0.monotonic - ($0.received - update.summary.received) } ?? now
+            state.model.take(update, now: now, arrived: arrived)
+            if case .lines(let printer) = self.output { printer.print(update, arrived: arrived) }
         }
     }
 

@@ -203,6 +203,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 status: refusal.status,
                 type: "websocket-refused",
                 message: refusal.reason,
+                cure: "open a WebSocket of version 13 here, by ws://",
                 headers: refusal.headers
             )
             return self.refuse(answer, context: context)

@@ -9,6 +9,8 @@ struct HTTPRefusal: Error, Equatable {
     var type: String
     /// One line for people.
     var message: String
+    /// What to do about it, in one line.
+    var cure: String?
     /// Headers beside those of every answer.
     var headers: HTTPHeaders = [:]
 
@@ -19,6 +21,10 @@ struct HTTPRefusal: Error, Equatable {
         JSONText.escape(self.type, into: &buffer)
         buffer.writeStaticString(#","message":"#)
         JSONText.escape(self.message, into: &buffer)
+        if let cure {
+            buffer.writeStaticString(#","cure":"#)
+            JSONText.escape(cure, into: &buffer)
+        }
         buffer.writeStaticString("}\n")
         return buffer
     }
@@ -28,44 +34,53 @@ extension HTTPRefusal {
     static let notFound = HTTPRefusal(
         status: .notFound,
         type: "not-found",
-        message: "there is nothing here; try /livez, /v1/snapshot, or a WebSocket to / or /v1/stream"
+        message: "there is nothing here",
+        cure:
+            "GET /livez, /readyz, /metrics, /v1/status, /v1/snapshot or /v1/trades/SYMBOL, or a WebSocket to / or /v1/stream"
     )
     static let tooManyClients = HTTPRefusal(
         status: .serviceUnavailable,
         type: "too-many-clients",
-        message: "all places for clients are taken; try again later",
+        message: "all places for clients are taken",
+        cure: "try again later, or raise relay.max-clients",
         headers: ["Retry-After": "10"]
     )
     static let stopping = HTTPRefusal(
         status: .serviceUnavailable,
         type: "stopping",
         message: "the relay is stopping",
+        cure: "connect again in a moment",
         headers: ["Retry-After": "1"]
     )
     static let timedOut = HTTPRefusal(
         status: .requestTimeout,
         type: "request-timeout",
-        message: "the request did not arrive in time"
+        message: "the request did not arrive in time",
+        cure: "send the whole request at once"
     )
     static let headersTooLarge = HTTPRefusal(
         status: .requestHeaderFieldsTooLarge,
         type: "headers-too-large",
-        message: "the request line and the headers are too large"
+        message: "the request line and the headers are too large",
+        cure: "leave out headers and cookies that are not needed"
     )
     static let bodyTooLarge = HTTPRefusal(
         status: .payloadTooLarge,
         type: "body-too-large",
-        message: "requests need no body here"
+        message: "the request's body is too large",
+        cure: "send none: requests need no body here"
     )
     static let malformed = HTTPRefusal(
         status: .badRequest,
         type: "malformed-request",
-        message: "this is no valid HTTP/1.1 request"
+        message: "this is no valid HTTP/1.1 request",
+        cure: "use an HTTP client, such as curl"
     )
     static let failed = HTTPRefusal(
         status: .internalServerError,
         type: "internal-error",
-        message: "the request failed inside the relay"
+        message: "the request failed inside the relay",
+        cure: "the relay's log says why; please report it"
     )
 
     static func methodNotAllowed(_ allowed: [String]) -> HTTPRefusal {
@@ -73,7 +88,34 @@ extension HTTPRefusal {
             status: .methodNotAllowed,
             type: "method-not-allowed",
             message: "this address takes only \(allowed.joined(separator: " and "))",
+            cure: "use one of these methods",
             headers: ["Allow": allowed.joined(separator: ", ")]
         )
     }
+
+    /// A symbol that nobody here has heard of.
+    static func noSuchSymbol(_ symbol: String) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .notFound,
+            type: "no-such-symbol",
+            message: "no trade of \(symbol.prefix(SymbolLedger.longestName)) has come yet",
+            cure: "/v1/status lists the symbols; a WebSocket client asks for another one by subscribing"
+        )
+    }
+
+    static func badQuery(_ message: String, known: Set<String> = []) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .badRequest,
+            type: "bad-query",
+            message: message,
+            cure: known.isEmpty ? "see docs/http.md" : "known here: \(known.sorted().joined(separator: ", "))"
+        )
+    }
+
+    static let badPath = HTTPRefusal(
+        status: .badRequest,
+        type: "bad-path",
+        message: "the symbol in the path cannot be decoded",
+        cure: "percent-encode its UTF-8, such as /v1/snapshot/BINANCE%3ABTCUSDT"
+    )
 }

@@ -9,43 +9,85 @@ import NIOHTTP1
 struct RelayRouter: Sendable {
     /// What the routes show.
     struct Sources: Sendable {
+        var reading: @Sendable () async throws -> RelayReading
         /// The status and the newest of all symbols, as JSON.
         var snapshot: @Sendable () async throws -> ByteBuffer
+        /// The newest of one symbol; `nil` when it has not traded.
+        var symbolSnapshot: @Sendable (String) async throws -> ByteBuffer?
+        /// The newest trades of one symbol, as many as the limit at most.
+        var trades: @Sendable (String, Int) async throws -> TradeExcerpt?
+        var instruments: Instruments
+        var version: String
     }
 
+    /// The trades of one answer, at most and by default.
+    static let mostTrades = 10_000
+    static let usualTrades = 100
+    static let methods = ["GET", "HEAD"]
+
     private let responder: RouterResponder<BasicRequestContext>
+    private let paths: KnownPaths
     private let logger: Logger
 
     init(sources: Sources, logger: Logger) {
         self.logger = logger
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        var paths: Set<String> = []
-        func get(_ path: String, _ answer: @escaping @Sendable () async throws -> Response) {
-            paths.insert(path)
-            router.get(RouterPath(path)) { _, _ in try await answer() }
+        var paths = KnownPaths()
+        func get(_ path: String, _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response)
+        {
+            paths.add(path)
+            router.get(RouterPath(path)) { request, context in try await answer(request, context) }
         }
         // For a supervisor: says only that the program runs, whatever the feed does.
-        get("/livez") {
-            Response(
-                status: .ok,
-                headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n"))
-            )
+        get("/livez") { _, _ in .fresh("text/plain; charset=utf-8", ByteBuffer(string: "ok\n")) }
+        get("/readyz") { _, _ in
+            let (isReady, body) = StatusAnswers.readiness(try await sources.reading())
+            return .fresh(status: isReady ? .ok : .serviceUnavailable, "application/json", body)
         }
-        get("/v1/snapshot") {
-            Response(
-                status: .ok,
-                headers: [.contentType: "application/json", .cacheControl: "no-store"],
-                body: ResponseBody(byteBuffer: try await sources.snapshot())
-            )
+        get("/metrics") { _, _ in
+            let reading = try await sources.reading()
+            let text = MetricsAnswer.text(reading, instruments: sources.instruments, version: sources.version)
+            return .fresh(PrometheusText.contentType, text)
         }
+        get("/v1/status") { _, _ in
+            let reading = try await sources.reading()
+            let body = StatusAnswers.status(reading, instruments: sources.instruments, version: sources.version)
+            return .fresh("application/json", body)
+        }
+        get("/v1/snapshot") { request, _ in .tagged(try await sources.snapshot(), for: request) }
+        get("/v1/snapshot/:symbol") { request, context in
+            let symbol = try context.symbol()
+            guard let body = try await sources.symbolSnapshot(symbol) else { throw HTTPRefusal.noSuchSymbol(symbol) }
+            return .tagged(body, for: request)
+        }
+        get("/v1/trades/:symbol") { request, context in
+            let symbol = try context.symbol()
+            let query = try QueryText(request.uri.query, known: ["limit"])
+            let limit = try query.number("limit", in: 1...Self.mostTrades, default: Self.usualTrades)
+            guard let trades = try await sources.trades(symbol, limit) else { throw HTTPRefusal.noSuchSymbol(symbol) }
+            return .fresh("application/json", StatusAnswers.trades(trades))
+        }
+        self.paths = paths
         router.add(middleware: RefusalMiddleware(paths: paths))
         self.responder = router.buildResponder()
     }
 
-    /// Answers one request; never throws, every failure is an answer too.
+    /// Answers one request; never throws, every failure is an answer too. The request has passed the gate, so whatever
+    /// origin it names is an allowed one.
     func respond(to head: HTTPRequestHead, on channel: any Channel) async -> Response {
+        var response = await self.answer(to: head, on: channel)
+        if let origin = head.headers.first(name: "Origin") {
+            response.headers[.accessControlAllowOrigin] = origin
+            response.headers[.accessControlExposeHeaders] = "ETag"
+        }
+        // A cache must not give one page's answer to another.
+        response.headers[.vary] = "Origin"
+        return response
+    }
+
+    private func answer(to head: HTTPRequestHead, on channel: any Channel) async -> Response {
         do {
+            if head.method == .OPTIONS { return try self.options(for: head) }
             let request = Request(
                 head: HTTPRequest(
                     method: try HTTPRequest.Method(head.method),
@@ -67,11 +109,23 @@ struct RelayRouter: Sendable {
             return Response(.failed)
         }
     }
+
+    /// What may be done with an address, for a page that asks before it does (Fetch standard, CORS preflight).
+    private func options(for head: HTTPRequestHead) throws(HTTPRefusal) -> Response {
+        guard self.paths.contain(head.uri) else { throw .notFound }
+        var headers: HTTPFields = [.allow: "GET, HEAD, OPTIONS"]
+        if head.headers.contains(name: "Origin"), head.headers.contains(name: "Access-Control-Request-Method") {
+            headers[.accessControlAllowMethods] = Self.methods.joined(separator: ", ")
+            headers[.accessControlAllowHeaders] = "If-None-Match"
+            headers[.accessControlMaxAge] = "600"
+        }
+        return Response(status: .noContent, headers: headers)
+    }
 }
 
 /// The turning of the router's bare "not found" into answers that say what is there: 404, or 405 with the methods.
 private struct RefusalMiddleware<Context: RequestContext>: RouterMiddleware {
-    let paths: Set<String>
+    let paths: KnownPaths
 
     func handle(
         _ request: Request,
@@ -81,15 +135,74 @@ private struct RefusalMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            throw self.paths.contains(request.uri.path) ? HTTPRefusal.methodNotAllowed(["GET", "HEAD"]) : .notFound
+            throw self.paths.contain(request.uri.path) ? HTTPRefusal.methodNotAllowed(RelayRouter.methods) : .notFound
         }
     }
 }
 
+/// The paths that are there, to tell a wrong method from a wrong path.
+private struct KnownPaths: Sendable {
+    private var whole: Set<String> = []
+    /// What stands before a parameter, which is one segment and no empty one.
+    private var beginnings: [String] = []
+
+    mutating func add(_ path: String) {
+        guard let colon = path.firstIndex(of: ":") else {
+            self.whole.insert(path)
+            return
+        }
+        self.beginnings.append(String(path[..<colon]))
+    }
+
+    func contain(_ uri: String) -> Bool {
+        let path = uri.prefix { $0 != "?" }
+        if self.whole.contains(String(path)) { return true }
+        return self.beginnings.contains {
+            path.hasPrefix($0) && path.count > $0.count && !path.dropFirst($0.count).contains("/")
+        }
+    }
+}
+
+extension BasicRequestContext {
+    /// The symbol in the path, decoded: `BINANCE%3ABTCUSDT` is `BINANCE:BTCUSDT`.
+    fileprivate func symbol() throws(HTTPRefusal) -> String {
+        guard let text = self.parameters.get("symbol"), let symbol = PercentText.decoded(text),
+            SymbolLedger.isPlausible(symbol)
+        else { throw .badPath }
+        return symbol
+    }
+}
+
 extension Response {
+    /// An answer that is true at this moment only.
+    fileprivate static func fresh(
+        status: HTTPResponse.Status = .ok,
+        _ type: String,
+        _ body: ByteBuffer
+    ) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: body)
+        )
+    }
+
+    /// JSON with a tag; only the tag where the asker has the same already.
+    fileprivate static func tagged(_ body: ByteBuffer, for request: Request) -> Response {
+        let tag = EntityTag(of: body)
+        let headers: HTTPFields = [.eTag: tag.text, .cacheControl: "no-cache"]
+        if let condition = request.headers[.ifNoneMatch], tag.isNamed(in: condition) {
+            return Response(status: .notModified, headers: headers)
+        }
+        var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+        response.headers[.contentType] = "application/json"
+        return response
+    }
+
     init(_ refusal: HTTPRefusal) {
         var headers = HTTPFields(refusal.headers, splitCookie: false)
         headers[.contentType] = "application/json"
+        headers[.cacheControl] = "no-store"
         self.init(
             status: HTTPResponse.Status(
                 code: Int(refusal.status.code),

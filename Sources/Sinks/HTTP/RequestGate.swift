@@ -28,14 +28,16 @@ struct RequestGate: Sendable {
             return HTTPRefusal(
                 status: .badRequest,
                 type: "host-missing",
-                message: "a request needs exactly one Host header"
+                message: "a request needs exactly one Host header",
+                cure: "use an HTTP client, such as curl"
             )
         }
         guard let host = Self.hostName(hosts[0]), self.names.contains(host) else {
             return HTTPRefusal(
                 status: .misdirectedRequest,
                 type: "host-not-allowed",
-                message: "the Host header names another machine; use localhost or 127.0.0.1"
+                message: "the Host header names another machine",
+                cure: "use localhost or 127.0.0.1"
             )
         }
         let origins = head.headers["Origin"]
@@ -43,7 +45,8 @@ struct RequestGate: Sendable {
             return HTTPRefusal(
                 status: .forbidden,
                 type: "origin-not-allowed",
-                message: "web pages of this origin may not connect; allowed origins are a setting of the relay"
+                message: "web pages of this origin may not connect",
+                cure: "add the origin to relay.allowed-origins"
             )
         }
         return nil

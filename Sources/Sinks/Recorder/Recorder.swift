@@ -26,6 +26,8 @@ package final class Recorder: TapeReader {
         var entries: [Entry] = []
         var bytes = 0
         var dropped: UInt64 = 0
+        /// Frames that the disk did not take, as of the last write.
+        var failed: UInt64 = 0
         /// Whether the writer is awake or about to be; it is woken once, not once a frame.
         var isScheduled = false
         var isFinished = false
@@ -102,6 +104,9 @@ package final class Recorder: TapeReader {
         if mustWake { self.schedule() }
     }
 
+    /// Frames that are missing in the file so far. From any thread; waits for no disk.
+    package var dropped: UInt64 { self.queue.withLock { $0.dropped + $0.failed } }
+
     /// Writes what is queued, syncs and closes the file; answers with what it holds.
     package func finish() async -> Report {
         self.queue.withLock { $0.isFinished = true }
@@ -151,6 +156,8 @@ package final class Recorder: TapeReader {
                     }
                 }
                 file.flush()
+                let failed = file.failed
+                self.queue.withLock { $0.failed = failed }
                 if let problem = file.takeProblem() {
                     self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")
                 }

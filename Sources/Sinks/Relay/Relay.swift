@@ -28,6 +28,7 @@ package final class Relay: TapeReader, Sendable {
     private let outbox: RelayOutbox
     private let flow: FlowGate?
     private let gauges: RelayGauges
+    private let instruments: Instruments
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = Mutex(Life.new)
@@ -39,6 +40,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
     ///   - status: what is true of the feed until it says otherwise.
+    ///   - instruments: what is measured in the program, to be shown by HTTP.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -47,9 +49,11 @@ package final class Relay: TapeReader, Sendable {
         demand: @escaping @Sendable (String) -> Void,
         release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
-        status: FeedStatus
+        status: FeedStatus,
+        instruments: Instruments = Instruments()
     ) {
         self.settings = settings
+        self.instruments = instruments
         self.eventLoop = eventLoop
         self.logger = logger
         self.gauges = RelayGauges()
@@ -62,6 +66,7 @@ package final class Relay: TapeReader, Sendable {
                 loop: eventLoop,
                 logger: logger,
                 gauges: self.gauges,
+                instruments: instruments,
                 ownSymbols: ownSymbols,
                 demand: demand,
                 release: release,
@@ -161,7 +166,15 @@ package final class Relay: TapeReader, Sendable {
     private func makeListener() -> RelayListener {
         let hub = self.hub
         let loop = self.eventLoop
-        let sources = RelayRouter.Sources(snapshot: { try await loop.submit { hub.value.snapshot() }.get() })
+        let outbox = self.outbox
+        let sources = RelayRouter.Sources(
+            reading: { try await loop.submit { hub.value.reading(outboxBytes: outbox.waitingBytes) }.get() },
+            snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
+            symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
+            trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
+            instruments: self.instruments,
+            version: self.settings.version
+        )
         return RelayListener(
             hub: hub.value,
             roster: self.roster.value,

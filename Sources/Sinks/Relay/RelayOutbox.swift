@@ -36,6 +36,9 @@ final class RelayOutbox: Sendable {
     /// Whether more waits than the high mark allows.
     var isHigh: Bool { self.state.withLock { $0.cost > self.highMark } }
 
+    /// The bytes that the waiting events hold, about.
+    var waitingBytes: Int { self.state.withLock { $0.cost } }
+
     func offer(_ event: RelayEvent) -> Offered {
         let cost = Self.cost(of: event)
         return self.state.withLock { state in

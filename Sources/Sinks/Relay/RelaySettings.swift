@@ -46,6 +46,9 @@ package struct RelaySettings: Sendable, Equatable {
         case on, off
     }
 
+    /// The program's version, as `/v1/status` and `/metrics` tell it.
+    package var version = ""
+
     package init(host: String = "127.0.0.1", port: Int = 8_080) {
         self.host = host
         self.port = port

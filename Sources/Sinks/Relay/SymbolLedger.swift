@@ -39,6 +39,9 @@ struct SymbolLedger {
         self.own = Set(own)
     }
 
+    /// The symbols that the feed is asked for, in order of their names.
+    var symbols: [String] { (self.own.union(self.readers.keys)).sorted() }
+
     /// Notes that the feed has the symbol.
     mutating func appeared(_ symbol: String) {
         if self.readers[symbol] == nil, !self.givenUp.contains(symbol) { self.own.insert(symbol) }

@@ -21,7 +21,9 @@ extension Assembly {
             symbols: symbols,
             status: status,
             relay: "\(url)",
-            clients: nil
+            clients: nil,
+            // The relay's times, and not ours, are what its trades have.
+            latency: LatencyBook(comparesClocks: false)
         )
         guard let shown else {
             throw OperatorError("watch with --quiet shows nothing; leave --quiet out", status: .usage)

@@ -22,7 +22,8 @@ struct DisplayPart {
         symbols: [String],
         status: FeedStatus,
         relay: String?,
-        clients: (@Sendable () -> Int)?
+        clients: (@Sendable () -> Int)?,
+        latency: LatencyBook
     ) throws {
         guard !settings.display.isQuiet else { return nil }
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
@@ -40,9 +41,9 @@ struct DisplayPart {
                 case .always: look.colour = .auto
                 case .never: look.colour = .never
                 }
-                self.output = .screen(try TerminalDisplay(settings: look))
+                self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
             case .plain, .json:
-                self.output = .lines(try LinePrinter(isJSON: format == .json, status: status))
+                self.output = .lines(try LinePrinter(isJSON: format == .json, status: status, latency: latency))
             }
         } catch {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)

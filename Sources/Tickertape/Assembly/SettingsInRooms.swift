@@ -71,6 +71,7 @@ extension RelaySettings {
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay
+        self.version = tickertapeVersion
     }
 }
 

@@ -36,9 +36,16 @@ struct TickerProgram {
             since: WallClock.now(),
             certificateChecked: self.feed.certificateIsChecked
         )
+        let instruments = Instruments(source: self.feed.source)
         let valve = FeedValve()
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
-        let relay = try await self.startRelay(on: group.next(), valve: valve, status: status, logger: relayLog)
+        let relay = try await self.startRelay(
+            on: group.next(),
+            valve: valve,
+            status: status,
+            instruments: instruments,
+            logger: relayLog
+        )
         let shown: DisplayPart?
         let recorder: Recorder?
         do {
@@ -48,16 +55,25 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 status: status,
                 relay: relay.map { "ws://\($0.endpoint)" },
-                clients: relay?.relay.counter
+                clients: relay?.relay.counter,
+                latency: instruments.latency
             )
-            recorder = try self.makeRecorder()
+            recorder = try self.makeRecorder(warn: Self.warning(on: shown))
         } catch {
             await relay?.relay.stop()
             throw error
         }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
         let tally = TradeTally()
-        var readers: [any TapeReader] = [tally]
+        let meter = TapeMeter(
+            instruments,
+            status: status,
+            loop: feedLoop,
+            logger: logger,
+            warn: Self.warning(on: shown)
+        )
+        if let recorder { instruments.recorderDropped { recorder.dropped } }
+        var readers: [any TapeReader] = [tally, meter]
         if let relay { readers.append(relay.relay) }
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
@@ -86,6 +102,7 @@ struct TickerProgram {
         }
         if let shown { parts.append(shown.part) }
         parts.append(self.feedPart(feed, relay: relay?.relay, shown: shown, tally: tally))
+        defer { self.reportLatency(instruments.latency) }
         do {
             try await Self.live(parts)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
@@ -117,6 +134,7 @@ struct TickerProgram {
         on loop: any EventLoop,
         valve: FeedValve,
         status: FeedStatus,
+        instruments: Instruments,
         logger: Logger
     ) async throws -> (relay: Relay, endpoint: Endpoint)? {
         guard let listen = self.settings.relay.listen else { return nil }
@@ -129,7 +147,8 @@ struct TickerProgram {
             release: { symbol in valve.unwish(symbol) },
             // At a pace of its own a replay does as the market does, and waits for nobody.
             flow: self.feed.source.waitsForReaders ? valve : nil,
-            status: status
+            status: status,
+            instruments: instruments
         )
         do {
             let address = try await relay.start()
@@ -139,7 +158,20 @@ struct TickerProgram {
         }
     }
 
-    private func makeRecorder() throws -> Recorder? {
+    /// Says a warning where the person sees it: in the picture, which a line on standard error would tear, or there.
+    private static func warning(on shown: DisplayPart?) -> @Sendable (String) -> Void {
+        guard let shown, shown.isScreen else { return { Console.complain("warning: \($0)") } }
+        let display = shown.display
+        return { display.notice("warning: \($0)") }
+    }
+
+    /// The last line: how long everything took.
+    private func reportLatency(_ latency: LatencyBook) {
+        guard !self.settings.display.isQuiet, let line = latency.report.line else { return }
+        Console.complain(line)
+    }
+
+    private func makeRecorder(warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
         guard let path = self.settings.record.file else { return nil }
         do {
             return try Recorder(
@@ -147,7 +179,7 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
-                complain: { Console.complain("warning: \($0)") }
+                complain: warn
             )
         } catch {
             throw OperatorError("\(error)", status: .failure)

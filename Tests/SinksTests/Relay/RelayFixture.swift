@@ -26,6 +26,7 @@ final class RelayFixture: Sendable {
         flow: (any FlowControl)? = nil,
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
         ownSymbols: [String] = [],
+        instruments: Instruments = Instruments(),
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -42,7 +43,8 @@ final class RelayFixture: Sendable {
             demand: { calls.add($0) },
             release: { calls.add("-\($0)") },
             flow: flow,
-            status: status
+            status: status,
+            instruments: instruments
         )
         let fixture = RelayFixture(relay: relay, address: try await relay.start(), calls: calls)
         do {

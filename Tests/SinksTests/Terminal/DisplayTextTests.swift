@@ -106,6 +106,27 @@ struct DisplayTextTests {
         #expect(pressed("\u{1B}\u{3}\u{1A}\u{C}\u{1C}") == [.quit, .suspend, .redraw, .abort])
     }
 
+    @Test("l opens the latency pane; Esc by itself closes it, and still begins a sequence")
+    func latencyKeys() {
+        var keys = TerminalKeys()
+        func typed(_ text: String) -> [TerminalKey] {
+            let pressed = text.utf8.compactMap { keys.took($0) }
+            return pressed + [keys.paused()].compactMap(\.self)
+        }
+        #expect(typed("lL") == [.latency, .latency])
+        #expect(typed("\u{1B}") == [.back])
+        // What is typed after it is a key of its own, ...
+        #expect(typed("l") == [.latency])
+        #expect(typed("\u{1B}\u{1B}") == [.back])
+        #expect(typed("q") == [.quit])
+        // ... and the rest of a sequence that came in two reads is none.
+        #expect(typed("\u{1B}") == [.back])
+        #expect(typed("[1;5q") == [])
+        #expect(typed("\u{1B}l") == [])
+        #expect(typed("\u{1B}[l") == [])
+        #expect(typed("l") == [.latency])
+    }
+
     @Test("Lines take the place of the screen where there is none")
     func formats() {
         #expect(OutputFormat.inForce(asked: nil, outputIsTerminal: true, term: "xterm") == .tui)

@@ -161,7 +161,7 @@ struct SnapshotTests {
                 high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50
                 size 0.02   trades 17
                 (16 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
                 """
         )
         #expect(
@@ -174,7 +174,7 @@ struct SnapshotTests {
                 high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50
                 size 0.02   trades 17
                 (16 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
                 """
         )
         #expect(
@@ -189,7 +189,7 @@ struct SnapshotTests {
                 size 0.02   trades 17
                 (14 blank lines)
                 2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
                 """
         )
         #expect(
@@ -203,7 +203,7 @@ struct SnapshotTests {
                 EUR_USD no price yet
                 (15 blank lines)
                 2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   9 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   left out 9   q quits, l latency
                 """
         )
     }
@@ -220,7 +220,7 @@ struct SnapshotTests {
                 high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50   size 0.02   tra\
                 des 17
                 (53 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
                 """
         )
         #expect(
@@ -233,7 +233,7 @@ struct SnapshotTests {
                 high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50   size 0.02   tra\
                 des 17
                 (53 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
                 """
         )
         #expect(
@@ -248,7 +248,7 @@ struct SnapshotTests {
                 des 17
                 (52 blank lines)
                 2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
                 """
         )
         #expect(
@@ -266,7 +266,7 @@ struct SnapshotTests {
                 OANDA:EUR_USD     no price yet
                 (51 blank lines)
                 2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   9 left out by the debounce   q quits
+                relay 127.0.0.1:8080, 2 clients   9 left out by the debounce   q quits, l latency
                 """
         )
     }

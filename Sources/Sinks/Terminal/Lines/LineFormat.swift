@@ -32,14 +32,14 @@ package struct LineFormat: Sendable {
         if self.isJSON {
             let message =
                 switch item {
-                case .price(let update): StreamEncoder.price(update)
+                case .price(let update, _): StreamEncoder.price(update)
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 }
             return Lines(output: Self.escapingLateControls(message.readableBytesView))
         }
         switch item {
-        case .price(let update):
+        case .price(let update, _):
             let summary = update.summary
             let time = UTCText.timestamp(summary.exchangeTime)
             let symbol = Self.word(summary.symbol)

@@ -26,6 +26,8 @@ package final class LinePrinter: Sendable {
     let output: PatientOutput
     let errors: PatientOutput
     let format: LineFormat
+    /// Where it is measured how old a price is when it has been written.
+    let latency: LatencyBook?
 
     /// Prepares an output; it also makes the process ignore SIGPIPE, so that a closed pipe is an answer and no death.
     ///
@@ -38,8 +40,10 @@ package final class LinePrinter: Sendable {
         status: FeedStatus,
         output: Int32 = STDOUT_FILENO,
         errors: Int32 = STDERR_FILENO,
-        capacity: Int = 4_096
+        capacity: Int = 4_096,
+        latency: LatencyBook? = nil
     ) throws(TerminalError) {
+        self.latency = latency
         self.wake = try WakeSignal()
         self.output = PatientOutput(output)
         self.errors = PatientOutput(errors)
@@ -49,7 +53,9 @@ package final class LinePrinter: Sendable {
     }
 
     /// Prints a price. From any thread; never waits.
-    package func print(_ update: PriceUpdate) { self.append(.price(update)) }
+    ///
+    /// - Parameter arrived: when its trade arrived; monotonic ns.
+    package func print(_ update: PriceUpdate, arrived: Int64? = nil) { self.append(.price(update, arrived: arrived)) }
 
     /// Prints a change of the feed's state. From any thread; never waits.
     package func statusChanged(_ status: FeedStatus) { self.append(.status(status)) }
@@ -99,6 +105,8 @@ private struct LineLoop {
     private var items: ArraySlice<LineItem> = []
     private var pending: ArraySlice<UInt8> = []
     private var pendingErrors: ArraySlice<UInt8> = []
+    /// When the trades arrived whose lines are in `pending`.
+    private var arrivals: [Int64] = []
     private var stopAt: Int64?
     private var isClosed = false
     /// Why the output does not take lines, in the system's words.
@@ -147,6 +155,7 @@ private struct LineLoop {
             let lines = self.format.lines(item)
             if !self.pending.isEmpty, self.pending.count + lines.output.count > Int(PIPE_BUF) { break }
             self.add(lines)
+            if case .price(_, let arrived?) = item { self.arrivals.append(arrived) }
             self.items.removeFirst()
         }
         return isStopping
@@ -178,7 +187,17 @@ private struct LineLoop {
                 return false
             }
         }
+        if !self.arrivals.isEmpty { self.measureArrivals() }
         return true
+    }
+
+    /// The output has taken all lines of the piece.
+    private mutating func measureArrivals() {
+        let now = DisplayClock.monotonic()
+        if let histogram = self.printer.latency?[.arrivalToScreen] {
+            for arrival in self.arrivals { histogram.record(nanoseconds: now - arrival) }
+        }
+        self.arrivals.removeAll(keepingCapacity: true)
     }
 
     private mutating func listen(atMost wait: Int64?) {

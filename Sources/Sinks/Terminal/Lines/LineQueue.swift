@@ -2,7 +2,8 @@ package import Market
 
 /// What a line output has to say.
 package enum LineItem: Sendable, Equatable {
-    case price(PriceUpdate)
+    /// With the arrival of its trade where that is measured, monotonic ns.
+    case price(PriceUpdate, arrived: Int64? = nil)
     case status(FeedStatus)
     case gap(Gap)
 }

@@ -33,11 +33,18 @@ package final class TerminalDisplay: Sendable {
     let wake: WakeSignal
     let device: TerminalDevice
     let settings: DisplaySettings
+    /// Where what is drawn is measured, and what the latency pane shows.
+    let latency: LatencyBook?
 
     /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
     ///
     /// - Throws: ``TerminalError`` when `output` is no terminal.
-    package init(output: Int32 = STDOUT_FILENO, settings: DisplaySettings) throws(TerminalError) {
+    package init(
+        output: Int32 = STDOUT_FILENO,
+        settings: DisplaySettings,
+        latency: LatencyBook? = nil
+    ) throws(TerminalError) {
+        self.latency = latency
         self.wake = try WakeSignal()
         self.device = try TerminalDevice(output)
         self.settings = settings

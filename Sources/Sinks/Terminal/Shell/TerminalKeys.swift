@@ -8,6 +8,10 @@ package enum TerminalKey: Sendable, Equatable {
     case abort
     /// Ctrl-L: draw everything anew.
     case redraw
+    /// `l`: open the latency pane, or close it.
+    case latency
+    /// Esc by itself: close what is open.
+    case back
 }
 
 /// A terminal's input, byte by byte, as keys; escape sequences are swallowed whole, so that no key inside one acts.
@@ -17,6 +21,8 @@ package struct TerminalKeys: Sendable {
         case escape
         /// Within `ESC [` or `ESC O`, until the final byte.
         case control
+        /// Behind an Esc that came alone and has been given out as a key.
+        case escaped
     }
 
     private var state = State.ground
@@ -27,14 +33,15 @@ package struct TerminalKeys: Sendable {
     package mutating func took(_ byte: UInt8) -> TerminalKey? {
         switch self.state {
         case .ground:
-            switch byte {
-            case UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x03: return .quit
-            case 0x1A: return .suspend
-            case 0x1C: return .abort
-            case 0x0C: return .redraw
-            case 0x1B: self.state = .escape
-            default: break
+            return self.plain(byte)
+        case .escaped:
+            // The rest of a sequence that was cut in half is swallowed; anything else is a key of its own.
+            self.state = .ground
+            guard byte != UInt8(ascii: "["), byte != UInt8(ascii: "O") else {
+                self.state = .control
+                return nil
             }
+            return self.plain(byte)
         case .escape:
             switch byte {
             case UInt8(ascii: "["), UInt8(ascii: "O"): self.state = .control
@@ -55,6 +62,29 @@ package struct TerminalKeys: Sendable {
             } else if byte >= 0x40 {
                 self.state = .ground
             }
+        }
+        return nil
+    }
+
+    /// Notes that nothing more has been typed for now: an Esc at the end was a key by itself.
+    package mutating func paused() -> TerminalKey? {
+        switch self.state {
+        case .escape:
+            self.state = .escaped
+            return .back
+        case .ground, .control, .escaped: return nil
+        }
+    }
+
+    private mutating func plain(_ byte: UInt8) -> TerminalKey? {
+        switch byte {
+        case UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x03: return .quit
+        case UInt8(ascii: "l"), UInt8(ascii: "L"): return .latency
+        case 0x1A: return .suspend
+        case 0x1C: return .abort
+        case 0x0C: return .redraw
+        case 0x1B: self.state = .escape
+        default: break
         }
         return nil
     }

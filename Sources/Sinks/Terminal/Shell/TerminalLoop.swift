@@ -16,6 +16,11 @@ struct TerminalLoop {
     /// What the terminal shows, once `pending` is written.
     private var shown: ScreenGrid?
     private var pending: ArraySlice<UInt8> = []
+    /// When the trades arrived whose prices are in `pending` for the first time; monotonic ns.
+    private var arrivals: [Int64] = []
+    /// The newest arrival that was drawn of each symbol; symbols only come, and are bounded by the feed.
+    private var drawnArrivals: [String: Int64] = [:]
+    private var showsLatency = false
     /// Whether the alternate screen is ours at the moment.
     private var isInside = false
 
@@ -75,7 +80,14 @@ struct TerminalLoop {
             return until.map { $0 - now.monotonic }
         case .draw:
             let glyphs = self.display.settings.glyphs
-            let frame = DisplayView.frame(of: state, size: self.display.device.size, now: now, glyphs: glyphs)
+            let frame = DisplayView.frame(
+                of: state,
+                size: self.display.device.size,
+                now: now,
+                glyphs: glyphs,
+                latency: self.showsLatency ? self.display.latency?.report : nil
+            )
+            self.noteArrivals(in: state)
             self.pending = self.painter.bytes(from: self.shown, to: frame.grid)[...]
             self.shown = frame.grid
             self.pacer.drew(now: now.monotonic, contentChangesAt: frame.changesAt)
@@ -93,7 +105,27 @@ struct TerminalLoop {
             case .closed, .failed: return false
             }
         }
+        if !self.arrivals.isEmpty { self.measureArrivals() }
         return true
+    }
+
+    /// Finds the prices that this frame shows and the one before did not.
+    private mutating func noteArrivals(in state: DisplayState) {
+        guard self.display.latency != nil else { return }
+        for row in state.rows {
+            guard let arrived = row.priceArrived, self.drawnArrivals[row.summary.symbol] != arrived else { continue }
+            self.drawnArrivals[row.summary.symbol] = arrived
+            self.arrivals.append(arrived)
+        }
+    }
+
+    /// The terminal has taken the whole frame.
+    private mutating func measureArrivals() {
+        let now = DisplayClock.monotonic()
+        if let histogram = self.display.latency?[.arrivalToScreen] {
+            for arrival in self.arrivals { histogram.record(nanoseconds: now - arrival) }
+        }
+        self.arrivals.removeAll(keepingCapacity: true)
     }
 
     /// Waits for whatever comes first, and takes the keys.
@@ -132,11 +164,19 @@ struct TerminalLoop {
                 case .redraw:
                     self.shown = nil
                     self.pacer.contentChanged()
+                case .latency: self.toggleLatency()
+                case .back: break
                 case nil: break
                 }
             }
+            if self.keys.paused() == .back, self.showsLatency { self.toggleLatency() }
             return nil
         }
+    }
+
+    private mutating func toggleLatency() {
+        self.showsLatency.toggle()
+        self.pacer.contentChanged()
     }
 
     // MARK: In and out of the alternate screen

@@ -17,7 +17,9 @@ package struct DisplayModel: Sendable {
     }
 
     /// Takes a debounced price.
-    package mutating func take(_ update: PriceUpdate, now: Int64) {
+    ///
+    /// - Parameter arrived: when its trade arrived; monotonic ns.
+    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil) {
         let summary = update.summary
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
@@ -27,6 +29,7 @@ package struct DisplayModel: Sendable {
         }
         self.state.rows[row].summary = summary
         self.state.rows[row].skipped &+= update.skipped
+        self.state.rows[row].priceArrived = arrived
     }
 
     /// Takes what the board knows of a symbol now, between two debounced prices.
@@ -62,6 +65,11 @@ package struct DisplayModel: Sendable {
     package mutating func gapFound(_ gap: Gap) {
         self.state.gaps += 1
         self.state.lastGap = gap
+    }
+
+    /// Takes a warning for the person at the screen; it replaces the one before.
+    package mutating func noticed(_ text: String, now: Int64) {
+        self.state.notice = DisplayNotice(text: text, since: now)
     }
 
     /// Takes the relay's count of clients.

@@ -18,6 +18,8 @@ package struct DisplayRow: Sendable {
     package var skipped: UInt64
     /// Fraction digits that every price of the symbol is shown with: the most that any of them needed.
     package var fractionDigits: Int
+    /// When the trade arrived whose price is shown; monotonic clock, ns; `nil` where that is not measured.
+    package var priceArrived: Int64?
 
     package init(
         summary: SymbolSummary,
@@ -33,6 +35,21 @@ package struct DisplayRow: Sendable {
         self.rate = rate
         self.skipped = skipped
         self.fractionDigits = fractionDigits
+    }
+}
+
+/// A warning that is shown for a while.
+package struct DisplayNotice: Sendable, Equatable {
+    /// How long it is shown, ns.
+    package static let lifetime: Int64 = 30_000_000_000
+
+    package var text: String
+    /// When it came up; monotonic clock, ns.
+    package var since: Int64
+
+    package init(text: String, since: Int64) {
+        self.text = text
+        self.since = since
     }
 }
 
@@ -52,6 +69,8 @@ package struct DisplayState: Sendable {
     /// Where the relay listens (`127.0.0.1:8080`), if there is one, and how many clients it has, if that is known.
     package var relay: String?
     package var clients: Int?
+    /// The newest warning, also when it is too old to be shown.
+    package var notice: DisplayNotice?
 
     package init(
         rows: [DisplayRow] = [],
@@ -60,7 +79,8 @@ package struct DisplayState: Sendable {
         gaps: Int = 0,
         lastGap: Gap? = nil,
         relay: String? = nil,
-        clients: Int? = nil
+        clients: Int? = nil,
+        notice: DisplayNotice? = nil
     ) {
         self.rows = rows
         self.waiting = waiting
@@ -69,6 +89,7 @@ package struct DisplayState: Sendable {
         self.lastGap = lastGap
         self.relay = relay
         self.clients = clients
+        self.notice = notice
     }
 }
 

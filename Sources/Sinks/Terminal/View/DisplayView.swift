@@ -15,6 +15,8 @@ package struct DisplayView {
     let state: DisplayState
     let now: DisplayTime
     let glyphs: ScreenGlyphs
+    /// What the latency pane shows; `nil` while it is closed.
+    let latency: LatencyReport?
     var grid: ScreenGrid
     private var changesAt: Int64?
 
@@ -22,17 +24,31 @@ package struct DisplayView {
         of state: DisplayState,
         size: ScreenGrid.Size,
         now: DisplayTime,
-        glyphs: ScreenGlyphs = .unicode
+        glyphs: ScreenGlyphs = .unicode,
+        latency: LatencyReport? = nil
     ) -> DisplayFrame {
-        var view = DisplayView(state: state, now: now, glyphs: glyphs, grid: ScreenGrid(size: size))
+        var view = DisplayView(
+            state: state,
+            now: now,
+            glyphs: glyphs,
+            latency: latency,
+            grid: ScreenGrid(size: size)
+        )
         view.draw()
         return DisplayFrame(grid: view.grid, changesAt: view.changesAt)
     }
 
-    private init(state: DisplayState, now: DisplayTime, glyphs: ScreenGlyphs, grid: ScreenGrid) {
+    private init(
+        state: DisplayState,
+        now: DisplayTime,
+        glyphs: ScreenGlyphs,
+        latency: LatencyReport?,
+        grid: ScreenGrid
+    ) {
         self.state = state
         self.now = now
         self.glyphs = glyphs
+        self.latency = latency
         self.grid = grid
     }
 
@@ -58,7 +74,13 @@ package struct DisplayView {
             bottom -= 1
             self.drawGaps(row: bottom)
         }
+        if rows >= 4, let notice = self.livingNotice() {
+            bottom -= 1
+            self.drawNotice(notice, row: bottom)
+        }
         if rows >= 10 { bottom -= 1 }
+        guard top < bottom else { return }
+        if let latency { bottom = self.drawLatency(latency, lines: top..<bottom) }
         guard top < bottom else { return }
         if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, bottom - top >= 2 {
             self.drawCard(row, lines: top..<bottom)
@@ -102,9 +124,9 @@ package struct DisplayView {
         let items = [
             LineItem(relay ?? [], CellStyle(.plain, .dim)),
             LineItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
-            LineItem(["q quits"], .dimmed),
+            LineItem(["q quits, l latency", "q quits"], .dimmed),
         ]
-        self.place(items, wishes: [(1, 1), (0, 1), (0, 0), (2, 0), (1, 0)], row: row, gap: 3)
+        self.place(items, wishes: [(1, 1), (0, 1), (0, 0), (2, 1), (2, 0), (1, 0)], row: row, gap: 3)
     }
 
     private mutating func drawGaps(row: Int) {

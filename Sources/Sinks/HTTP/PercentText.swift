@@ -1,0 +1,60 @@
+/// The percent-encoding of a path's segment and of a query (RFC 3986, 2.1).
+enum PercentText {
+    /// Returns the text behind the encoding; `nil` when it is damaged or no UTF-8. A plus sign is a plus sign.
+    static func decoded(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(Self.value), let low = rest.popFirst().flatMap(Self.value) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+/// The query of a request, by name.
+struct QueryText {
+    private var values: [String: String] = [:]
+
+    /// - Throws: ``HTTPRefusal`` for what is damaged, given twice or not among `known`.
+    init(_ query: String?, known: Set<String>) throws(HTTPRefusal) {
+        for pair in (query ?? "").split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentText.decoded(parts[0]),
+                let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
+            else { throw .badQuery("the query cannot be decoded") }
+            // The key that clients of Finnhub are used to send; it says nothing here.
+            if name == "token" { continue }
+            guard known.contains(name) else {
+                throw .badQuery("there is no parameter \(name.prefix(32)) here", known: known)
+            }
+            guard self.values.updateValue(value, forKey: name) == nil else {
+                throw .badQuery("\(name) is given twice", known: known)
+            }
+        }
+    }
+
+    /// The whole number of that name in the range, or the default.
+    func number(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(HTTPRefusal) -> Int {
+        guard let text = self.values[name] else { return usual }
+        guard text.utf8.count <= 10, let number = Int(text), range.contains(number) else {
+            throw .badQuery("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

@@ -1,0 +1,134 @@
+import Synchronization
+
+/// A way that is measured.
+package enum LatencyPath: String, Sendable, CaseIterable {
+    /// From the exchange's time of a read's last trade to the read. Across two clocks, and in the exchange's precision (a
+    /// millisecond), so it is only as good as both.
+    case exchangeToArrival = "exchange to arrival"
+    /// From the read to the bytes on the terminal or in the pipe, of every price that was really shown. The debounce is in
+    /// it, for that is how long a person waited.
+    case arrivalToScreen = "arrival to screen"
+    /// From the read to the end of the flush that wrote it to the sockets of all clients of Finnhub's protocol: the last
+    /// client's latency.
+    case arrivalToClient = "arrival to client"
+    /// The same for the debounced prices of `/v1/stream`; the debounce is in it.
+    case arrivalToStream = "arrival to stream"
+
+    /// The name in metrics and JSON.
+    package var name: String { String(self.rawValue.map { $0 == " " ? "_" : $0 }) }
+}
+
+/// All latencies of one program, and what its clock is worth.
+package final class LatencyBook: Sendable {
+    private let histograms: [LatencyHistogram]
+    private let clock = Mutex(ClockCheck())
+    /// Whether the trades come from the market now: in a replay the exchange's times are those of the recording.
+    package let comparesClocks: Bool
+
+    /// No difference of clocks counts for more than this, ns (36 years).
+    private static let absurd: Int64 = 1 << 60
+
+    package init(comparesClocks: Bool) {
+        self.comparesClocks = comparesClocks
+        self.histograms = LatencyPath.allCases.map { _ in LatencyHistogram() }
+    }
+
+    package subscript(path: LatencyPath) -> LatencyHistogram {
+        switch path {
+        case .exchangeToArrival: self.histograms[0]
+        case .arrivalToScreen: self.histograms[1]
+        case .arrivalToClient: self.histograms[2]
+        case .arrivalToStream: self.histograms[3]
+        }
+    }
+
+    /// Counts a read of the market; answers with a warning when the clocks cannot both be right.
+    ///
+    /// - Parameters:
+    ///   - exchangeTime: of the read's last trade, ns since 1970.
+    ///   - received: our wall clock at the read, ns since 1970.
+    ///   - now: monotonic ns.
+    func arrived(exchangeTime: Int64, received: Int64, now: Int64) -> ClockCheck.Warning? {
+        guard self.comparesClocks else { return nil }
+        // The exchange's time is foreign input: any number may stand there.
+        let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
+        let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
+        let (offset, warning) = self.clock.withLock { clock in
+            let warning = clock.took(implied, now: now)
+            return (clock.offset, warning)
+        }
+        self[.exchangeToArrival].record(nanoseconds: implied + offset)
+        return warning
+    }
+
+    package var report: LatencyReport {
+        LatencyReport(
+            rows: LatencyPath.allCases.compactMap { path in
+                self[path].summary.map { LatencyReport.Row(path: path, summary: $0) }
+            },
+            clockOffset: self.clock.withLock { $0.offset },
+            comparesClocks: self.comparesClocks
+        )
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(to limit: Int64) -> Int64 { Swift.min(Swift.max(self, -limit), limit) }
+}
+
+/// The figures of a ``LatencyBook`` at one moment.
+package struct LatencyReport: Sendable, Equatable {
+    package struct Row: Sendable, Equatable {
+        package var path: LatencyPath
+        package var summary: LatencyHistogram.Summary
+
+        package init(path: LatencyPath, summary: LatencyHistogram.Summary) {
+            self.path = path
+            self.summary = summary
+        }
+    }
+
+    /// What has been measured at all.
+    package var rows: [Row]
+    /// How far this machine's clock is behind the exchange's at least, ns; 0 when nothing contradicts it.
+    package var clockOffset: Int64
+    package var comparesClocks: Bool
+
+    package init(rows: [Row], clockOffset: Int64 = 0, comparesClocks: Bool = true) {
+        self.rows = rows
+        self.clockOffset = clockOffset
+        self.comparesClocks = comparesClocks
+    }
+
+    /// `latency ms p50/p99/max: exchange to arrival 84/210/900, …`; `nil` when nothing was measured.
+    package var line: String? {
+        guard !self.rows.isEmpty else { return nil }
+        let parts = self.rows.map { row in
+            let figures = [row.summary.median, row.summary.percentile99, row.summary.maximum].map(Self.milliseconds)
+            return "\(row.path.rawValue) \(figures.joined(separator: "/"))"
+        }
+        var line = "latency ms p50/p99/max: \(parts.joined(separator: ", "))"
+        if !self.comparesClocks {
+            line += " (a replay's trades have recorded times, so exchange to arrival is left out)"
+        }
+        if self.clockOffset > 0 {
+            line +=
+                " (this machine's clock is at least \(Self.milliseconds(self.clockOffset)) ms behind the exchange's)"
+        }
+        return line
+    }
+
+    /// Milliseconds with about two digits: `0.04`, `3.1`, `84`.
+    package static func milliseconds(_ nanoseconds: Int64) -> String {
+        let hundredths = (max(nanoseconds, 0) + 5_000) / 10_000
+        if hundredths < 100 {
+            let digits = hundredths < 10 ? "0\(hundredths)" : "\(hundredths)"
+            return hundredths == 0 ? "0" : "0.\(digits)"
+        }
+        if hundredths < 1_000 {
+            let tenths = (hundredths + 5) / 10
+            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        }
+        return "\((hundredths + 50) / 100)"
+    }
+}

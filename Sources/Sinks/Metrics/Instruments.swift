@@ -1,0 +1,82 @@
+import CoreMetrics
+package import Market
+import Synchronization
+
+/// What one program measures of itself, for all who show it: `/metrics`, `/v1/status`, the display, the exit report.
+package final class Instruments: Sendable {
+    package let registry = MetricRegistry()
+    package let latency: LatencyBook
+    /// Monotonic ns at the start.
+    let started = DisplayClock.monotonic()
+    private let past = Mutex(FeedHistory())
+    /// Frames that are missing in the recording, once there is one.
+    private let dropped = Mutex<(@Sendable () -> UInt64)?>(nil)
+
+    /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
+    package init(source: FeedStatus.Source = .live) {
+        self.latency = LatencyBook(comparesClocks: source == .live)
+        MetricName.describeAll(in: self.registry)
+        for path in LatencyPath.allCases where path != .exchangeToArrival || self.latency.comparesClocks {
+            self.registry.add(
+                self.latency[path],
+                label: MetricName.latency,
+                dimensions: [("path", path.name)]
+            )
+        }
+    }
+
+    package var history: FeedHistory { self.past.withLock { $0 } }
+
+    func changeHistory<Result>(_ change: (inout sending FeedHistory) -> sending Result) -> sending Result {
+        self.past.withLock { change(&$0) }
+    }
+
+    /// Tells how to find out how many frames a recording lacks.
+    package func recorderDropped(_ count: @escaping @Sendable () -> UInt64) { self.dropped.withLock { $0 = count } }
+
+    var droppedFrames: UInt64? { self.dropped.withLock { $0 }?() }
+}
+
+/// The names of our metrics, and what each is.
+enum MetricName {
+    static let trades = "tickertape_trades_total"
+    static let frames = "tickertape_frames_total"
+    static let bytes = "tickertape_frame_bytes_total"
+    static let malformed = "tickertape_malformed_frames_total"
+    static let repeats = "tickertape_repeated_trades_total"
+    static let state = "tickertape_feed_state"
+    static let since = "tickertape_feed_state_since_timestamp_seconds"
+    static let reconnects = "tickertape_reconnects_total"
+    static let gaps = "tickertape_gaps_total"
+    static let gapSeconds = "tickertape_gap_seconds_total"
+    static let latency = "tickertape_latency_seconds"
+    static let skipped = "tickertape_skipped_trades_total"
+    static let slowClients = "tickertape_slow_clients_closed_total"
+
+    static func describeAll(in registry: MetricRegistry) {
+        let texts = [
+            (self.trades, "Trades and price updates on the tape."),
+            (self.frames, "Text frames from the upstream."),
+            (self.bytes, "Payload bytes of these frames."),
+            (self.malformed, "Frames of which something could not be read and was left out."),
+            (self.repeats, "Trades after a gap that had come before it, and were left out."),
+            (self.state, "1 for the state that the feed is in, 0 for the others."),
+            (self.since, "When that state began, seconds since 1970."),
+            (self.reconnects, "Interruptions after which another attempt was announced, by kind."),
+            (self.gaps, "Gaps on the tape."),
+            (self.gapSeconds, "Length of all gaps together."),
+            (self.latency, "Latency by path; docs/http.md says what each measures."),
+            (self.skipped, "Trades that a reader was not shown: the debounce of stream, a slow_client, a late relay."),
+            (self.slowClients, "Clients closed because they did not keep up."),
+        ]
+        for (name, text) in texts { registry.describe(name, text) }
+    }
+}
+
+extension FeedStatus.Phase {
+    /// All words, for a gauge of each.
+    static let words = [
+        "connecting", "waiting", "live", "late", "stale", "reconnecting", "rate-limited", "key-rejected", "key-in-use",
+        "no-such-symbol", "not-permitted", "ended", "stopped",
+    ]
+}

@@ -1,0 +1,132 @@
+import Logging
+import Market
+import NIOCore
+import Wire
+
+/// What the feed brings, on its way to the clients.
+extension RelayHub {
+    /// Batches that came together leave together, in pieces of about this many bytes, so that no client's queue grows
+    /// with what it could take at once.
+    private static let pieceBytes = 64 << 10
+
+    /// Takes in what came from the ingest loop, in order.
+    func take(_ events: [RelayEvent]) {
+        guard !self.isStopped else { return }  // late: everyone has been told that this is the end
+        var piece: [TapeBatch] = []
+        var bytes = 0
+        for event in events {
+            guard case .batch(let batch) = event else {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+                self.take(event)
+                continue
+            }
+            piece.append(batch)
+            bytes += batch.frames.reduce(0) { $0 + $1.bytes.readableBytes }
+            if bytes >= Self.pieceBytes {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+            }
+        }
+        self.deliver(piece)
+    }
+
+    private func deliver(_ batches: [TapeBatch]) {
+        guard !batches.isEmpty else { return }
+        var isDelivered = false
+        for parcel in self.audience.parcels(of: batches[...]) {
+            isDelivered = isDelivered || !parcel.members.isEmpty
+            for client in parcel.members { client.deliver(parcel.bytes, trades: parcel.trades) }
+        }
+        for batch in batches where !batch.trades.isEmpty {
+            self.ring.append(batch)
+            self.lastArrival = (batch.received, batch.receivedMonotonic)
+        }
+        let rowsBefore = self.desk.rowCount
+        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        var showings: [PriceDesk.Showing] = []
+        for batch in batches { showings += self.desk.take(batch, now: now) }
+        for row in rowsBefore..<self.desk.rowCount { self.appeared(row) }
+        self.show(showings)
+        self.flush()
+        if isDelivered { self.measureDelivery(of: batches) }
+        self.armActivityTimer()
+    }
+
+    /// One figure a read, when the last of its clients has it.
+    private func measureDelivery(of batches: [TapeBatch]) {
+        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let histogram = self.instruments.latency[.arrivalToClient]
+        for batch in batches where !batch.trades.isEmpty {
+            histogram.record(nanoseconds: now - batch.receivedMonotonic)
+        }
+    }
+
+    private func take(_ event: RelayEvent) {
+        switch event {
+        case .batch:
+            preconditionFailure("batches are delivered in pieces")
+        case .status(let status):
+            self.statusChanged(status)
+        case .gap(let gap):
+            self.gapFound(gap)
+        case .symbol(let status):
+            self.symbolChanged(status)
+        case .unwished(let symbol):
+            self.symbolStates[symbol] = nil
+            self.ledger.recovered(symbol)
+        case .lost(let loss):
+            self.lost(loss)
+        }
+        self.flush()
+    }
+
+    /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.
+    private func symbolChanged(_ status: SymbolStatus) {
+        // As many as the feed asks for.
+        self.symbolStates[status.symbol] = status
+        let frame = Self.framed(StreamEncoder.symbol(status))
+        for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
+        guard status.isRefused else {
+            self.ledger.recovered(status.symbol)
+            for client in self.tradesClients.values { client.accepted(status.symbol) }
+            for client in self.streamClients.values { client.accepted(status.symbol) }
+            return
+        }
+        self.ledger.refused(status.symbol)
+        let message = self.refusal(of: status.symbol) ?? ""
+        for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
+        for client in self.streamClients.values { client.refused(status.symbol, message: message) }
+    }
+
+    /// What a client that wants the symbol is told, in the upstream's words, while the upstream does not send it.
+    func refusal(of symbol: String) -> String? {
+        guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
+        return status.reason ?? TradesSession.invalid(symbol)
+    }
+
+    private func statusChanged(_ status: FeedStatus) {
+        guard status != self.status else { return }
+        self.status = status
+        self.statusFrame = Self.framed(StreamEncoder.status(status))
+        for client in self.streamClients.values { client.statusChanged() }
+    }
+
+    private func gapFound(_ gap: Gap) {
+        let frame = Self.framed(StreamEncoder.gap(gap))
+        for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
+    }
+
+    private func lost(_ loss: RelayLoss) {
+        self.skipped.relay.increment(by: Int64(clamping: loss.count { _ in true }))
+        self.logger.error(
+            "the relay was too late to take all trades",
+            metadata: ["lost": "\(loss.count { _ in true })"]
+        )
+        for client in self.tradesClients.values { client.missed(loss.count(where: client.wants)) }
+        let reason = "the relay was too busy to take all trades"
+        self.gapFound(Gap(from: loss.from, to: loss.to, reason: reason, nextSequence: loss.nextSequence))
+    }
+}

@@ -1,0 +1,105 @@
+import Market
+import NIOCore
+import Wire
+
+/// What a relay knows at one moment, copied on its loop, to be put into words elsewhere.
+struct RelayReading: Sendable {
+    /// One symbol that the feed is asked for.
+    struct Symbol: Sendable {
+        var name: String
+        /// What the feed says of it; `nil` where it says nothing.
+        var status: SymbolStatus?
+        /// The time since its newest trade arrived, ns.
+        var age: Int64?
+        var trades: UInt64
+    }
+
+    var status: FeedStatus
+    /// As many as the relay's limit at most.
+    var symbols: [Symbol]
+    /// The time since the newest trade of all arrived, ns.
+    var newestAge: Int64?
+    var tradesClients: Int
+    var streamClients: Int
+    /// Bytes that wait for clients in this program, and on the way from the feed.
+    var waitingBytes: Int
+    var outboxBytes: Int
+    var epoch: UInt64?
+    /// The numbers of the trades that the ring holds; the next trade gets `upperBound`.
+    var sequences: Range<UInt64>
+}
+
+/// Some trades of one symbol out of the ring, copied on the relay's loop.
+struct TradeExcerpt: Sendable {
+    struct Item: Sendable {
+        var sequence: UInt64
+        var trade: Trade
+        var received: Int64
+    }
+
+    var symbol: String
+    var epoch: UInt64
+    /// The oldest first.
+    var items: [Item]
+    /// The numbers of all trades in the ring.
+    var sequences: Range<UInt64>
+}
+
+/// What the HTTP beside the WebSockets asks for. On the relay's loop.
+extension RelayHub {
+    func reading(outboxBytes: Int) -> RelayReading {
+        let symbols = self.ledger.symbols.prefix(self.settings.symbolLimit).map { name in
+            let newest = self.desk.knownRow(of: name).flatMap { self.desk.newest(row: $0) }
+            return RelayReading.Symbol(
+                name: name,
+                status: self.symbolStates[name],
+                age: newest.flatMap { self.age(ofArrival: $0.summary.received) },
+                trades: newest?.summary.trades ?? 0
+            )
+        }
+        var waiting = 0
+        for client in self.tradesClients.values { waiting += client.waitingBytes }
+        for client in self.streamClients.values { waiting += client.waitingBytes }
+        return RelayReading(
+            status: self.status,
+            symbols: symbols,
+            newestAge: self.lastArrival.flatMap { self.age(ofArrival: $0.received) },
+            tradesClients: self.tradesClients.count,
+            streamClients: self.streamClients.count,
+            waitingBytes: waiting,
+            outboxBytes: outboxBytes,
+            epoch: self.ring.epoch,
+            sequences: self.ring.sequences
+        )
+    }
+
+    /// The status and the newest of every symbol, as one JSON object.
+    func snapshot() -> ByteBuffer {
+        JSONWriter.line { out in
+            out.key("status")
+            out.raw(StreamEncoder.status(self.status))
+            out.key("symbols")
+            out.array { out in
+                for summary in self.desk.summaries { out.raw(StreamEncoder.snapshot(summary)) }
+            }
+        }
+    }
+
+    /// The newest of one symbol, as `/v1/stream` would send it; `nil` when it has not traded.
+    func snapshot(of symbol: String) -> ByteBuffer? {
+        guard let row = self.desk.knownRow(of: symbol), let newest = self.desk.newest(row: row) else { return nil }
+        var json = StreamEncoder.snapshot(newest.summary)
+        json.writeStaticString("\n")
+        return json
+    }
+
+    /// The newest trades of a symbol; `nil` when none are here.
+    func trades(of symbol: String, limit: Int) -> TradeExcerpt? {
+        guard let epoch = self.ring.epoch, let numbers = self.ring.newest(limit, of: symbol) else { return nil }
+        let items = numbers.map { number in
+            let entry = self.ring[number]
+            return TradeExcerpt.Item(sequence: number, trade: entry.trade, received: entry.received)
+        }
+        return TradeExcerpt(symbol: symbol, epoch: epoch, items: items, sequences: self.ring.sequences)
+    }
+}
