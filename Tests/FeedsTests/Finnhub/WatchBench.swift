@@ -60,9 +60,9 @@ struct WatchBench {
             let at = max(Double(deadline) / Double(Self.second), self.now)
             guard at <= time else { break }
             self.now = at
-            // Seconds as a double may fall short of the deadline by a fraction of a microsecond.
-            var moment = self.moment
-            moment.monotonic = max(moment.monotonic, deadline)
+            // Seconds as a double may fall short of the deadline by some nanoseconds, for ever.
+            while self.moment.monotonic < deadline { self.now = self.now.nextUp }
+            let moment = self.moment
             let action = self.watch.deadlineReached(moment)
             self.take(moment)
             if case .reconnect(let silence) = action {
