@@ -31,6 +31,9 @@ enum RecordingFuzz {
                 try FuzzFinding.require(frame.line > line && frame.at >= 0, "line \(frame.line) behind \(line)")
                 line = frame.line
                 try Self.again(frame)
+            case .gap(let gap):
+                try FuzzFinding.require(gap.line > line, "line \(gap.line) behind \(line)")
+                line = gap.line
             case .damaged(let number, _):
                 try FuzzFinding.require(number > line, "line \(number) behind \(line)")
                 line = number
