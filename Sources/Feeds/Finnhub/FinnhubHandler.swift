@@ -74,6 +74,8 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         self.context?.flush()
     }
 
+    var tradedFor: Int64 { self.session.tradedFor }
+
     /// Starts the closing handshake.
     func close() {
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)

@@ -18,7 +18,11 @@ final class FinnhubSupervisor {
     /// Where a gap begins and why, while the feed is broken.
     private var broken: (from: Int64, reason: String)?
     private var keeper: ConnectionKeeper?
+    /// Another program that holds the key: what it says of its feed is truer than what arrives here.
+    private var attachment: Attachment?
     private weak var handler: FinnhubHandler?
+    /// The newest that was reported here, whatever another program said of it.
+    private var told: (phase: FeedStatus.Phase, reason: String?) = (.connecting, nil)
 
     init(
         settings: FinnhubSettings,
@@ -43,7 +47,7 @@ final class FinnhubSupervisor {
 
     /// Makes the keeper whose connections this supervises; answers with the future of its end.
     func supervise(
-        with connector: UpstreamConnector,
+        with connector: any Connecting,
         on loop: any EventLoop,
         chance: @escaping @Sendable () -> Double
     ) -> EventLoopFuture<Void> {
@@ -60,6 +64,11 @@ final class FinnhubSupervisor {
         let key = self.settings.key
         keeper.redact = { key.redacted($0) }
         keeper.report = { [weak self] phase, reason in self?.report(phase, reason: reason) }
+        keeper.holding = self.settings.holding
+        let settings = self.settings
+        keeper.relayConnector = { try UpstreamConnector(settings.connector(to: $0, path: $1)) }
+        keeper.attachmentChanged = { [weak self] in self?.attachmentChanged($0) }
+        keeper.gapFound = { [weak self] in self?.ownerGapFound($0) }
         self.keeper = keeper
         return keeper.finished.futureResult
     }
@@ -150,7 +159,34 @@ final class FinnhubSupervisor {
         self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
     }
 
+    private func attachmentChanged(_ attachment: Attachment?) {
+        let before = self.status
+        self.attachment = attachment
+        self.status.via = attachment?.via
+        self.status.certificateChecked =
+            attachment?.status?.certificateChecked ?? self.settings.certificateIsChecked
+        // Without one the keeper is about to say what it does next.
+        guard attachment?.status != nil else { return }
+        (self.status.phase, self.status.reason) = self.overruled
+        guard self.status != before else { return }
+        if self.status.word != before.word { self.status.since = self.wallClock() }
+        self.writer.publish(self.status)
+    }
+
+    private func ownerGapFound(_ gap: Gap) {
+        let own = Gap(from: gap.from, to: gap.to, reason: gap.reason, nextSequence: self.writer.nextSequence)
+        self.writer.publish(own)
+    }
+
+    /// What is reported here, or what the program says through whose relay the trades come.
+    private var overruled: (phase: FeedStatus.Phase, reason: String?) {
+        guard let owner = self.attachment?.status, owner.phase.overrules else { return self.told }
+        return (owner.phase, owner.reason)
+    }
+
     private func report(_ phase: FeedStatus.Phase, reason: String?) {
+        self.told = (phase, reason)
+        let (phase, reason) = self.overruled
         if self.status.word != phase.word { self.status.since = self.wallClock() }
         self.status.phase = phase
         self.status.reason = reason
