@@ -45,7 +45,9 @@ extension ConnectionKeeper {
     private func becomeOwner() {
         self.isOwner = true
         self.relayFailures = 0
-        let isTakeover = self.attachment != nil || self.follower != nil
+        let isTakeover = self.formerOwner != nil
+        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        self.formerOwner = nil
         self.follow(nil)
         let settings = self.ladder.settings
         let now = self.wallClock()
@@ -70,6 +72,7 @@ extension ConnectionKeeper {
 
     private func attach(to owner: KeyOwner?) {
         self.isOwner = false
+        self.formerOwner = owner?.pid ?? self.formerOwner
         guard let owner, case .at(let relay) = owner.relay else { return self.wait(for: owner) }
         let name = "another tickertape (pid \(owner.pid))"
         let attachment = Attachment(owner: owner, via: relay.authority)
@@ -113,7 +116,6 @@ extension ConnectionKeeper {
     /// The way through the other program's relay has ended, or did not come to be.
     func detached(_ failure: UpstreamFailure) {
         if let ownership = self.holding.ownership, ownership.claim() == .mine {
-            self.reason = self.attachment.map { "the tickertape that held the key (pid \($0.owner.pid)) has gone" }
             return self.becomeOwner()
         }
         self.isOwner = false

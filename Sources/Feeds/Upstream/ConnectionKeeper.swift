@@ -64,6 +64,8 @@ package final class ConnectionKeeper {
     var reason: String?
     /// Whether the key is this program's, as far as it knows.
     var isOwner = false
+    /// The other program that held the key when it was last asked for.
+    var formerOwner: Int32?
     /// Whose relay the trades come through, or shall.
     var attachment: Attachment?
     var follower: OwnerFollower?

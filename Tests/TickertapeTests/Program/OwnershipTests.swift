@@ -82,7 +82,7 @@ struct OwnershipTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let programs = try (0..<3).map { _ in try self.start(server, folder, relay: "127.0.0.1:0") }
-        for program in programs { #expect(await program.complains(of: "waiting"), "\(program.errors)") }
+        for program in programs { #expect(await program.complains(of: "Z waiting"), "\(program.errors)") }
         for program in programs { #expect(await program.relayPort() != nil, "\(program.errors)") }
         #expect(programs.count { $0.errors.contains("by the relay at") } == 2)
         // From the last to the first: nobody has to take over.

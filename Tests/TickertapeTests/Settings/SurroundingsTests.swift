@@ -1,4 +1,5 @@
 import Feeds
+import NIOCore
 import Testing
 
 @testable import Tickertape
