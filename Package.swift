@@ -95,7 +95,9 @@ let package = Package(
 
         .target(
             name: "TickertapeTesting",
-            dependencies: ["Market", "Wire", "WebSocket", "TLS", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix],
+            dependencies: [
+                "Market", "Wire", "WebSocket", "TLS", "Feeds", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
+            ],
             path: "Tests/Support",
             swiftSettings: house
         ),
@@ -104,6 +106,24 @@ let package = Package(
             name: "AutobahnEcho",
             dependencies: ["WebSocket", .nioCore, .nioHTTP1, .nioPosix],
             path: "Tests/AutobahnEcho",
+            swiftSettings: house
+        ),
+        // What strangers send, and the rules that hold whatever it is; `scripts/fuzz` runs it by the million.
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["WebSocket", "Market", "Wire", .nioCore, .nioEmbedded, .nioHTTP1],
+            path: "Tests/Fuzz/Targets",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/Seeded",
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets", "TickertapeTesting"],
             swiftSettings: house
         ),
         .testTarget(
@@ -150,3 +170,15 @@ let package = Package(
         ),
     ]
 )
+
+// libFuzzer brings a `main` of its own, so this links only with its flags (`scripts/fuzz`).
+if Context.environment["TICKERTAPE_LIBFUZZER"] == "1" {
+    package.targets.append(
+        .executableTarget(
+            name: "LibFuzzer",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/LibFuzzer",
+            swiftSettings: outer
+        )
+    )
+}

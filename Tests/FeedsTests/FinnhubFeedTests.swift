@@ -30,7 +30,7 @@ struct FinnhubFeedTests {
         authority: CertificateAuthority?,
         change: (inout FinnhubSettings) -> Void = { _ in }
     ) async throws -> Running {
-        var settings = FinnhubSettings(key: APIKey("a key/with=odd characters"))
+        var settings = FinnhubSettings(key: APIKey(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: authority != nil, host: "127.0.0.1", port: server.port)
         if let authority { settings.tls.trust = .certificates(pem: authority.certificatePEM) }
         settings.ladder.first = 1_000_000
@@ -77,7 +77,7 @@ struct FinnhubFeedTests {
         for await event in server.events { events.append(event) }
         #expect(
             events.prefix(3) == [
-                .opened(connection: 0, target: "/?token=a%20key%2Fwith%3Dodd%20characters"),
+                .opened(connection: 0, target: "/?token=\(Canary.percentEncoded)"),
                 .received(connection: 0, text: #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#),
                 .received(connection: 0, text: #"{"type":"subscribe","symbol":"BINANCE:ETHUSDT"}"#),
             ]
@@ -138,7 +138,7 @@ struct FinnhubFeedTests {
         let error = await #expect(throws: UpstreamFailure.self) { try await running.outcome.value }
         #expect(error?.disposition == .keyRejected)
         #expect(error?.description.contains("FINNHUB_TOKEN") == true)
-        #expect(error?.description.contains("odd") == false)
+        #expect(error?.description.contains("anary") == false)
         #expect(running.log.contents.words == ["connecting", "key-rejected"])
         try await server.stop()
     }
@@ -169,10 +169,10 @@ struct FinnhubFeedTests {
 
     @Test("shows no key that the service repeats, in a refusal, a close or an error")
     func repeatedKey() async throws {
-        let key = "a key/with=odd characters"
+        let key = Canary.key
         let server = try await ScriptedFinnhub.start { connection in
             switch connection {
-            case 0: .refuse(status: .notFound, body: "Cannot GET /?token=a%20key%2Fwith%3Dodd%20characters")
+            case 0: .refuse(status: .notFound, body: "Cannot GET /?token=\(Canary.percentEncoded)")
             case 1: .play([.send(#"{"msg":"no such key: \#(key)","type":"error"}"#), .close(.normal, "bye \(key)")])
             default: .play([.send(Self.trade)])
             }
@@ -182,7 +182,7 @@ struct FinnhubFeedTests {
         let contents = running.log.contents
         let told = contents.statuses.compactMap(\.reason) + contents.gaps.map(\.reason) + contents.frames
         #expect(told.filter { $0.contains("(the key)") }.count >= 4)
-        #expect(told.allSatisfy { !$0.contains("odd") }, "\(told)")
+        #expect(told.allSatisfy { !Canary.occurs(in: $0) }, "\(told)")
         try await self.stop(running, server)
     }
 

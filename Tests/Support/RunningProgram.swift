@@ -53,6 +53,9 @@ package final class RunningProgram: Sendable {
         process.standardOutput = output
         process.standardError = errors
         self.process = process
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        let keptOutput = Canary.file(named: "\(name).out")
+        let keptErrors = Canary.file(named: "\(name).err")
         let open = Mutex(3)
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
         let closed: @Sendable () -> Void = { [weak self] in
@@ -72,6 +75,7 @@ package final class RunningProgram: Sendable {
                 handle.readabilityHandler = nil
                 closed()
             } else {
+                try? keptOutput?.write(contentsOf: data)
                 self?.change { $0.output += String(decoding: data, as: UTF8.self) }
             }
         }
@@ -81,6 +85,7 @@ package final class RunningProgram: Sendable {
                 handle.readabilityHandler = nil
                 closed()
             } else {
+                try? keptErrors?.write(contentsOf: data)
                 self?.change { $0.errors += String(decoding: data, as: UTF8.self) }
             }
         }
@@ -96,7 +101,7 @@ package final class RunningProgram: Sendable {
     package var output: String { self.state.withLock { $0.output } }
     package var errors: String { self.state.withLock { $0.errors } }
 
-    package var processID: Int32 { self.process.processIdentifier }
+    package var processIdentifier: Int32 { self.process.processIdentifier }
 
     package func send(signal number: Int32) { kill(self.process.processIdentifier, number) }
 

@@ -1,3 +1,4 @@
+package import Feeds
 import NIOCore
 package import NIOHTTP1
 import NIOPosix
@@ -22,6 +23,8 @@ package final class ScriptedFinnhub: Sendable {
         case close(WebSocketCloseCode, String)
         /// Ends TCP without a close frame.
         case drop
+        /// Does what a fault does, now; nothing is read behind one that ends the connection.
+        case fault(ConnectionFaults.Event)
     }
 
     /// What happened, in order.
@@ -42,8 +45,12 @@ package final class ScriptedFinnhub: Sendable {
     private let shared: Shared
 
     /// Listens on a free port of 127.0.0.1; the script is asked once for each connection.
+    ///
+    /// - Parameter faults: what goes wrong beside the script, as in `tickertape serve --fault`; it counts connections
+    ///   from 1, and the script from 0.
     package static func start(
         credentials: TLSCredentials? = nil,
+        faults: FaultPlan = FaultPlan(),
         script: @escaping @Sendable (_ connection: Int) -> Part
     ) async throws -> ScriptedFinnhub {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -51,6 +58,11 @@ package final class ScriptedFinnhub: Sendable {
         let tls = try credentials.map { try TLSContext(server: TLSServerConfiguration(credentials: $0)) }
         let counter = Mutex(0)
         let open = Shared()
+        let pipeline: FaultyPipeline = {
+            var pipeline = FaultyPipeline(tls: tls)
+            pipeline.isAlwaysFaulty = true
+            return pipeline
+        }()
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -58,40 +70,36 @@ package final class ScriptedFinnhub: Sendable {
                     defer { count += 1 }
                     return count
                 }
-                open.channels.withLock { $0[connection] = channel }
-                channel.closeFuture.whenComplete { _ in
-                    open.channels.withLock { $0[connection] = nil }
-                    continuation.yield(.ended(connection: connection))
-                }
                 let part = script(connection)
-                if case .hang = part {
-                    continuation.yield(.accepted(connection: connection))
-                    return channel.eventLoop.makeSucceededVoidFuture()
-                }
                 do {
-                    if let tls {
-                        try channel.pipeline.syncOperations.addHandler(TLSHandler(context: tls, peer: nil))
+                    let (line, configured) = try pipeline.configure(
+                        channel,
+                        faults: part.isHanging ? Self.hanging : faults.connection(connection + 1),
+                        decide: { head in
+                            continuation.yield(.opened(connection: connection, target: head.uri))
+                            guard case .refuse(let status, let headers, let body) = part else { return .accept([:]) }
+                            return .refuse(status, headers: headers, body: body)
+                        },
+                        upgraded: { channel, _, _ in
+                            guard case .play(let acts) = part else { return }
+                            try channel.pipeline.syncOperations.addHandler(
+                                ScriptedHandler(acts: acts) {
+                                    continuation.yield(.received(connection: connection, text: $0))
+                                }
+                            )
+                        }
+                    )
+                    let bound = NIOLoopBound(line, eventLoop: channel.eventLoop)
+                    open.connections.withLock { $0[connection] = Shared.Connection(channel: channel, line: bound) }
+                    channel.closeFuture.whenComplete { _ in
+                        open.connections.withLock { $0[connection] = nil }
+                        continuation.yield(.ended(connection: connection))
                     }
+                    if part.isHanging { continuation.yield(.accepted(connection: connection)) }
+                    return configured
                 } catch {
                     return channel.eventLoop.makeFailedFuture(error)
                 }
-                return channel.configureWebSocketServer(
-                    settings: WebSocketSettings(role: .server),
-                    handshakeTimeout: .seconds(10),
-                    decide: { head in
-                        continuation.yield(.opened(connection: connection, target: head.uri))
-                        guard case .refuse(let status, let headers, let body) = part else { return .accept([:]) }
-                        return .refuse(status, headers: headers, body: body)
-                    },
-                    upgraded: { channel, _ in
-                        guard case .play(let acts) = part else { return }
-                        try channel.pipeline.syncOperations.addHandler(
-                            ScriptedHandler(acts: acts) {
-                                continuation.yield(.received(connection: connection, text: $0))
-                            }
-                        )
-                    }
-                )
             }
             .bind(host: "127.0.0.1", port: 0)
             .get()
@@ -104,6 +112,8 @@ package final class ScriptedFinnhub: Sendable {
             open: open
         )
     }
+
+    private static let hanging = FaultPlan([Fault(.hang(.tcp))]).connection(1)
 
     private init(
         port: Int,
@@ -123,24 +133,48 @@ package final class ScriptedFinnhub: Sendable {
 
     /// Sends a text on an open connection.
     package func send(_ text: String, on connection: Int) {
-        self.shared.channels.withLock { $0[connection] }?
+        self.shared.connections.withLock { $0[connection] }?.channel
             .writeAndFlush(WebSocketOutput.text(ByteBuffer(string: text)), promise: nil)
     }
 
     /// Ends an open connection without a close frame.
     package func drop(_ connection: Int) {
-        self.shared.channels.withLock { $0[connection] }?.close(promise: nil)
+        self.shared.connections.withLock { $0[connection] }?.channel.close(promise: nil)
+    }
+
+    /// Lets something happen to an open connection.
+    package func happen(_ event: ConnectionFaults.Event, on connection: Int) {
+        guard let channel = self.shared.connections.withLock({ $0[connection] })?.channel else { return }
+        channel.eventLoop.execute {
+            try? channel.pipeline.syncOperations.handler(type: FaultHandler.self).happen(event)
+        }
     }
 
     package func stop() async throws {
         self.continuation.finish()
         try await self.channel.close().get()
+        // What hangs or is half-open ends in no other way.
+        for connection in self.shared.connections.withLock({ Array($0.values) }) {
+            connection.channel.eventLoop.execute { connection.line.value.stop() }
+        }
         try await self.group.shutdownGracefully()
     }
 }
 
+extension ScriptedFinnhub.Part {
+    fileprivate var isHanging: Bool {
+        guard case .hang = self else { return false }
+        return true
+    }
+}
+
 private final class Shared: Sendable {
-    let channels = Mutex<[Int: any Channel]>([:])
+    struct Connection: Sendable {
+        var channel: any Channel
+        var line: NIOLoopBound<FaultyLine>
+    }
+
+    let connections = Mutex<[Int: Connection]>([:])
 }
 
 /// Plays the acts of one connection after its first request.
@@ -174,6 +208,9 @@ private final class ScriptedHandler: ChannelInboundHandler {
                 context.flush()
                 context.close(promise: nil)
                 return
+            case .fault(let event):
+                context.flush()
+                try? context.pipeline.syncOperations.handler(type: FaultHandler.self).happen(event)
             }
         }
         context.flush()

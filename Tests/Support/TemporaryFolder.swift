@@ -18,6 +18,7 @@ package struct TemporaryFolder: Sendable {
 
     /// Removes the folder and what is in it.
     package func remove() {
+        Canary.keep(folder: self.path)
         // Nothing depends on it being gone.
         try? FileManager.default.removeItem(atPath: self.path)
     }

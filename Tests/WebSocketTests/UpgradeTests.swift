@@ -183,6 +183,28 @@ private final class Upgrade {
         #expect(upgrade.error == .timedOut)
     }
 
+    @Test("An answer that comes too slowly ends at the time limit, however it trickles")
+    func trickles() throws {
+        let upgrade = try Upgrade()
+        let answer = Array(try upgrade.answer().utf8)
+        for byte in answer.prefix(19) {
+            try upgrade.receive([byte])
+            upgrade.channel.embeddedEventLoop.advanceTime(by: .milliseconds(500))
+            #expect(upgrade.result == nil)
+        }
+        try upgrade.receive([answer[19]])
+        upgrade.channel.embeddedEventLoop.advanceTime(by: .milliseconds(500))
+        #expect(upgrade.error == .unfinished)
+        #expect(!upgrade.channel.isActive)
+    }
+
+    @Test("Informational answers without end are refused, a hundred thousand in one read too")
+    func boundsInformational() throws {
+        let upgrade = try Upgrade()
+        try upgrade.receive(Array(String(repeating: "HTTP/1.1 100 \r\n\r\n", count: 100_000).utf8))
+        #expect(upgrade.error == .invalidResponse("too many informational answers"))
+    }
+
     @Test("A time limit that has passed does not touch a WebSocket that is open")
     func timerEnds() throws {
         let upgrade = try Upgrade()

@@ -1,9 +1,11 @@
 /// Finnhub's key: a secret that no description, mirror or dump shows.
 package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let secret: String
+    private let trace: KeyTrace
 
     package init(_ secret: String) {
         self.secret = secret
+        self.trace = KeyTrace(secret)
     }
 
     /// The request target that carries the key, percent-encoded (RFC 3986, 2.3). Never log it.
@@ -23,16 +25,21 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
         return target
     }
 
-    /// A text with the key left out, plain or percent-encoded: services repeat what they were sent in their refusals.
+    /// A text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their refusals.
     ///
-    /// Keys of a few bytes stay, since they are no secrets and would be found in ordinary words.
-    func redacted(_ text: String) -> String {
-        guard self.secret.utf8.count >= 8 else { return text }
-        let encoded = String(self.target(path: "").dropFirst("?token=".count))
-        return text.replacing(self.secret, with: "(the key)").replacing(encoded, with: "(the key)")
-    }
+    /// Keys of less than ``KeyTrace/length`` bytes stay, since they are no secrets and would be found in ordinary words.
+    func redacted(_ text: String) -> String { self.trace.redacted(text) }
+
+    /// Whether bytes hold the key, or eight bytes of it in a row, plain or escaped.
+    func occurs(in bytes: some Collection<UInt8>) -> Bool { self.trace.occurs(in: bytes) }
 
     package var description: String { "(a key)" }
     package var debugDescription: String { self.description }
     package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ConnectorSettings: CustomStringConvertible, CustomReflectable {
+    /// Without the target, which carries the key.
+    var description: String { "ConnectorSettings(\(self.address))" }
+    var customMirror: Mirror { Mirror(self, children: ["address": self.address]) }
 }

@@ -32,7 +32,7 @@ package final class FinnhubFeed: Service, FlowControl {
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         serviceError: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> FinnhubFeed {
-        let connector = try UpstreamConnector(settings.connector)
+        let connector = try UpstreamConnector(settings.connector, wallClock: wallClock)
         return try await loop.submit {
             let supervisor = FinnhubSupervisor(
                 settings: settings,

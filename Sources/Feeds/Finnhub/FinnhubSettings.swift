@@ -13,9 +13,13 @@ package struct FinnhubSettings: Sendable {
     package var tls = TLSClientConfiguration()
     /// Where the trades come from, as every status says.
     package var source: FeedStatus.Source = .live
-    /// The limit for name resolution and TCP together.
-    package var connectTimeout: TimeAmount = .seconds(10)
-    /// The limit from the request to the end of the answer's header.
+    /// The way to the upstream when it is not direct; used for `wss` only.
+    package var proxy: ProxyServer?
+    /// The limit for finding the addresses of the upstream's name.
+    package var dnsTimeout: TimeAmount = .seconds(5)
+    /// The limit for connecting to one of them, all together.
+    package var tcpTimeout: TimeAmount = .seconds(5)
+    /// The limit from the request to the end of the answer's header; a proxy has the same before.
     package var upgradeTimeout: TimeAmount = .seconds(10)
     /// The limit of one message.
     package var maximumMessageBytes = 1 << 20
@@ -42,8 +46,10 @@ extension FinnhubSettings {
         return ConnectorSettings(
             address: self.upstream,
             target: self.key.target(path: self.upstream.path),
+            proxy: self.proxy,
             tls: self.tls,
-            connectTimeout: self.connectTimeout,
+            dnsTimeout: self.dnsTimeout,
+            tcpTimeout: self.tcpTimeout,
             upgradeTimeout: self.upgradeTimeout,
             webSocket: webSocket
         )

@@ -66,7 +66,9 @@ final class FinnhubSupervisor {
         keeper.report = { [weak self] phase, reason in self?.report(phase, reason: reason) }
         keeper.holding = self.settings.holding
         let settings = self.settings
-        keeper.relayConnector = { try UpstreamConnector(settings.connector(to: $0, path: $1)) }
+        keeper.relayConnector = { [wallClock] relay, path in
+            try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
+        }
         keeper.attachmentChanged = { [weak self] in self?.attachmentChanged($0) }
         keeper.gapFound = { [weak self] in self?.ownerGapFound($0) }
         self.keeper = keeper

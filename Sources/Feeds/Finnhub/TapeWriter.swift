@@ -18,7 +18,7 @@ final class TapeWriter {
     private(set) var malformedElements = 0
     private(set) var malformedFrames = 0
 
-    /// - Parameter key: what no reader shall see, should the service repeat it in an error.
+    /// - Parameter key: what no reader shall see, should the service repeat it in any frame.
     init(epoch: UInt64, readers: [any TapeReader], key: APIKey? = nil) {
         self.key = key
         self.tape = Tape(epoch: epoch)
@@ -30,8 +30,13 @@ final class TapeWriter {
     /// Takes one text frame of the current read.
     func take(_ bytes: ByteBuffer) -> FinnhubMessage {
         let first = self.trades.count
+        let known = self.symbols.count
         var bytes = bytes
         var message = self.parser.parse(bytes, symbols: &self.symbols, into: &self.trades)
+        // A frame of the usual shape and with known symbols has no room for a key.
+        if let key, !self.parser.wasExact || self.symbols.count != known {
+            self.leaveOut(key, of: &bytes, &message, first: first, known: known)
+        }
         var isWhole = true
         switch message {
         case .trade(_, let skipped):
@@ -40,16 +45,48 @@ final class TapeWriter {
         case .malformed:
             self.malformedFrames += 1
             isWhole = false
-        case .error(let text):
-            if let safe = self.key?.redacted(text), safe != text {
-                message = .error(safe)
-                bytes = FinnhubEncoder.error(safe)
-            }
-        case .ping, .news, .unknown:
+        case .ping, .error, .news, .unknown:
             break
         }
         self.frames.append(TapeBatch.Frame(bytes: bytes, trades: first..<self.trades.count, isWhole: isWhole))
         return message
+    }
+
+    /// Takes the key out of a frame that repeats it: out of the bytes that the readers get, the message and the symbols.
+    ///
+    /// - Parameters:
+    ///   - first: the first of the frame's trades.
+    ///   - known: how many symbols there were before the frame.
+    private func leaveOut(
+        _ key: APIKey,
+        of bytes: inout ByteBuffer,
+        _ message: inout FinnhubMessage,
+        first: Int,
+        known: Int
+    ) {
+        if self.symbols.names[known...].contains(where: { key.occurs(in: $0.utf8) }) {
+            let names = self.symbols.names[..<known]
+            self.symbols = SymbolTable()
+            for name in names { _ = self.symbols.intern(name) }
+            self.trades.removeLast(self.trades.count - first)
+            message = .malformed(reason: "the key as a symbol")
+            bytes = FinnhubEncoder.redacted
+            return
+        }
+        guard key.occurs(in: bytes.readableBytesView) else { return }
+        switch message {
+        case .error(let text):
+            message = .error(key.redacted(text))
+            bytes = FinnhubEncoder.error(key.redacted(text))
+        case .trade:
+            bytes = ByteBuffer()
+            FinnhubEncoder.trade(self.trades[first...], symbols: self.symbols, into: &bytes)
+        case .unknown(let type):
+            message = .unknown(type: key.redacted(type))
+            bytes = FinnhubEncoder.redacted
+        case .ping, .news, .malformed:
+            bytes = FinnhubEncoder.redacted
+        }
     }
 
     /// The trades of the current read so far.

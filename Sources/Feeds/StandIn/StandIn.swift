@@ -22,6 +22,15 @@ package struct StandInSettings: Sendable {
     /// The interval of WebSocket pings; `nil` for a client that may hold back for long.
     package var keepaliveInterval: TimeAmount?
     package var symbolLimit = 50
+    /// What goes wrong, and when.
+    package var faults = FaultPlan()
+    /// What becomes of two connections with one key; `nil` lets both live.
+    package var oneConnectionPerKey: KeyHolders.Rule?
+    /// Connections at a time; beyond it a client is cut off at once. Each takes two file descriptors.
+    package var connectionLimit = 250
+    /// Hears of every fault that decides how a connection opens or happens at a moment: the connection's number, counted
+    /// from 1, and the fault.
+    package var faultHappened: @Sendable (_ connection: Int, _ fault: String) -> Void = { _, _ in }
 
     package init() {}
 }
@@ -32,17 +41,12 @@ package final class StandIn: Sendable {
     package static let endOfRecording = "end of the recording"
 
     private let channel: any Channel
-    private let connections: NIOLoopBound<Connections>
+    private let clients: NIOLoopBound<StandInClients>
     private let goPromise: EventLoopPromise<Void>
 
-    /// What is open, so that a stop can end it.
-    final class Connections {
-        var open: [ObjectIdentifier: any Channel] = [:]
-    }
-
-    private init(channel: any Channel, connections: NIOLoopBound<Connections>, goPromise: EventLoopPromise<Void>) {
+    private init(channel: any Channel, clients: NIOLoopBound<StandInClients>, goPromise: EventLoopPromise<Void>) {
         self.channel = channel
-        self.connections = connections
+        self.clients = clients
         self.goPromise = goPromise
     }
 
@@ -71,45 +75,50 @@ package final class StandIn: Sendable {
         let context = tls
         let goPromise = loop.makePromise(of: Void.self)
         if !settings.waitsForGo { goPromise.succeed(()) }
-        let connections = try await loop.submit { NIOLoopBound(Connections(), eventLoop: loop) }.get()
+        let clients = try await loop.submit { NIOLoopBound(StandInClients(settings), eventLoop: loop) }.get()
         var keepalive = WebSocketSettings(role: .server)
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may hold back for long may be long in coming to the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
-        let webSocket = keepalive
+        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive)
         let channel = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                connections.value.open[ObjectIdentifier(channel)] = channel
-                channel.closeFuture.whenComplete { _ in
-                    connections.value.open[ObjectIdentifier(channel)] = nil
+                guard let number = clients.value.accepted() else {
+                    logger.warning("A client is one too many", metadata: ["limit": "\(settings.connectionLimit)"])
+                    return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
                 }
-                if let context {
-                    do {
-                        try channel.pipeline.syncOperations.addHandler(TLSHandler(context: context, peer: nil))
-                    } catch {
-                        return channel.eventLoop.makeFailedFuture(error)
-                    }
+                channel.closeFuture.assumeIsolated().whenComplete { _ in clients.value.ended(number) }
+                let faults = settings.faults.connection(number)
+                if faults.opening != .normal { settings.faultHappened(number, "\(faults.opening)") }
+                do {
+                    let (line, configured) = try pipeline.configure(
+                        channel,
+                        faults: faults,
+                        told: { settings.faultHappened(number, "\($0)") },
+                        decide: { head in clients.value.decide(head) },
+                        upgraded: { channel, head, line in
+                            clients.value.opened(number, head)
+                            let handler = StandInHandler(
+                                settings: settings,
+                                recording: recording,
+                                line: line.value,
+                                go: goPromise.futureResult,
+                                wallClock: wallClock,
+                                logger: logger
+                            )
+                            try channel.pipeline.syncOperations.addHandler(handler)
+                        }
+                    )
+                    clients.value.add(number, line)
+                    return configured
+                } catch {
+                    return channel.eventLoop.makeFailedFuture(error)
                 }
-                return channel.configureWebSocketServer(
-                    settings: webSocket,
-                    handshakeTimeout: .seconds(10),
-                    decide: { head in Self.decide(head) },
-                    upgraded: { channel, _ in
-                        let handler = StandInHandler(
-                            settings: settings,
-                            recording: recording,
-                            go: goPromise.futureResult,
-                            wallClock: wallClock,
-                            logger: logger
-                        )
-                        try channel.pipeline.syncOperations.addHandler(handler)
-                    }
-                )
             }
             .bind(host: host, port: port)
             .get()
-        return StandIn(channel: channel, connections: connections, goPromise: goPromise)
+        return StandIn(channel: channel, clients: clients, goPromise: goPromise)
     }
 
     /// Lets the replay begin where it waits for that.
@@ -119,23 +128,9 @@ package final class StandIn: Sendable {
 
     /// Stops listening and ends every connection.
     package func stop() async {
-        let connections = self.connections
+        let clients = self.clients
         self.goPromise.succeed(())
         try? await self.channel.close().get()
-        try? await self.channel.eventLoop.submit {
-            for channel in connections.value.open.values { channel.close(promise: nil) }
-        }.get()
-    }
-
-    /// Answers as the real service: any key is good enough, none is not.
-    private static func decide(_ head: HTTPRequestHead) -> WebSocketServerDecision {
-        let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let hasToken = query.split(separator: "&").contains { $0.hasPrefix("token=") && $0.count > "token=".count }
-        if hasToken || head.headers.contains(name: "X-Finnhub-Token") { return .accept([:]) }
-        return .refuse(
-            .unauthorized,
-            headers: ["Content-Type": "application/json"],
-            body: "{\"error\":\"Invalid API key\"}"
-        )
+        try? await self.channel.eventLoop.submit { clients.value.stop() }.get()
     }
 }

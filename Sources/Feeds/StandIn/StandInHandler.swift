@@ -26,6 +26,7 @@ final class StandInHandler: ChannelInboundHandler {
 
     private let settings: StandInSettings
     private let recording: RecordingFile
+    private let line: FaultyLine?
     private let go: EventLoopFuture<Void>
     private let wallClock: @Sendable () -> Int64
     private let logger: Logger
@@ -45,12 +46,14 @@ final class StandInHandler: ChannelInboundHandler {
     init(
         settings: StandInSettings,
         recording: RecordingFile,
+        line: FaultyLine? = nil,
         go: EventLoopFuture<Void>,
         wallClock: @escaping @Sendable () -> Int64,
         logger: Logger
     ) {
         self.settings = settings
         self.recording = recording
+        self.line = line
         self.go = go
         self.wallClock = wallClock
         self.logger = logger
@@ -63,8 +66,7 @@ final class StandInHandler: ChannelInboundHandler {
         let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
         let interval = self.settings.pingInterval
         self.pings = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-            loopBound.value.write(FinnhubEncoder.ping)
-            loopBound.value.context?.flush()
+            loopBound.value.ping()
         }
     }
 
@@ -79,7 +81,7 @@ final class StandInHandler: ChannelInboundHandler {
         case .none: break
         case .error(let text):
             // Who asks without reading the answers does not get more of them to keep.
-            if context.channel.isWritable { self.write(FinnhubEncoder.error(text)) }
+            if self.hasRoom(context) { self.write(FinnhubEncoder.error(text)) }
         }
     }
 
@@ -92,7 +94,7 @@ final class StandInHandler: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { self.pump() }
+        if self.hasRoom(context) { self.pump() }
         context.fireChannelWritabilityChanged()
     }
 
@@ -103,6 +105,13 @@ final class StandInHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
+    }
+
+    private func ping() {
+        // Who does not read gets no more of them to keep.
+        guard let context, self.hasRoom(context) else { return }
+        self.write(FinnhubEncoder.ping)
+        context.flush()
     }
 
     private func begin(on loop: any EventLoop) {
@@ -133,8 +142,8 @@ final class StandInHandler: ChannelInboundHandler {
         guard case .playing = self.state, let context, self.timer == nil else { return }
         var written = 0
         defer { if written > 0 { context.flush() } }
-        while context.channel.isWritable {
-            let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        while self.hasRoom(context) {
+            let now = Int64(context.eventLoop.now.uptimeNanoseconds)
             guard let frame = self.peek() else { return }
             let due = self.pacer.due(recorded: frame.at, now: now)
             if due > now {
@@ -149,6 +158,10 @@ final class StandInHandler: ChannelInboundHandler {
                 return
             }
         }
+    }
+
+    private func hasRoom(_ context: ChannelHandlerContext) -> Bool {
+        context.channel.isWritable && self.line?.hasRoom ?? true
     }
 
     /// The next frame of the recording, which begins anew where it is told to loop.

@@ -17,7 +17,12 @@ package final class StreamFeed: Service {
         package var relay: UpstreamAddress
         /// The symbols to watch; none means all that the relay has.
         package var symbols: [String]
+        /// The way to the relay when it is not direct; used for `wss` only.
+        package var proxy: ProxyServer?
         package var tls = TLSClientConfiguration()
+        package var dnsTimeout: TimeAmount = .seconds(5)
+        package var tcpTimeout: TimeAmount = .seconds(5)
+        package var upgradeTimeout: TimeAmount = .seconds(5)
         package var pingInterval: TimeAmount = .seconds(20)
         package var pongTimeout: TimeAmount = .seconds(10)
         package var ladder: ReconnectLadder.Settings
@@ -62,11 +67,14 @@ package final class StreamFeed: Service {
             ConnectorSettings(
                 address: settings.relay,
                 target: settings.relay.path == "/" ? "/v1/stream" : settings.relay.path,
+                proxy: settings.proxy,
                 tls: settings.tls,
-                connectTimeout: .seconds(5),
-                upgradeTimeout: .seconds(5),
+                dnsTimeout: settings.dnsTimeout,
+                tcpTimeout: settings.tcpTimeout,
+                upgradeTimeout: settings.upgradeTimeout,
                 webSocket: webSocket
-            )
+            ),
+            wallClock: wallClock
         )
         return try await loop.submit {
             let keeper = ConnectionKeeper(

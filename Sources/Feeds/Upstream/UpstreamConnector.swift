@@ -11,26 +11,40 @@ struct ConnectorSettings: Sendable {
     var address: UpstreamAddress
     /// The request target; may carry a key, so it is never logged.
     var target: String
+    /// The way there when it is not direct; used for `wss` only.
+    var proxy: ProxyServer?
     /// Used for `wss` only.
     var tls: TLSClientConfiguration
-    /// The limit for name resolution and TCP together.
-    var connectTimeout: TimeAmount
+    /// The limit for finding the addresses of the name.
+    var dnsTimeout: TimeAmount
+    /// The limit for all addresses together.
+    var tcpTimeout: TimeAmount
+    /// The limit for the answer to the WebSocket request, and for a proxy's answer before it.
     var upgradeTimeout: TimeAmount
     var webSocket: WebSocketSettings
 }
 
-/// The way from an address to an open WebSocket: name, TCP, TLS, upgrade, each with its limit.
+/// The way from an address to an open WebSocket: name, TCP, perhaps a proxy, TLS, upgrade, each with its limit.
 ///
 /// Made once for all connections, so that TLS sessions are resumed.
 final class UpstreamConnector: Sendable {
     private let settings: ConnectorSettings
+    private let resolver: NameResolver
+    /// Nanoseconds since 1970; for a service that says until when to wait.
+    private let wallClock: @Sendable () -> Int64
     /// Nothing where there is no TLS, and after a refused certificate: then the trust is read anew, which a person may
     /// have mended meanwhile.
     private let tls: Mutex<TLSContext?>
 
     /// - Throws: ``TLSError`` when the trust roots cannot be used.
-    init(_ settings: ConnectorSettings) throws(TLSError) {
+    init(
+        _ settings: ConnectorSettings,
+        resolver: NameResolver = .system,
+        wallClock: @escaping @Sendable () -> Int64
+    ) throws(TLSError) {
         self.settings = settings
+        self.resolver = resolver
+        self.wallClock = wallClock
         self.tls = Mutex(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
     }
 
@@ -48,57 +62,84 @@ final class UpstreamConnector: Sendable {
     ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
     ///     sent.
     ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered.
+    /// - Returns: a future that fails with ``UpstreamFailure``.
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
         connected: @escaping (any Channel) throws -> Void
     ) -> EventLoopFuture<Void> {
-        let address = self.settings.address
         let tls: TLSContext?
         do throws(TLSError) {
             tls = try self.tlsContext()
         } catch {
-            return loop.makeFailedFuture(error)
+            return loop.makeFailedFuture(UpstreamFailure(error))
         }
+        let route = Route(self.settings)
         let reached = NIOLoopBound(reached, eventLoop: loop)
         let connected = NIOLoopBound(connected, eventLoop: loop)
-        return ClientBootstrap(group: loop)
-            .connectTimeout(self.settings.connectTimeout)
-            .channelInitializer { channel in
-                // Called for every address that is raced; only the winner's handlers are asked for below.
-                channel.eventLoop.makeCompletedFuture {
-                    guard let tls else { return }
-                    let peer: TLSPeerName = address.isIPAddress ? .address(address.host) : .host(address.host)
-                    try channel.pipeline.syncOperations.addHandler(TLSHandler(context: tls, peer: peer))
-                    try channel.pipeline.syncOperations.addHandler(TLSReadiness(on: channel.eventLoop))
+        return self.reach(route, on: loop).flatMap { channel in
+            channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
+                self.openTunnel(channel, route: route)
+            }.flatMap {
+                self.secure(channel, with: tls, route: route)
+            }.flatMap {
+                channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
+                    try connected.value(channel)
                 }
+            }.flatMapErrorThrowing { error in
+                channel.close(promise: nil)
+                throw self.failure(error, route: route)
             }
-            .connect(host: address.host, port: address.port)
-            .flatMapErrorThrowing { error in throw UpstreamFailure(connecting: error, to: address) }
-            .flatMap { channel in
-                channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
-                    self.secured(channel)
-                }.flatMap {
-                    channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
-                        try connected.value(channel)
+        }
+    }
+
+    /// Finds the addresses and connects to the first of them that answers.
+    private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
+        let tcpTimeout = self.settings.tcpTimeout
+        return self.resolver.addresses(of: route.host, port: route.port, within: self.settings.dnsTimeout, on: loop)
+            .flatMapErrorThrowing { error in throw UpstreamFailure(naming: error, on: route) }
+            .flatMap { addresses in
+                // What NIO's connector adds to a race of its own is the limit for all of them together.
+                ClientBootstrap(group: loop)
+                    .connectTimeout(tcpTimeout)
+                    .resolver(KnownAddresses(addresses: addresses, loop: loop))
+                    .connect(host: route.host, port: route.port)
+                    .flatMapErrorThrowing { error in
+                        throw UpstreamFailure(connecting: error, on: route, addresses: addresses, within: tcpTimeout)
                     }
-                }.flatMapErrorThrowing { error in
-                    channel.close(promise: nil)
-                    if let error = error as? TLSError, error.kind == .certificateRefused {
-                        self.tls.withLock { $0 = nil }
-                    }
-                    throw error
-                }
             }
     }
 
-    private func secured(_ channel: any Channel) -> EventLoopFuture<Void> {
-        guard self.settings.address.isEncrypted else { return channel.eventLoop.makeSucceededVoidFuture() }
-        do {
-            return try channel.pipeline.syncOperations.handler(type: TLSReadiness.self).secured.futureResult
-        } catch {
-            return channel.eventLoop.makeFailedFuture(error)
+    private func openTunnel(_ channel: any Channel, route: Route) -> EventLoopFuture<Void> {
+        guard let proxy = route.proxy else { return channel.eventLoop.makeSucceededVoidFuture() }
+        let limit = self.settings.upgradeTimeout
+        var request = TunnelRequest(host: route.address.host, port: route.address.port)
+        request.credentials = proxy.credentials.map { ($0.user, $0.password) }
+        request.timeout = limit
+        let now = self.wallClock()
+        return channel.openTunnel(request).flatMapErrorThrowing { error in
+            guard let error = error as? WebSocketUpgradeError else { throw error }
+            throw UpstreamFailure(tunnel: error, on: route, within: limit, now: now)
         }
+    }
+
+    private func secure(_ channel: any Channel, with tls: TLSContext?, route: Route) -> EventLoopFuture<Void> {
+        guard let tls else { return channel.eventLoop.makeSucceededVoidFuture() }
+        // Nothing would ever happen on a channel that is gone.
+        guard channel.isActive else { return channel.eventLoop.makeFailedFuture(ChannelError.eof) }
+        let host = route.address.host
+        let readiness = TLSReadiness(on: channel.eventLoop)
+        do {
+            // The handshake starts as the handler is added, and may fail there and then.
+            try channel.pipeline.syncOperations.addHandler(readiness)
+            try channel.pipeline.syncOperations.addHandler(
+                TLSHandler(context: tls, peer: route.address.isIPAddress ? .address(host) : .host(host)),
+                position: .before(readiness)
+            )
+        } catch {
+            readiness.secured.fail(error)
+        }
+        return readiness.secured.futureResult
     }
 
     private var request: WebSocketClientRequest {
@@ -109,6 +150,45 @@ final class UpstreamConnector: Sendable {
         request.timeout = self.settings.upgradeTimeout
         return request
     }
+
+    private func failure(_ error: any Error, route: Route) -> UpstreamFailure {
+        if let error = error as? TLSError, error.kind == .certificateRefused {
+            self.tls.withLock { $0 = nil }
+        }
+        var failure: UpstreamFailure
+        switch error {
+        case let error as UpstreamFailure: return error
+        case let error as WebSocketUpgradeError:
+            failure = UpstreamFailure(upgrade: error, within: self.settings.upgradeTimeout, now: self.wallClock())
+        default: failure = UpstreamFailure(error)
+        }
+        if let proxy = route.proxy { failure.description += " (through the proxy \(proxy))" }
+        return failure
+    }
+}
+
+/// By which way an address is reached.
+struct Route: Sendable {
+    let address: UpstreamAddress
+    let proxy: ProxyServer?
+
+    init(_ settings: ConnectorSettings) {
+        self.address = settings.address
+        // `ws` goes to this machine only, where no proxy is.
+        self.proxy = settings.address.isEncrypted ? settings.proxy : nil
+    }
+
+    /// Where TCP goes.
+    var host: String { self.proxy?.host ?? self.address.host }
+    var port: Int { self.proxy?.port ?? self.address.port }
+
+    /// Where TCP goes, in words.
+    var place: String {
+        self.proxy.map { "the proxy \($0)" } ?? "\(self.address.host) port \(self.address.port)"
+    }
+
+    /// The setting that a person would look at.
+    var cure: String { self.proxy == nil ? "the upstream address" : "HTTPS_PROXY or upstream.proxy" }
 }
 
 /// The waiter behind ``TLSHandler``: completes a promise when the handshake is over, then leaves.

@@ -1,5 +1,4 @@
 import Glibc
-package import NIOHTTP1
 import NIOCore
 import NIOPosix
 import TLS
@@ -22,52 +21,13 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
     package var disposition: Disposition
     /// One line with the cure where there is one; never holds a key.
     package var description: String
+    /// For how long whoever answered asks not to be asked again, in nanoseconds; more than 0, at most
+    /// ``RetryAfter/limit``.
+    package var retryAfter: Int64?
 
     package init(_ description: String, disposition: Disposition = .retry) {
         self.description = description
         self.disposition = disposition
-    }
-}
-
-extension UpstreamFailure {
-    /// The meaning of an answer that is not 101 (`reference`: what Finnhub and its edge are known to send).
-    ///
-    /// - Parameter retryAfter: the value of `Retry-After`, if there is one.
-    package init(status: HTTPResponseStatus, retryAfter: String?, body: String) {
-        let code = Int(status.code)
-        let words = Self.firstLine(of: body)
-        let detail = words.isEmpty ? "" : ": \(words)"
-        switch code {
-        case 401, 403:
-            self.init(
-                "the key was rejected (HTTP \(code)\(detail)): check FINNHUB_TOKEN, --token-file or `token` in the config",
-                disposition: .keyRejected
-            )
-        case 429:
-            // Finnhub also answers 429 to an empty key, and says so in the body.
-            let cure = words.contains("sign up") ? "; is the key set?" : "; is the key in use elsewhere?"
-            let seconds = retryAfter.flatMap { Int64($0) }.flatMap { (1...86_400).contains($0) ? $0 : nil }
-            self.init(
-                "too many connections (HTTP 429\(detail))\(cure)",
-                disposition: .rateLimited(retryAfter: seconds.map { $0 * 1_000_000_000 })
-            )
-        case 200..<300:
-            self.init("the service answered HTTP \(code) instead of opening a WebSocket\(detail)")
-        case 300..<400:
-            self.init("the service redirects (HTTP \(code)), which is not followed: check the upstream address")
-        case 500..<600:
-            self.init("the service is down (HTTP \(code)\(detail))")
-        default:
-            self.init("the service refused the connection (HTTP \(code)\(detail))")
-        }
-    }
-
-    /// The start of a body as one printable line; a page of HTML is only named.
-    private static func firstLine(of body: String) -> String {
-        let trimmed = body.drop { $0.isWhitespace }
-        if trimmed.first == "<" { return "a page of HTML" }
-        let line = trimmed.prefix { !$0.isNewline }
-        return String(line.unicodeScalars.prefix(120).map { $0.value < 0x20 || $0.value == 0x7f ? " " : Character($0) })
     }
 }
 
@@ -80,38 +40,13 @@ extension UpstreamFailure {
         case let error as TLSError:
             self.init(tls: error)
         case let error as WebSocketUpgradeError:
-            self.init(upgrade: error)
+            self.init(upgrade: error, within: nil, now: 0)
         case let error as IOError:
             self.init("the connection broke: \(Self.words(of: error))")
         case ChannelError.eof, ChannelError.alreadyClosed, ChannelError.ioOnClosedChannel:
             self.init("the service closed the connection without an answer")
         default:
             self.init("the connection failed: \(error)")
-        }
-    }
-
-    /// No TCP connection came to be.
-    init(connecting error: any Error, to address: UpstreamAddress) {
-        let place = "\(address.host) port \(address.port)"
-        switch error {
-        case ChannelError.connectTimeout:
-            self.init("no answer from \(place): is the network up?")
-        case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-            let isRefused = error.connectionErrors.allSatisfy {
-                ($0.error as? IOError)?.errnoCode == ECONNREFUSED
-            }
-            let words = error.connectionErrors.first.map { Self.words(of: $0.error) } ?? ""
-            self.init(
-                isRefused
-                    ? "\(place) refuses connections: is the service running there?"
-                    : "cannot connect to \(place): \(words)"
-            )
-        case is NIOConnectionError, is SocketAddressError:
-            self.init("the name \(address.host) cannot be resolved: check the network and the upstream address")
-        case let error as IOError:
-            self.init("cannot connect to \(place): \(Self.words(of: error))")
-        default:
-            self.init("cannot connect to \(place): \(error)")
         }
     }
 
@@ -130,7 +65,7 @@ extension UpstreamFailure {
     }
 
     private init(_ closure: WebSocketClosure) {
-        let reason = closure.reason.isEmpty ? "" : ": \(Self.firstLine(of: closure.reason))"
+        let reason = closure.reason.isEmpty ? "" : ": \(AnswerText.line(of: closure.reason))"
         switch closure.cause {
         case .peerClosed:
             self.init(
@@ -147,12 +82,20 @@ extension UpstreamFailure {
         }
     }
 
-    private init(upgrade error: WebSocketUpgradeError) {
+    /// No WebSocket came of a connection.
+    ///
+    /// - Parameters:
+    ///   - limit: the time that the service had.
+    ///   - now: nanoseconds since 1970.
+    init(upgrade error: WebSocketUpgradeError, within limit: TimeAmount?, now: Int64) {
+        let time = limit.map { "within \($0.words)" } ?? "in time"
         switch error {
         case .refused(let status, let headers, let body):
-            self.init(status: status, retryAfter: headers.first(name: "Retry-After"), body: body)
+            self.init(status: status, headers: headers, body: body, now: now)
         case .timedOut:
-            self.init("the service did not open the WebSocket in time")
+            self.init("the service did not open the WebSocket \(time): no answer came")
+        case .unfinished:
+            self.init("the service did not open the WebSocket \(time): its answer began and did not end")
         case .invalidResponse(let reason):
             self.init("the service's answer is no WebSocket handshake: \(reason)")
         case .headersTooLarge:
@@ -176,7 +119,8 @@ extension UpstreamFailure {
         }
     }
 
-    private static func words(of error: any Error) -> String {
+    /// An error in the system's words, without the calls and numbers around them.
+    static func words(of error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
     }
@@ -186,5 +130,14 @@ extension WebSocketClosure {
     /// Whether a stand-in says that its recording is over.
     var isEndOfRecording: Bool {
         self.cause == .peerClosed && self.code == .normal && self.reason == StandIn.endOfRecording
+    }
+}
+
+extension TimeAmount {
+    /// `5 s`, `250 ms`.
+    var words: String {
+        let nanoseconds = self.nanoseconds
+        if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000) s" }
+        return "\(nanoseconds / 1_000_000) ms"
     }
 }

@@ -9,7 +9,7 @@ extension Assembly {
             try await Self.demo(settings)
             return
         }
-        try await TickerProgram(settings: settings, feed: FinnhubSettings(settings, token: token)).run()
+        try await TickerProgram(settings: settings, feed: try .live(settings, token: token)).run()
     }
 
     /// Replays the bundled recording over and over, marked as what it is.

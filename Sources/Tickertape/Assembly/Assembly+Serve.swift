@@ -16,6 +16,13 @@ extension Assembly {
         var standInSettings = StandInSettings()
         standInSettings.speed = order.speed.factor
         standInSettings.keepaliveInterval = .seconds(20)
+        standInSettings.faults = order.faults
+        standInSettings.oneConnectionPerKey = order.oneConnectionPerKey
+        standInSettings.symbolLimit = order.symbolLimit
+        standInSettings.connectionLimit = order.connectionLimit
+        standInSettings.faultHappened = { connection, fault in
+            Console.complain("connection \(connection): \(fault)")
+        }
         if order.isEncrypted {
             standInSettings.credentials = try authority.issue(for: order.listen.host)
             if let path = order.authorityOut { try NewFile.write(authority.certificatePEM, to: path) }

@@ -34,6 +34,9 @@ extension Assembly {
             symbols: symbols
         )
         feedSettings.tls = settings.tlsConfiguration
+        feedSettings.proxy = try settings.proxyServer(for: url)
+        feedSettings.dnsTimeout = settings.handshake.dns
+        feedSettings.tcpTimeout = settings.handshake.tcp
         let display = shown.display
         let feed = try await StreamFeed.make(
             settings: feedSettings,

@@ -18,7 +18,8 @@ extension FinnhubSettings {
         )
         self.symbols = settings.symbols
         self.tls = settings.tlsConfiguration
-        self.connectTimeout = settings.handshake.dns + settings.handshake.tcp
+        self.dnsTimeout = settings.handshake.dns
+        self.tcpTimeout = settings.handshake.tcp
         self.upgradeTimeout = settings.handshake.upgrade
         self.maximumMessageBytes = settings.upstream.maxMessage
         self.pingInterval = settings.upstream.pingInterval
@@ -29,6 +30,15 @@ extension FinnhubSettings {
 }
 
 extension FinnhubSettings {
+    /// The settings for the market itself, which may be behind a proxy.
+    ///
+    /// - Throws: ``OperatorError`` when the proxy is none that can be used.
+    static func live(_ settings: Settings, token: Secret) throws(OperatorError) -> FinnhubSettings {
+        var live = FinnhubSettings(settings, token: token)
+        live.proxy = try settings.proxyServer(for: settings.upstream.url)
+        return live
+    }
+
     /// Finds out whether the trust roots can be used, before anything is opened or made.
     ///
     /// - Throws: ``OperatorError`` with what to change.
@@ -95,6 +105,15 @@ extension RelayError {
 }
 
 extension Settings {
+    /// The proxy through which an address is reached; `nil` for the direct way.
+    func proxyServer(for url: StreamURL) throws(OperatorError) -> ProxyServer? {
+        guard let proxy = try self.proxy(for: url)?.proxy else { return nil }
+        let credentials = proxy.login.map {
+            ProxyServer.Credentials(user: $0.user.reveal(), password: $0.password.reveal())
+        }
+        return ProxyServer(host: proxy.host, port: proxy.port, credentials: credentials)
+    }
+
     /// Whether the person asked for a log, rather than getting the default one.
     var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
 

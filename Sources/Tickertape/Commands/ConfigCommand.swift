@@ -30,9 +30,21 @@ struct ConfigCommand: SettingsCommand {
             + Setting.all.map { setting in
                 let origin = loaded.settings.origin(of: setting)
                 guard setting.isSecret else {
-                    return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))"
+                    let more = setting.key == Setting.upstreamProxy.key ? self.route(of: loaded.settings) : ""
+                    return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))\(more)"
                 }
                 return "\(setting.key): \(loaded.settings.token == nil ? "not set" : "set") (\(origin))"
             }
+    }
+
+    /// What `auto` comes to, which depends on variables that are no settings.
+    private static func route(of settings: Settings) -> String {
+        guard case .auto = settings.upstream.proxy else { return "" }
+        do throws(OperatorError) {
+            guard let (proxy, origin) = try settings.proxy(for: settings.upstream.url) else { return "; no proxy" }
+            return "; \(proxy) (from \(origin))"
+        } catch {
+            return "; \(error.message)"
+        }
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+package import Feeds
+import NIOCore
 
 /// Offers a recording to other programs as if it were the service.
 struct ServeCommand: SettingsCommand {
@@ -13,6 +15,14 @@ struct ServeCommand: SettingsCommand {
               tickertape serve btc.jsonl --ca-out ca.pem
               FINNHUB_TOKEN=any tickertape --upstream wss://127.0.0.1:8443 --ca-file ca.pem
               tickertape serve btc.jsonl --plain --listen 127.0.0.1:9000 --speed max
+              tickertape serve btc.jsonl --plain --fault status=429,retry-after=30@1 --fault drop@10s-20s
+
+            FAULTS: --fault FAULT[@WHEN]..., as often as you like. WHEN is connections, counted from 1 (@1, @1-3, @2-), \
+            or a time after the WebSocket opened (@10s, @10s-20s), or one of each (@2@10s); without it, every \
+            connection, and at once. What happens at a moment happens at a moment that --seed picks within a span; what \
+            lasts lasts for that span. P is a probability per frame of trades. A value with a comma or an @ of its own \
+            stands in double quotes.
+            \(Fault.manual.map { "  \($0.form)\n      \($0.meaning)" }.joined(separator: "\n"))
             """
     )
 
@@ -34,6 +44,50 @@ struct ServeCommand: SettingsCommand {
     )
     var authorityOut: String?
 
+    @Option(
+        name: .customLong("fault"),
+        help: ArgumentHelp("What goes wrong, and when; see FAULTS. May be given often.", valueName: "fault"),
+        transform: Self.fault
+    )
+    var faults: [Fault] = []
+
+    @Option(help: ArgumentHelp("What the chances and moments of --fault and --jitter are drawn from.", valueName: "n"))
+    var seed: UInt64 = 1
+
+    @Option(
+        help: ArgumentHelp("Send everything so much later (default: 0).", valueName: "duration"),
+        transform: Self.delay
+    )
+    var latency = TimeAmount.zero
+
+    @Option(
+        help: ArgumentHelp("And by chance up to so much later still, in order (default: 0).", valueName: "duration"),
+        transform: Self.delay
+    )
+    var jitter = TimeAmount.zero
+
+    @Option(
+        name: .customLong("one-per-key"),
+        help: ArgumentHelp(
+            "Allow one connection per key, as the real service: on a second one throw out both, throw out the older, or"
+                + " refuse the newer with 429.",
+            valueName: "both|older|refuse"
+        )
+    )
+    var onePerKey: OnePerKey?
+
+    @Option(
+        name: .customLong("symbol-limit"),
+        help: ArgumentHelp("Symbols that a connection may subscribe to.", valueName: "n")
+    )
+    var symbolLimit = 50
+
+    @Option(
+        name: .customLong("max-connections"),
+        help: ArgumentHelp("Connections at a time; more are cut off at once.", valueName: "n")
+    )
+    var connectionLimit = 250
+
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] { [self.common] }
@@ -45,20 +99,51 @@ struct ServeCommand: SettingsCommand {
         if self.plain && self.authorityOut != nil {
             throw ValidationError("--ca-out writes a certificate, and --plain has none; leave one of them out.")
         }
+        if self.plain && self.faults.contains(where: \.needsTLS) {
+            throw ValidationError("a fault in the TLS handshake (=tls) needs TLS, and --plain has none.")
+        }
+        guard (1...100_000).contains(self.symbolLimit), (1...100_000).contains(self.connectionLimit) else {
+            throw ValidationError("--symbol-limit and --max-connections are numbers from 1 to 100000.")
+        }
+    }
+
+    @Sendable private static func fault(_ text: String) throws -> Fault {
+        do {
+            return try Fault(text)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    @Sendable private static func delay(_ text: String) throws -> TimeAmount {
+        do {
+            return try Syntax<TimeAmount>.duration.within(.zero ... .minutes(1)).read(text)
+        } catch {
+            throw ValidationError("\"\(text)\" \(error.reason)")
+        }
+    }
+
+    /// What was asked for beside the settings.
+    var order: ServeOrder {
+        var order = ServeOrder(
+            recording: self.file,
+            listen: self.listen,
+            speed: self.pace.speed,
+            isEncrypted: !self.plain,
+            authorityOut: self.authorityOut
+        )
+        order.faults = FaultPlan(self.faults, seed: self.seed)
+        order.faults.latency = self.latency.nanoseconds
+        order.faults.jitter = self.jitter.nanoseconds
+        order.oneConnectionPerKey = self.onePerKey?.rule
+        order.symbolLimit = self.symbolLimit
+        order.connectionLimit = self.connectionLimit
+        return order
     }
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        try await Assembly.serve(
-            ServeOrder(
-                recording: self.file,
-                listen: self.listen,
-                speed: self.pace.speed,
-                isEncrypted: !self.plain,
-                authorityOut: self.authorityOut
-            ),
-            settings
-        )
+        try await Assembly.serve(self.order, settings)
     }
 }
 
@@ -72,6 +157,12 @@ package struct ServeOrder: Sendable, Equatable {
     package var isEncrypted: Bool
     /// Where to write the CA's certificate.
     package var authorityOut: String?
+    /// What goes wrong, and how late everything comes.
+    package var faults = FaultPlan()
+    /// What becomes of two connections with one key; `nil` lets both live.
+    package var oneConnectionPerKey: KeyHolders.Rule?
+    package var symbolLimit = 50
+    package var connectionLimit = 250
 
     package init(recording: String, listen: Endpoint, speed: ReplaySpeed, isEncrypted: Bool, authorityOut: String?) {
         self.recording = recording
@@ -80,6 +171,18 @@ package struct ServeOrder: Sendable, Equatable {
         self.isEncrypted = isEncrypted
         self.authorityOut = authorityOut
     }
+}
+
+/// What `--one-per-key` may be.
+struct OnePerKey: Sendable, Equatable, ExpressibleByArgument {
+    let rule: KeyHolders.Rule
+
+    init?(argument: String) {
+        guard let rule = KeyHolders.Rule(rawValue: argument) else { return nil }
+        self.rule = rule
+    }
+
+    static var allValueStrings: [String] { KeyHolders.Rule.allCases.map(\.rawValue) }
 }
 
 extension Endpoint: ExpressibleByArgument {

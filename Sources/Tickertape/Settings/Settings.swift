@@ -22,6 +22,9 @@ package struct Settings: Sendable, Equatable {
     package var relay = Relay()
     package var logLevel = Logger.Level.info
 
+    /// What the environment says of proxies, for ``ProxyChoice/auto``.
+    package var proxyVariables = ProxyVariables()
+
     /// Where each setting that is not the default came from, by key.
     package var origins: [String: Origin] = [:]
 
@@ -36,6 +39,7 @@ package struct Settings: Sendable, Equatable {
     /// The service that sends the trades.
     package struct Upstream: Sendable, Equatable {
         package var url = StreamURL(host: "ws.finnhub.io", port: 443)
+        package var proxy = ProxyChoice.auto
         package var pingInterval = TimeAmount.seconds(20)
         package var pongTimeout = TimeAmount.seconds(10)
         /// The largest message taken, in bytes.

@@ -8,8 +8,8 @@ struct SettingsFile {
     static let limit = 1 << 20
 
     let path: String
-    /// Whether users other than the owner and the group may read it.
-    let isOpenToOthers: Bool
+    /// What keeps others from reading it, where they can.
+    let cureForReaders: String?
     let values: YAMLSnapshot
     /// The paths of all values in it, joined by dots, in the order of their depth.
     let keys: [String]
@@ -53,7 +53,7 @@ struct SettingsFile {
             throw OperatorError("\(path): the config file \(error.reason)", status: .configuration)
         }
         self.path = path
-        self.isOpenToOthers = contents.isOpenToOthers
+        self.cureForReaders = contents.cureForReaders
 
         // swift-configuration asks for every value's key whether it is a secret; that is how the keys become known.
         let keys = Keys()
@@ -104,8 +104,10 @@ struct BoundedFile {
     }
 
     let bytes: [UInt8]
-    /// Whether users other than the owner and the group may read it.
-    let isOpenToOthers: Bool
+    /// The command that keeps others from reading the file; `nil` where they cannot.
+    ///
+    /// The group of somebody else's file is how this process may read it, so that only the rest of the world counts there.
+    let cureForReaders: String?
 
     /// Reads a file of at most `limit` bytes, or answers `nil` where there is none.
     init?(path: String, limit: Int) throws(Failure) {
@@ -123,7 +125,11 @@ struct BoundedFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(reason: status.st_mode & S_IFMT == S_IFDIR ? "is a folder" : "is not a regular file")
         }
-        self.isOpenToOthers = status.st_mode & S_IROTH != 0
+        if status.st_uid == geteuid() {
+            self.cureForReaders = status.st_mode & (S_IRGRP | S_IROTH) == 0 ? nil : "chmod 600 \(path)"
+        } else {
+            self.cureForReaders = status.st_mode & S_IROTH == 0 ? nil : "chmod o= \(path)"
+        }
 
         var bytes: [UInt8] = []
         while bytes.count <= limit {

@@ -53,13 +53,17 @@ extension Settings {
             try Self.refuseUnknownKeys(file)
             layers.append(Layer(file: file))
         }
+        let credentialLayer = layers.count
         layers.append(Layer(environment: environment))
         layers.append(contentsOf: flags.values.map(Layer.init(given:)))
-        for layer in layers {
+        for (index, layer) in layers.enumerated() {
+            if index == credentialLayer { token.considerCredential(environment: environment) }
             let written = try layer.apply(to: &settings)
-            if let warning = try token.consider(settings, written: written, file: file) { warnings.append(warning) }
+            try token.consider(settings, written: written, file: file)
         }
-        if let warning = try token.readFile(&settings) { warnings.append(warning) }
+        warnings += try token.settle(&settings)
+        settings.proxyVariables = ProxyVariables(environment)
+        if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()
         if !settings.tls.verify {
             warnings.append(

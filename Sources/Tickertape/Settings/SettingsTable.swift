@@ -8,7 +8,7 @@ extension Setting {
     /// the tests of `config/tickertape.yaml` all read it from here.
     package static let all: [Setting] = [
         symbols, token, tokenFile,
-        upstreamURL, upstreamPingInterval, upstreamPongTimeout, upstreamMaxMessage,
+        upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamMaxMessage,
         authorityFile, verify,
         dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
         backoffMin, backoffMax, backoffAtLeast, backoffSettled, rateLimitedMin, rateLimitedMax, rejectedKey, briefLife,
@@ -54,6 +54,12 @@ extension Setting {
         .streamURL,
         flags: ["upstream"],
         help: "The service's address; ws:// only to this machine."
+    )
+    static let upstreamProxy = Setting(
+        "upstream.proxy",
+        \.upstream.proxy,
+        .proxy,
+        help: "The HTTP proxy to go through: auto (HTTPS_PROXY and NO_PROXY), none, or http://HOST:PORT."
     )
     static let upstreamPingInterval = Setting(
         "upstream.ping-interval",

@@ -11,8 +11,51 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
     /// Begins with a slash; may end in a query.
     package var path: String
 
-    /// Reads an address, or throws what is wrong with it.
+    /// Reads an address, or throws what is wrong with it, without repeating a text that may hold a key.
     package init(_ text: String) throws(Misfit) {
+        do throws(Misfit) {
+            try self.init(reading: text)
+        } catch {
+            throw Misfit(error.reason, echoes: error.echoes && !Self.mayHoldKey(text))
+        }
+    }
+
+    /// Whether a query or a user name stands in a text.
+    private static func mayHoldKey(_ text: String) -> Bool {
+        text.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }
+    }
+
+    /// Names under which services take keys in a URL's query.
+    private static let keyNames: Set = [
+        "token", "apikey", "api_key", "api-key", "key", "secret", "access_token", "auth", "password", "x-finnhub-token",
+    ]
+
+    /// Whether a query has a member of such a name, which may be percent-encoded.
+    private static func holdsKey(_ tail: Substring) -> Bool {
+        guard let mark = tail.firstIndex(of: "?") else { return false }
+        return tail[tail.index(after: mark)...].split(whereSeparator: { $0 == "&" || $0 == ";" || $0 == "?" }).contains
+        {
+            Self.keyNames.contains(Self.decoded($0.prefix { $0 != "=" }).lowercased())
+        }
+    }
+
+    /// Undoes percent-encoding (RFC 3986, 2.1); what is no escape stays.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private init(reading text: String) throws(Misfit) {
         let usage = "write it like wss://ws.finnhub.io or ws://127.0.0.1:8080/"
         guard let colon = text.firstRange(of: "://") else { throw Misfit("is not a WebSocket address; \(usage)") }
         switch text[..<colon.lowerBound].lowercased() {
@@ -30,7 +73,7 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
         let tail = rest[end...]
         if authority.contains("@") { throw Misfit("holds a user name; leave it out", echoes: false) }
         if tail.contains("#") { throw Misfit("has a fragment (#…); leave it out") }
-        if tail.lowercased().contains("token=") {
+        if tail.lowercased().contains("token=") || Self.holdsKey(tail) {
             throw Misfit("holds a key; leave it out and set FINNHUB_TOKEN or token-file", echoes: false)
         }
         guard let (host, port) = Endpoint.split(authority) else { throw Misfit("has no valid host; \(usage)") }

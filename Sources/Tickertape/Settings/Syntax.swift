@@ -138,16 +138,6 @@ extension Syntax<Secret> {
     }
 }
 
-extension Secret {
-    /// Takes a token that can stand in a URL's query as it is read; `nil` for anything else.
-    init?(token text: String) {
-        guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            return nil
-        }
-        self.init(text)
-    }
-}
-
 extension Syntax<StreamURL> {
     package static var streamURL: Syntax {
         Syntax(read: { text throws(Misfit) in try StreamURL(text) }, write: { "\($0)" })

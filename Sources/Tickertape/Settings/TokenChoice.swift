@@ -1,24 +1,52 @@
-/// Which of the two ways to give the key counts: within a layer only one may be used, and a higher layer's covers both
-/// ways of a lower one.
+import Glibc
+
+/// Which of the ways to give the key counts: within a layer only one may be used, and a higher layer's covers all ways of
+/// a lower one.
+///
+/// From the highest: `--token-file`; `FINNHUB_TOKEN` or `TICKERTAPE_TOKEN_FILE`; the service manager's credential
+/// ``credentialName``; `token` or `token-file` in the config file.
 struct TokenChoice {
+    /// The name of the credential (systemd.exec(5), `LoadCredential=`).
+    static let credentialName = "finnhub-token"
     /// The most bytes of a file that holds a key.
     private static let limit = 4_096
 
-    private var fromFile: (path: String, origin: Origin)?
-    private var direct: Secret?
-    private var origin: Origin?
+    /// Where the key is.
+    private enum Place {
+        case nowhere
+        case given(Secret)
+        case file(String)
+        case credential(String)
+    }
 
-    /// Takes what a layer just wrote into the settings; answers with a warning when others can read the key.
+    private var place = Place.nowhere
+    private var origin: Origin?
+    /// The config file, if it is what holds the key, and how to keep others from reading it.
+    private var openConfig: (path: String, cure: String)?
+
+    /// Takes the credential that the service manager has passed, if there is one.
+    mutating func considerCredential(environment: [String: String]) {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return }
+        let path = "\(folder)/\(Self.credentialName)"
+        var status = stat()
+        // One that is there but cannot be read is an error, told below; another service's credentials are not ours.
+        guard stat(path, &status) == 0 || errno != ENOENT else { return }
+        self.place = .credential(path)
+        self.origin = .file(path)
+        self.openConfig = nil
+    }
+
+    /// Takes what a layer just wrote into the settings.
     ///
     /// - Parameter written: the keys that the layer has.
     mutating func consider(
         _ settings: Settings,
         written: Set<String>,
         file: SettingsFile?
-    ) throws(OperatorError) -> String? {
+    ) throws(OperatorError) {
         let hasToken = written.contains("token")
         let hasFile = written.contains("token-file")
-        guard hasToken || hasFile else { return nil }
+        guard hasToken || hasFile else { return }
         let tokenOrigin = settings.origin(of: "token")
         let fileOrigin = settings.origin(of: "token-file")
 
@@ -30,21 +58,62 @@ struct TokenChoice {
                 status: .configuration
             )
         }
-        self.direct = token
-        self.fromFile = path.map { ($0, fileOrigin) }
-        self.origin = hasToken ? tokenOrigin : fileOrigin
-        if token != nil, let file, tokenOrigin == .file(file.path), file.isOpenToOthers {
-            return "\(file.path) holds the API key and others can read it; run chmod o-r on it"
+        self.place = token.map { .given($0) } ?? path.map { .file($0) } ?? .nowhere
+        self.origin = path == nil && hasToken ? tokenOrigin : fileOrigin
+        self.openConfig = nil
+        if token != nil, let file, tokenOrigin == .file(file.path), let cure = file.cureForReaders {
+            self.openConfig = (file.path, cure)
         }
-        return nil
     }
 
-    /// Reads the file if one was chosen, and leaves the key in force in the settings.
-    func readFile(_ settings: inout Settings) throws(OperatorError) -> String? {
-        settings.token = self.direct
+    /// Leaves the key in force in the settings, read from its file where that was chosen; answers with warnings.
+    func settle(_ settings: inout Settings) throws(OperatorError) -> [String] {
+        settings.token = nil
         settings.origins["token"] = self.origin
-        guard let (path, origin) = self.fromFile else { return nil }
-        let status: ExitStatus = if case .flag = origin { .usage } else { .configuration }
+        var warnings: [String] = []
+        switch self.place {
+        case .nowhere:
+            return []
+        case .given(let token):
+            settings.token = token
+            if let (path, cure) = self.openConfig { warnings.append(Self.warning(path, cure)) }
+        case .file(let path):
+            let isFlag = if case .flag = self.origin { true } else { false }
+            let (token, cure) = try Self.read(
+                path,
+                named: "token-file (\(self.origin ?? .builtIn))",
+                status: isFlag ? .usage : .configuration
+            )
+            settings.token = token
+            settings.origins["token"] = .file(path)
+            if let cure { warnings.append(Self.warning(path, cure)) }
+        case .credential(let path):
+            // The service manager decides who reads it; with an access list, the mode shows the list's mask.
+            settings.token = try Self.read(
+                path,
+                named: "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)",
+                status: .configuration
+            ).token
+        }
+        if settings.token?.isUnlikelyKey == true {
+            warnings.append(
+                "the key (\(settings.origin(of: "token"))) has characters that Finnhub's keys do not have: is there a "
+                    + "quotation mark or a placeholder in it?"
+            )
+        }
+        return warnings
+    }
+
+    private static func warning(_ path: String, _ cure: String) -> String {
+        "\(path) holds the API key and others can read it; run \(cure)"
+    }
+
+    /// Reads a file that holds a key and nothing else but blanks around it; never repeats what is in it.
+    private static func read(
+        _ path: String,
+        named name: String,
+        status: ExitStatus
+    ) throws(OperatorError) -> (token: Secret, cure: String?) {
         let contents: BoundedFile
         do throws(BoundedFile.Failure) {
             guard let read = try BoundedFile(path: path, limit: Self.limit) else {
@@ -52,17 +121,21 @@ struct TokenChoice {
             }
             contents = read
         } catch {
-            throw OperatorError("token-file (\(origin)): \(path) \(error.reason)", status: status)
+            // The key itself may have been given where its file was asked for.
+            let mayBeKey = path.utf8.count >= 16 && !path.hasPrefix("/") && !path.utf8.contains(UInt8(ascii: "."))
+            let place = mayBeKey ? "the file named there" : path
+            throw OperatorError("\(name): \(place) \(error.reason)", status: status)
         }
-        let text = String(decoding: contents.bytes, as: UTF8.self).trimmingBlanks()
+        var bytes = contents.bytes[...]
+        // Some editors put a byte order mark before the text.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
         guard let token = Secret(token: text) else {
             throw OperatorError(
-                "token-file (\(origin)): \(path) must hold the key and nothing else, in one line",
+                "\(name): \(path) \(text.isEmpty ? "is empty; it " : "")must hold the key and nothing else, in one line",
                 status: status
             )
         }
-        settings.token = token
-        settings.origins["token"] = .file(path)
-        return contents.isOpenToOthers ? "\(path) holds the API key and others can read it; run chmod o-r on it" : nil
+        return (token, contents.cureForReaders)
     }
 }

@@ -77,6 +77,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         case .ping:
             self.pingReceived(self.payload(of: frame, context: context), context: context)
         case .pong:
+            guard self.closing.isOpen else { return }  // late, behind a breach in the same read
             self.keepalive.pongReceived()
             context.fireUserInboundEventTriggered(WebSocketEvent.pongReceived)
         case .connectionClose:

@@ -49,6 +49,9 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// More of them mean nothing, and could go on for ever.
+    static let mostInformationalAnswers = 16
+
     private enum State {
         /// Waits for the channel, or for the event that the request names.
         case notAsked
@@ -66,6 +69,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     private let upgraded: @Sendable (any Channel, HTTPResponseHead) throws -> Void
     private let promise: EventLoopPromise<Void>
     private var reader: HTTPHeadReader
+    private var informationalAnswers = 0
     private var state: State = .notAsked
     private var timer: Scheduled<Void>?
 
@@ -169,6 +173,11 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     private func answered(_ head: HTTPResponseHead, rest: ByteBuffer, context: ChannelHandlerContext) {
         if (100..<200).contains(head.status.code), head.status.code != 101 {
             // 100 and 103 come before the answer (RFC 9110, 15.2).
+            self.informationalAnswers += 1
+            guard self.informationalAnswers <= Self.mostInformationalAnswers else {
+                self.fail(.invalidResponse("too many informational answers"), context: context)
+                return
+            }
             self.progressed(self.reader.next(), context: context)
             return
         }
@@ -222,7 +231,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             // The status is what matters; a body that never ends must not hide it.
             self.finish(.failure(Self.refusal(head, body)))
         case .notAsked, .readingHead:
-            self.finish(.failure(WebSocketUpgradeError.timedOut))
+            self.finish(.failure(self.reader.isEmpty ? WebSocketUpgradeError.timedOut : .unfinished))
         case .done:
             return
         }

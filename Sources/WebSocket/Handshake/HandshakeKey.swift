@@ -20,7 +20,8 @@ enum HandshakeKey {
             && digits.dropLast(2).allSatisfy(Self.alphabet.contains)
     }
 
-    private static func base64(_ bytes: [UInt8]) -> String {
+    /// Returns bytes in base64 (RFC 4648, 4).
+    static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]

@@ -38,6 +38,9 @@ package enum FinnhubEncoder {
         return buffer
     }
 
+    /// What stands in the place of a frame that must not be passed on: `{"type":"redacted"}`.
+    package static let redacted = ByteBuffer(staticString: "{\"type\":\"redacted\"}")
+
     /// The heartbeat: `{"type":"ping"}`.
     package static let ping = ByteBuffer(staticString: "{\"type\":\"ping\"}")
 }

@@ -12,6 +12,9 @@ public import NIOCore
 public struct FinnhubParser: Sendable {
     /// The symbol that came last: the first guess for the next one.
     private var lastSymbol = 0
+    /// Whether the frame that was read last has exactly the shape that Finnhub sends: then nothing stands in it but numbers,
+    /// names of symbols and the fixed parts between them.
+    public private(set) var wasExact = false
 
     public init() {}
 
@@ -26,7 +29,8 @@ public struct FinnhubParser: Sendable {
     ) -> FinnhubMessage {
         let start = trades.count
         var template = FinnhubTemplate(frame: frame, symbol: self.lastSymbol)
-        if template.parse(symbols: &symbols, into: &trades) {
+        self.wasExact = template.parse(symbols: &symbols, into: &trades)
+        if self.wasExact {
             self.lastSymbol = template.symbol
             return .trade(count: trades.count - start, skipped: 0)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Feeds
 import Testing
 
 @testable import Tickertape
@@ -108,6 +109,50 @@ struct CommandTests {
         #expect(self.exitCode("serve", "f", "--plain", "--ca-out", "x") == 64)
         #expect(self.exitCode("serve", "f", "--listen", "nonsense") == 64)
         #expect(self.exitCode("serve", "f", "--listen", "0.0.0.0:9000", "--ca-out", "x") == nil)
+    }
+
+    @Test("`serve` takes faults, their seed and a poor line, and refuses what it does not know")
+    func serveFaults() throws {
+        let command: ServeCommand = try self.parse(
+            "serve",
+            "f",
+            "--fault",
+            "status=429,retry-after=30@1-3",
+            "--fault",
+            #"error="no, never"@3s"#,
+            "--seed",
+            "7",
+            "--latency",
+            "50ms",
+            "--jitter",
+            "0.1s",
+            "--one-per-key",
+            "both",
+            "--max-connections",
+            "9"
+        )
+        let order = command.order
+        #expect(order.faults.faults.count == 2)
+        #expect(order.faults.faults.first?.connections == 1...3)
+        #expect(order.faults.seed == 7)
+        #expect(order.faults.latency == 50_000_000)
+        #expect(order.faults.jitter == 100_000_000)
+        #expect(order.oneConnectionPerKey == .both)
+        #expect(order.symbolLimit == 50)
+        #expect(order.connectionLimit == 9)
+        for wrong in [
+            ["--fault", "explode"], ["--fault", "drop@soon"], ["--fault", "hang=tls", "--plain"], ["--seed", "x"],
+            ["--latency", "2m"], ["--latency", "soon"], ["--one-per-key", "some"], ["--max-connections", "0"],
+            ["--symbol-limit", "0"],
+        ] {
+            #expect(throws: (any Error).self, "\(wrong)") { try Tickertape.parseAsRoot(["serve", "f"] + wrong) }
+        }
+        #expect(self.exitCode("serve", "f", "--fault", "explode") == 64)
+        let error = #expect(throws: (any Error).self) {
+            try Tickertape.parseAsRoot(["serve", "f", "--fault", "explode"])
+        }
+        let words = Tickertape.message(for: try #require(error))
+        #expect(words.contains("there is no fault \"explode\"; there are hang, drop"), "\(words)")
     }
 
     @Test("`record FILE` is the setting record.file")

@@ -46,7 +46,7 @@ struct OwnershipTests {
         #expect(await first.complains(of: "live"))
         let second = try self.start(server, folder, relay: "127.0.0.1:\(port)")
         #expect(await second.complains(of: "waiting by the relay at 127.0.0.1:\(port)"))
-        #expect(second.errors.contains("another tickertape (pid \(first.processID)) holds the key"))
+        #expect(second.errors.contains("another tickertape (pid \(first.processIdentifier)) holds the key"))
         #expect(second.errors.contains("the relay on ws://127.0.0.1:\(port) is that of another tickertape"))
         // Whoever is attached and records, records what comes through the owner.
         let elsewhere = try self.start(
@@ -62,13 +62,13 @@ struct OwnershipTests {
         await self.stop(elsewhere)
         let begin = ContinuousClock.now
         first.send(signal: SIGKILL)
-        #expect(await second.complains(of: "the tickertape that held the key (pid \(first.processID)) has gone"))
+        #expect(await second.complains(of: "the tickertape that held the key (pid \(first.processIdentifier)) has gone"))
         #expect(await second.complains(of: "the relay is on ws://127.0.0.1:\(port)/"))
         let took = ContinuousClock.now - begin
         #expect(took < .seconds(10), "\(took)")
         #expect(await second.complains(of: "gap of"))
         let third = try self.start(server, folder, relay: "127.0.0.1:\(port)")
-        #expect(await third.complains(of: "another tickertape (pid \(second.processID)) holds the key"))
+        #expect(await third.complains(of: "another tickertape (pid \(second.processIdentifier)) holds the key"))
         await self.stop(third, second)
         #expect(try await self.handshakes(server) == 2)
         for text in [first.errors, second.errors, third.errors, elsewhere.errors, first.output, second.output] {

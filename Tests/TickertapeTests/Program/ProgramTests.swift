@@ -159,7 +159,7 @@ struct ProgramTests {
             "--symbol",
             "BINANCE:ETHUSDT",
             recording,
-            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
         #expect(await recorder.complains(of: "reconnecting"))
@@ -171,7 +171,7 @@ struct ProgramTests {
         let text = try folder.read("new.jsonl")
         #expect(Array(Self.tradeFrames(of: text).prefix(expected.count)) == expected)
         for printed in [recorder.output, recorder.errors, server.output, server.errors, text] {
-            #expect(!printed.contains("averysecretkey"))
+            #expect(!Canary.occurs(in: printed))
         }
     }
 
@@ -187,13 +187,13 @@ struct ProgramTests {
             "off",
             "--format",
             "plain",
-            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         #expect(await program.complains(of: "certificate refused"))
         #expect(program.errors.contains("--ca-file"))
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(2)) == .exit(0))
-        #expect(!(program.output + program.errors).contains("averysecretkey"))
+        #expect(!Canary.occurs(in: program.output + program.errors))
     }
 
     @Test("says that certificates are not checked, on every line, when an explicit setting turns the check off")
@@ -210,7 +210,7 @@ struct ProgramTests {
             "plain",
             "--set",
             "tls.verify=false",
-            environment: ["FINNHUB_TOKEN": "x"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         let lines = await program.lines(1)
         #expect(lines.first?.hasSuffix("CERTIFICATE-NOT-CHECKED") == true, "\(lines) \(program.errors)")
@@ -228,11 +228,11 @@ struct ProgramTests {
             "off",
             "--format",
             "plain",
-            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         #expect(await program.ending() == .exit(77))
         #expect(program.errors.contains("FINNHUB_TOKEN"))
-        #expect(!program.errors.contains("averysecretkey"))
+        #expect(!Canary.occurs(in: program.errors))
         try await server.stop()
     }
 
@@ -246,7 +246,7 @@ struct ProgramTests {
             "--relay",
             "off",
             "\(folder.path)/new.jsonl",
-            environment: ["FINNHUB_TOKEN": "x"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         #expect(await program.ending() == .exit(78))
         #expect(program.errors.contains("--ca-file"), "\(program.errors)")
@@ -359,7 +359,7 @@ struct ProgramTests {
             "off",
             "--format",
             "plain",
-            environment: ["FINNHUB_TOKEN": "x"]
+            environment: ["FINNHUB_TOKEN": Canary.key]
         )
         #expect(!(await program.lines(1)).isEmpty)
         first.send(signal: SIGKILL)

@@ -88,7 +88,8 @@ struct SettingsLayersTests {
     }
 
     private static let unusual: [String: String] = [
-        "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x", "upstream.ping-interval": "7s",
+        "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
+        "upstream.proxy": "http://proxy.test:3128", "upstream.ping-interval": "7s",
         "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
         "handshake.dns-timeout": "1s", "handshake.tcp-timeout": "2s", "handshake.tls-timeout": "3s",
         "handshake.upgrade-timeout": "4s", "reconnect.min": "600ms", "reconnect.max": "2m",

@@ -67,20 +67,99 @@ struct TokenTests {
 
     @Test("a file with the key that others can read is warned about, without the key")
     func openFile() throws {
-        let closed = try self.load("token: c0ffee", mode: 0o640)
+        let closed = try self.load("token: c0ffee", mode: 0o600)
         #expect(closed.warnings.isEmpty)
-        let open = try self.load("token: c0ffee", mode: 0o644)
-        #expect(open.warnings.count == 1)
-        #expect(!open.warnings[0].contains("c0ffee"))
+        for mode: UInt32 in [0o640, 0o604, 0o644] {
+            let open = try self.load("token: c0ffee", mode: mode)
+            #expect(open.warnings.count == 1)
+            #expect(open.warnings.allSatisfy { $0.hasSuffix("run chmod 600 \(self.folder.path)/config.yaml") })
+            #expect(!open.warnings.joined().contains("c0ffee"))
+        }
+        #expect(try self.load("token: c0ffee", mode: 0o644, token: "from-variable").warnings.isEmpty)
         #expect(try self.load("", mode: 0o644).warnings.isEmpty)
 
         let keyFile = self.folder.file("key", "c0ffee", mode: 0o644)
-        #expect(try self.load(file: keyFile).warnings.count == 1)
+        #expect(
+            try self.load(file: keyFile).warnings == [
+                "\(keyFile) holds the API key and others can read it; run chmod 600 \(keyFile)"
+            ]
+        )
+    }
+
+    @Test("the service manager's credential covers the config file, and the environment and the flags cover it")
+    func credential() throws {
+        let folder = self.folder.folder("credentials")
+        let path = self.folder.file("credentials/finnhub-token", "from-credential\n", mode: 0o440)
+        let keyFile = self.folder.file("key", "from-file")
+        let yaml = self.folder.file("config.yaml", "token: from-config", mode: 0o644)
+        func load(_ variables: [String: String] = [:], file: String? = nil) throws -> LoadedSettings {
+            var flags = GivenFlags()
+            flags.configFile = yaml
+            if let file { flags.add(.tokenFile, [file], flag: "--token-file") }
+            return try Settings.load(
+                flags: flags,
+                environment: ["CREDENTIALS_DIRECTORY": folder].merging(variables) { $1 }
+            )
+        }
+        let credential = try load()
+        #expect(credential.settings.token?.reveal() == "from-credential")
+        #expect(credential.settings.origin(of: "token") == .file(path))
+        #expect(credential.warnings.isEmpty)
+        #expect(try load(["FINNHUB_TOKEN": "from-variable"]).settings.token?.reveal() == "from-variable")
+        #expect(try load(["TICKERTAPE_TOKEN_FILE": keyFile]).settings.token?.reveal() == "from-file")
+        #expect(try load(file: keyFile).settings.token?.reveal() == "from-file")
+        #expect(try load(["FINNHUB_TOKEN": "none"]).settings.token == nil)
+        for elsewhere in ["/nonexistent", "relative", self.folder.folder("others")] {
+            let loaded = try load(["CREDENTIALS_DIRECTORY": elsewhere])
+            #expect(loaded.settings.token?.reveal() == "from-config")
+        }
+    }
+
+    @Test("a credential that cannot be used is an error that names it, not a silent DEMO")
+    func badCredential() {
+        let folder = self.folder.folder("credentials")
+        for text in ["", "two words of c0ffee", String(repeating: "c0ffee", count: 1_000)] {
+            _ = self.folder.file("credentials/finnhub-token", text)
+            let error = self.failure { try Settings.load(environment: ["CREDENTIALS_DIRECTORY": folder]) }
+            #expect(error.status == .configuration)
+            #expect(error.message.contains("credential finnhub-token") && !error.message.contains("c0ffee"))
+        }
+    }
+
+    @Test(
+        "a file's blanks, line ends and byte order mark are no part of the key",
+        arguments: ["c0ffee", "c0ffee\n", "c0ffee\r\n", "\u{feff}c0ffee\r\n", "  c0ffee\t\n\n"]
+    )
+    func blanks(text: String) throws {
+        let loaded = try self.load(file: self.folder.file("key", text))
+        #expect(loaded.settings.token?.reveal() == "c0ffee")
+        #expect(loaded.warnings.isEmpty)
+    }
+
+    @Test(
+        "a key with what no key of Finnhub's has is warned about, without the key",
+        arguments: ["\"c0ffee\"", "'c0ffee'", "${c0ffee}", "token=c0ffee", "<c0ffee>", "c0ffee,"]
+    )
+    func unlikely(text: String) throws {
+        let loaded = try self.load(token: text)
+        #expect(loaded.settings.token?.reveal() == text)
+        #expect(loaded.warnings.count == 1)
+        #expect(loaded.warnings.allSatisfy { $0.contains("FINNHUB_TOKEN") && !$0.contains("c0ffee") })
+        #expect(try self.load(token: "sandbox_C0ffee-1").warnings.isEmpty)
+    }
+
+    @Test("a key where its file was asked for is not repeated")
+    func keyAsFile() {
+        let error = self.failure { try self.load(file: "c0ffeec0ffeec0ffeec0") }
+        #expect(error.message.contains("does not exist") && !error.message.contains("c0ffee"))
     }
 
     @Test("a key that could not stand in a request is refused without repeating it")
     func badKeys() {
-        for text in ["c0ffee c0ffee", "c0ffee\u{1}", "c0fféé", String(repeating: "c0ffee", count: 100)] {
+        for text in [
+            "c0ffee c0ffee", "c0ffee\u{1}", "c0fféé", "c0ffee\nc0ffee", "c0ffee\0", "\u{fffd}c0ffee",
+            String(repeating: "c0ffee", count: 100),
+        ] {
             let variable = self.failure { try self.load(token: text) }
             #expect(variable.status == .configuration)
             #expect(!variable.message.contains("c0f"), "\(variable.message)")

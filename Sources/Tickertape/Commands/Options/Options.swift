@@ -97,6 +97,18 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.tokenFile), help: .of(.tokenFile, "file"))
     var tokenFile: String?
 
+    /// Taken only to be refused with the cure.
+    @Option(name: .customLong("token"), help: .hidden)
+    var token: String?
+
+    func validate() throws {
+        guard self.token != nil else { return }
+        throw ValidationError(
+            "--token: every user of this machine can see the arguments; use \(Setting.token.environment) or --token-file, "
+                + "and get a new key if this one was real"
+        )
+    }
+
     func add(to flags: inout GivenFlags) {
         if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
         flags.add(.upstreamURL, self.upstream)

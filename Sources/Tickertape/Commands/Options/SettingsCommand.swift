@@ -18,11 +18,12 @@ extension SettingsCommand {
     /// Loads the settings in force, and prints what the person should hear about them.
     func loadSettings() throws(OperatorError) -> LoadedSettings {
         let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
+        if loaded.settings.token != nil { ProcessSecrecy.forbidCoreDumps() }
         for warning in loaded.warnings { Console.complain("warning: \(warning)") }
         return loaded
     }
 
-    /// The process's environment; taken from libc, since Foundation's costs more than all the rest of the start.
+    /// The process's environment, out of which the key is wiped once it is read; taken from libc, since Foundation's costs more than all the rest of the start.
     private static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         var next = environ
@@ -31,6 +32,7 @@ extension SettingsCommand {
             if let equals = text.firstIndex(of: "=") {
                 variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
+            ProcessSecrecy.wipe(entry, behind: Setting.token.environment)
             next += 1
         }
         return variables

@@ -1,0 +1,203 @@
+import WebSocket
+
+extension Fault {
+    /// A fault's name, its form, and what it does, as the help shows it.
+    package struct Manual: Sendable {
+        package var name: String
+        /// With its value and its options.
+        package var form: String
+        package var meaning: String
+    }
+
+    /// Every fault that has a name, in the order in which a connection meets them.
+    package static let manual: [Manual] = [
+        Manual("hang", "hang=tcp|tls|upgrade|data", "comes as far as that and then says nothing, not even a ping"),
+        Manual(
+            "drop",
+            "drop[=tcp|tls|upgrade|data]",
+            "ends TCP there (FIN) without a close frame; data is the default"
+        ),
+        Manual("rst", "rst[=tcp|tls|upgrade|data]", "resets TCP there"),
+        Manual("status", "status=CODE[,retry-after=SECONDS][,body=TEXT]", "answers the request with that status"),
+        Manual("redirect", "redirect=URL[,status=CODE]", "answers with a redirect (302)"),
+        Manual("html", "html[=CODE]", "answers with a page of HTML (200)"),
+        Manual("close", "close=CODE[,reason=TEXT]", "closes the WebSocket"),
+        Manual("throw-out", "throw-out", "drops within a second of the open, as when the key is used elsewhere"),
+        Manual("cut-frame", "cut-frame", "ends TCP in the middle of a frame"),
+        Manual("half-open", "half-open", "sends and takes nothing any more, and never ends TCP"),
+        Manual("stall", "stall[=SYMBOL]", "withholds trades (of that symbol); pings go on"),
+        Manual("duplicate", "duplicate=P[,copies=N]", "sends a frame of trades twice (N times)"),
+        Manual("reorder", "reorder=P", "sends a frame of trades behind the next one"),
+        Manual("garbage", "garbage=P", "sends a text that is no message before a frame of trades"),
+        Manual("broken-frame", "broken-frame", "sends bytes that are no WebSocket frame"),
+        Manual("huge", "huge=SIZE", "sends a message of that size (up to 16MB)"),
+        Manual("error", "error=TEXT", "sends an error of the service"),
+        Manual("slow", "slow=SIZE/s", "carries no more than that"),
+    ]
+
+    /// Reads a fault such as `status=429,retry-after=30@1-3` or `drop@10s`.
+    ///
+    /// - Throws: what is wrong with it and what would be right, in one sentence.
+    package init(_ text: String) throws(FaultSyntaxError) {
+        var parts = try FaultText(text)
+        guard let manual = Self.manual.first(where: { $0.name == parts.name }) else {
+            let names = Self.manual.map(\.name).joined(separator: ", ")
+            throw FaultSyntaxError("there is no fault \"\(parts.name)\"; there are \(names)")
+        }
+        self.init(try Self.kind(&parts, manual))
+        if let option = parts.options.first {
+            throw FaultSyntaxError("\(parts.name) has no option \"\(option.name)\"; write \(manual.form)")
+        }
+        for when in parts.whens { try self.take(when: when) }
+        // It is known how long the service takes to throw out who uses a key twice, not that it always takes as long.
+        if parts.name == "throw-out" {
+            guard self.window == nil else {
+                throw FaultSyntaxError("throw-out has a time of its own, the first second")
+            }
+            self.window = Window(from: 0, to: 1_000_000_000)
+        }
+        if self.nature == .opening, self.window != nil {
+            throw FaultSyntaxError("\(parts.name) here comes before the open, so it has connections (@1-3) but no time")
+        }
+    }
+
+    private static func kind(_ parts: inout FaultText, _ manual: Manual) throws(FaultSyntaxError) -> Kind {
+        let wrong = FaultSyntaxError("write \(manual.form)")
+        let value = parts.value
+        func needed<Value>(_ value: Value?) throws(FaultSyntaxError) -> Value {
+            guard let value else { throw wrong }
+            return value
+        }
+        func stage(_ initial: Stage?) throws(FaultSyntaxError) -> Stage {
+            guard let value else { return try needed(initial) }
+            return try needed(Stage(rawValue: value))
+        }
+        func without(_ kind: Kind) throws(FaultSyntaxError) -> Kind {
+            guard value == nil else { throw wrong }
+            return kind
+        }
+        switch manual.name {
+        case "hang": return .hang(try stage(nil))
+        case "drop": return .cut(try stage(.data), isReset: false)
+        case "rst": return .cut(try stage(.data), isReset: true)
+        case "status", "redirect", "html": return .refuse(try Self.refusal(&parts, wrong))
+        case "close":
+            let code = try needed(value.flatMap { FaultNumber.count($0, within: 1_000...4_999) })
+            guard WebSocketCloseCode(rawValue: UInt16(code)).mayBeSent else {
+                throw FaultSyntaxError("\(code) may not stand in a close frame; 1000, 1001, 1011 or 4000 may")
+            }
+            return .close(code: UInt16(code), reason: parts.take("reason") ?? "")
+        case "throw-out": return try without(.cut(.data, isReset: false))
+        case "cut-frame": return try without(.cutFrame)
+        case "half-open": return try without(.halfOpen)
+        case "broken-frame": return try without(.brokenFrame)
+        case "stall":
+            guard value != "" else { throw wrong }
+            return .stall(symbol: value)
+        case "duplicate":
+            let copies = parts.take("copies")
+            return .duplicate(
+                try needed(value.flatMap(FaultNumber.probability)),
+                copies: try copies.map { text throws(FaultSyntaxError) in
+                    try needed(FaultNumber.count(text, within: 2...100))
+                } ?? 2
+            )
+        case "reorder": return .reorder(try needed(value.flatMap(FaultNumber.probability)))
+        case "garbage": return .garbage(try needed(value.flatMap(FaultNumber.probability)))
+        case "huge": return .huge(bytes: try needed(value.flatMap { FaultNumber.bytes($0, within: 64...16_777_216) }))
+        case "error":
+            guard let value, !value.isEmpty else { throw wrong }
+            return .error(value)
+        case "slow":
+            guard let value, value.hasSuffix("/s") else { throw wrong }
+            return .slow(
+                bytesPerSecond: try needed(FaultNumber.bytes(value.dropLast(2), within: 1...1_000_000_000))
+            )
+        default: preconditionFailure("the fault \(manual.name) is in the manual and cannot be read")
+        }
+    }
+
+    private static func refusal(_ parts: inout FaultText, _ wrong: FaultSyntaxError) throws(FaultSyntaxError) -> Refusal
+    {
+        func status(_ text: String?, initial: Int?, within range: ClosedRange<Int>) throws(FaultSyntaxError) -> Int {
+            guard let status = text.map({ FaultNumber.count($0, within: range) }) ?? initial else { throw wrong }
+            return status
+        }
+        switch parts.name {
+        case "redirect":
+            guard let target = parts.value, !target.isEmpty else { throw wrong }
+            return Refusal(
+                status: try status(parts.take("status"), initial: 302, within: 300...399),
+                headers: [Refusal.Header(name: "Location", value: target)],
+                body: ""
+            )
+        case "html":
+            return Refusal(
+                status: try status(parts.value, initial: 200, within: 200...599),
+                headers: [Refusal.Header(name: "Content-Type", value: "text/html; charset=utf-8")],
+                body: "<!DOCTYPE html>\n<html><head><title>Just a moment...</title></head><body></body></html>\n"
+            )
+        default:
+            let status = try status(parts.value, initial: nil, within: 200...599)
+            var refusal = Refusal(status: status, body: parts.take("body") ?? Self.body(of: status))
+            if let text = parts.take("retry-after") {
+                guard let seconds = FaultNumber.count(text, within: 0...86_400) else { throw wrong }
+                refusal.headers.append(Refusal.Header(name: "Retry-After", value: "\(seconds)"))
+            }
+            // Neither has a body (RFC 9110, 15.3.5 and 15.4.5).
+            if status == 204 || status == 304 { refusal.body = "" }
+            return refusal
+        }
+    }
+
+    /// What the service is known to say with a status.
+    private static func body(of status: Int) -> String {
+        switch status {
+        case 401: "{\"error\":\"Invalid API key\"}"
+        case 403: "{\"error\":\"You don't have access to this resource.\"}"
+        case 429: "{\"error\":\"API limit reached. Please try again later. Remaining Limit: 0\"}"
+        default: ""
+        }
+    }
+
+    /// Takes what stands behind one `@`: connections (`1`, `1-3`, `2-`) or a time (`10s`, `10s-20s`).
+    private mutating func take(when text: String) throws(FaultSyntaxError) {
+        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        if let first = FaultNumber.count(ends[0], within: 1...1_000_000) {
+            guard self.connections == 1...Int.max else {
+                throw FaultSyntaxError("\"@\(text)\" names connections a second time")
+            }
+            let last =
+                ends.count == 1
+                ? first : ends[1].isEmpty ? Int.max : FaultNumber.count(ends[1], within: first...1_000_000)
+            if let last {
+                self.connections = first...last
+                return
+            }
+        } else if let from = FaultNumber.duration(ends[0]) {
+            guard self.window == nil else { throw FaultSyntaxError("\"@\(text)\" names a time a second time") }
+            let to = ends.count == 1 ? from : FaultNumber.duration(ends[1]).flatMap { $0 > from ? $0 : nil }
+            if let to {
+                self.window = Window(from: from, to: to)
+                return
+            }
+        }
+        throw FaultSyntaxError(
+            "\"@\(text)\" is neither connections (@1, @1-3, @2-) nor a time after the open (@10s, @10s-20s)"
+        )
+    }
+}
+
+extension Fault.Manual {
+    fileprivate init(_ name: String, _ form: String, _ meaning: String) {
+        self.init(name: name, form: form, meaning: meaning)
+    }
+}
+
+extension FaultText {
+    /// Takes the option of that name out, if it is there.
+    fileprivate mutating func take(_ name: String) -> String? {
+        guard let index = self.options.firstIndex(where: { $0.name == name }) else { return nil }
+        return self.options.remove(at: index).value
+    }
+}

@@ -1,0 +1,43 @@
+import Market
+import NIOCore
+
+/// What a broken service might send.
+enum Garbage {
+    /// A text that is no message of the service: words, a frame cut short, wrong members, another type, or nothing.
+    static func text(of frame: ByteBuffer, using generator: inout SeededGenerator) -> ByteBuffer {
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0:
+            return ByteBuffer(string: "upstream connect error or disconnect/reset before headers")
+        case 1:
+            // Cut where it stays UTF-8: Finnhub's frames are ASCII, others are cut to nothing.
+            let length = Int.random(in: 0..<max(frame.readableBytes, 1), using: &generator)
+            let start = frame.getSlice(at: frame.readerIndex, length: length) ?? ByteBuffer()
+            return start.readableBytesView.allSatisfy { $0 < 0x80 } ? start : ByteBuffer()
+        case 2:
+            return ByteBuffer(string: #"{"data":[{"p":"no number","s":7,"t":[],"v":{}}],"type":"trade"}"#)
+        case 3:
+            return ByteBuffer(string: #"{"data":{"p":1},"type":"quote"}"#)
+        case 4:
+            let length = Int.random(in: 1...200, using: &generator)
+            return ByteBuffer(bytes: (0..<length).map { _ in UInt8.random(in: 0x20...0x7e, using: &generator) })
+        default:
+            return ByteBuffer()
+        }
+    }
+
+    /// Bytes of which no WebSocket frame can be made: the first one has all reserved bits set.
+    static func bytes(using generator: inout SeededGenerator) -> ByteBuffer {
+        ByteBuffer(bytes: [0xff] + (0..<63).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+
+    /// A message of a type that nobody knows, of exactly so many bytes, at least 64.
+    static func message(bytes count: Int) -> ByteBuffer {
+        let head = #"{"padding":""#
+        let tail = #"","type":"padding"}"#
+        var buffer = ByteBufferAllocator().buffer(capacity: count)
+        buffer.writeString(head)
+        buffer.writeRepeatingByte(UInt8(ascii: "."), count: count - head.utf8.count - tail.utf8.count)
+        buffer.writeString(tail)
+        return buffer
+    }
+}

@@ -1,0 +1,45 @@
+/// Which connections use which key, where a key is good for one connection at a time.
+///
+/// What the real service does with a second one was seen in three ways (both cut, the older cut, the newer refused with
+/// 429), so there are three rules.
+package struct KeyHolders: Sendable {
+    /// What becomes of two connections with one key.
+    package enum Rule: String, Sendable, Equatable, CaseIterable {
+        case both
+        case older
+        case refuse
+    }
+
+    private let rule: Rule
+    /// The connection of each key.
+    private var holders: [String: Int] = [:]
+
+    package init(rule: Rule) {
+        self.rule = rule
+    }
+
+    /// Whether a request with that key is refused.
+    package func refuses(_ key: String) -> Bool {
+        switch self.rule {
+        case .both, .older: false
+        case .refuse: self.holders[key] != nil
+        }
+    }
+
+    /// Takes the open of a connection; answers with the connections that are thrown out for it.
+    package mutating func opened(_ key: String, by connection: Int) -> [Int] {
+        guard let older = self.holders.updateValue(connection, forKey: key) else { return [] }
+        switch self.rule {
+        case .both:
+            self.holders[key] = nil
+            return [older, connection]
+        case .older, .refuse:
+            return [older]
+        }
+    }
+
+    /// Takes the end of a connection.
+    package mutating func ended(_ key: String, by connection: Int) {
+        if self.holders[key] == connection { self.holders[key] = nil }
+    }
+}

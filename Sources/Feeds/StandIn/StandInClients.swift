@@ -1,0 +1,73 @@
+import NIOCore
+import NIOHTTP1
+import WebSocket
+
+/// Who is connected to a stand-in, by number, and with which key. Belongs to its loop.
+final class StandInClients {
+    private struct Client {
+        var line: FaultyLine?
+        var key: String?
+    }
+
+    private let limit: Int
+    private var holders: KeyHolders?
+    private var clients: [Int: Client] = [:]
+    private var newest = 0
+
+    init(_ settings: StandInSettings) {
+        self.limit = settings.connectionLimit
+        self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
+    }
+
+    /// Takes a new connection; answers with its number, counted from 1, or with none when there are too many.
+    func accepted() -> Int? {
+        guard self.clients.count < self.limit else { return nil }
+        self.newest += 1
+        self.clients[self.newest] = Client()
+        return self.newest
+    }
+
+    func add(_ number: Int, _ line: FaultyLine) {
+        self.clients[number]?.line = line
+    }
+
+    /// Answers as the real service: any key is good enough, none is not.
+    func decide(_ head: HTTPRequestHead) -> WebSocketServerDecision {
+        guard let key = Self.key(in: head) else {
+            return Self.refusal(.unauthorized, "Invalid API key")
+        }
+        if self.holders?.refuses(key) == true {
+            return Self.refusal(.tooManyRequests, "API limit reached. Please try again later. Remaining Limit: 0")
+        }
+        return .accept([:])
+    }
+
+    /// Takes the open of a WebSocket, and throws out whom it costs the key.
+    func opened(_ number: Int, _ head: HTTPRequestHead) {
+        guard self.holders != nil, let key = Self.key(in: head) else { return }
+        self.clients[number]?.key = key
+        for loser in self.holders?.opened(key, by: number) ?? [] {
+            self.clients[loser]?.line?.drop()
+        }
+    }
+
+    func ended(_ number: Int) {
+        if let key = self.clients.removeValue(forKey: number)?.key { self.holders?.ended(key, by: number) }
+    }
+
+    /// Ends every connection.
+    func stop() {
+        for client in self.clients.values { client.line?.stop() }
+    }
+
+    private static func key(in head: HTTPRequestHead) -> String? {
+        let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let parameter = query.split(separator: "&").lazy.filter { $0.hasPrefix("token=") }.map { $0.dropFirst(6) }.first
+        if let parameter, !parameter.isEmpty { return String(parameter) }
+        return head.headers.first(name: "X-Finnhub-Token")
+    }
+
+    private static func refusal(_ status: HTTPResponseStatus, _ text: String) -> WebSocketServerDecision {
+        .refuse(status, headers: ["Content-Type": "application/json"], body: "{\"error\":\"\(text)\"}")
+    }
+}

@@ -1,0 +1,68 @@
+import NIOHTTP1
+
+/// What of an answer may stand in a line for a person: short, printable, and without what it repeats of the request.
+enum AnswerText {
+    /// The start of a body as one line; of a page of HTML only its title.
+    static func line(of body: String) -> String {
+        let trimmed = body.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        guard trimmed.first == "<" else { return Self.printable(trimmed.prefix { !$0.isNewline }, limit: 120) }
+        guard let title = Self.title(of: trimmed), !title.isEmpty else { return "a page of HTML" }
+        return "a page of HTML, \"\(title)\""
+    }
+
+    /// The scheme, host and port that a redirect names; never the path or the query, which may repeat the key.
+    static func redirection(_ headers: HTTPHeaders) -> String? {
+        guard let location = headers.first(name: "Location"), let start = location.firstRange(of: "//") else {
+            return nil
+        }
+        let scheme = location[..<start.lowerBound]
+        guard scheme.isEmpty || ["http:", "https:", "ws:", "wss:"].contains(scheme.lowercased()) else { return nil }
+        var host = location[start.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+        // A user's name before the host is none of a log's business.
+        if let end = host.lastIndex(of: "@") { host = host[host.index(after: end)...] }
+        let isHost = host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: "-._:[]".utf8.contains(byte)
+            }
+        }
+        guard isHost, (1...253).contains(host.utf8.count) else { return nil }
+        return "\(scheme)//\(host)"
+    }
+
+    /// The number that Cloudflare, the edge in front of Finnhub, gives an error of its own: 1000 to 1199.
+    static func edgeError(in body: String) -> Int? {
+        // The short text for programs, and the page for people.
+        for mark in ["error code: ", "cf-error-code\">"] {
+            guard let range = body.firstRange(of: mark) else { continue }
+            let digits = body[range.upperBound...].prefix { $0.isASCII && $0.isNumber }
+            if digits.utf8.count == 4, let code = Int(digits), (1_000..<1_200).contains(code) { return code }
+        }
+        return nil
+    }
+
+    private static func title(of page: Substring) -> String? {
+        guard let opening = page.firstRange(of: "<title") ?? page.firstRange(of: "<TITLE"),
+            let start = page[opening.upperBound...].firstIndex(of: ">")
+        else { return nil }
+        let text = page[page.index(after: start)...].prefix { $0 != "<" }
+        return Self.printable(text.split { $0.isWhitespace }.joined(separator: " "), limit: 80)
+    }
+
+    /// At most so many characters, blanks in place of what a terminal would obey or not show.
+    private static func printable(_ text: some StringProtocol, limit: Int) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(limit).map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                        " "
+                    default: scalar
+                    }
+                }
+            )
+        )
+    }
+}

@@ -1,0 +1,19 @@
+import NIOCore
+import NIOPosix
+
+/// The addresses that are known already, for NIO's connector: it tries IPv6 and IPv4 by turns, 250 ms apart, and takes
+/// the first that answers (RFC 8305).
+struct KnownAddresses: Resolver, Sendable {
+    let addresses: [SocketAddress]
+    let loop: any EventLoop
+
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        self.loop.makeSucceededFuture(self.addresses.filter { $0.protocol == .inet })
+    }
+
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        self.loop.makeSucceededFuture(self.addresses.filter { $0.protocol == .inet6 })
+    }
+
+    func cancelQueries() {}
+}

@@ -1,0 +1,122 @@
+import Dispatch
+import NIOCore
+import Synchronization
+
+/// Why a name gave no address.
+enum NameFailure: Error, Equatable {
+    /// The name servers know no address of it.
+    case unknown
+    /// The name servers did not answer the system's resolver.
+    case noServer
+    /// The system's resolver did not answer within the limit.
+    case late(TimeAmount)
+    /// Something else, in the system's words.
+    case failed(String)
+}
+
+/// The finding of a host's addresses: off the event loop, and within a limit.
+///
+/// `getaddrinfo` cannot be called off, and one that hangs keeps its thread until it returns. So whoever asks for a name
+/// that is being looked up joins in, and everybody leaves at a limit of their own. A lookup that has hung for
+/// ``patience`` may hang for ever; then another is begun beside it, up to ``mostAtOnce``, so that the program comes back
+/// by itself and weeks of attempts pile up no threads.
+final class NameResolver: Sendable {
+    /// Looks a name up; may take as long as it likes.
+    typealias Lookup = @Sendable (_ host: String, _ port: Int) throws(NameFailure) -> [SocketAddress]
+
+    /// How long a lookup is trusted to return.
+    static let patience: TimeAmount = .seconds(60)
+    /// The most lookups of one name.
+    static let mostAtOnce = 3
+
+    private struct Place: Hashable {
+        var host: String
+        var port: Int
+    }
+
+    private struct Search {
+        var lookups = 0
+        var newest: NIODeadline
+        var askers: [UInt64: EventLoopPromise<[SocketAddress]>] = [:]
+    }
+
+    private struct State {
+        var searches: [Place: Search] = [:]
+        var lastNumber: UInt64 = 0
+    }
+
+    private let lookUp: Lookup
+    private let state: Mutex<State>
+
+    init(lookUp: @escaping Lookup) {
+        self.lookUp = lookUp
+        self.state = Mutex(State())
+    }
+
+    /// Finds the addresses of a host; a host that is an address is its own.
+    ///
+    /// - Returns: a future that fails with ``NameFailure``.
+    func addresses(
+        of host: String,
+        port: Int,
+        within limit: TimeAmount,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<[SocketAddress]> {
+        if let address = try? SocketAddress(ipAddress: host, port: port) { return loop.makeSucceededFuture([address]) }
+        let place = Place(host: host, port: port)
+        let promise = loop.makePromise(of: [SocketAddress].self)
+        let now = loop.now
+        let (number, begins) = self.state.withLock { state in
+            state.lastNumber += 1
+            var search = state.searches[place] ?? Search(newest: now)
+            search.askers[state.lastNumber] = promise
+            let begins =
+                search.lookups == 0 || search.lookups < Self.mostAtOnce && now - search.newest >= Self.patience
+            if begins {
+                search.lookups += 1
+                search.newest = now
+            }
+            state.searches[place] = search
+            return (state.lastNumber, begins)
+        }
+        let timer = loop.scheduleTask(in: limit) {
+            // Whoever takes the promise out completes it.
+            self.state.withLock { $0.searches[place]?.askers.removeValue(forKey: number) }?.fail(
+                NameFailure.late(limit)
+            )
+        }
+        promise.futureResult.whenComplete { _ in timer.cancel() }
+        if begins { self.begin(place) }
+        return promise.futureResult
+    }
+
+    /// How many lookups of a host are under way.
+    func lookups(of host: String, port: Int) -> Int {
+        self.state.withLock { $0.searches[Place(host: host, port: port)]?.lookups ?? 0 }
+    }
+
+    private func begin(_ place: Place) {
+        // A queue of its own has a thread of its own: a lookup that hangs must hold up nobody.
+        DispatchQueue(label: "tickertape.names").async {
+            let result: Result<[SocketAddress], NameFailure>
+            do throws(NameFailure) {
+                result = .success(try self.lookUp(place.host, place.port))
+            } catch {
+                result = .failure(error)
+            }
+            self.ended(place, result)
+        }
+    }
+
+    private func ended(_ place: Place, _ result: Result<[SocketAddress], NameFailure>) {
+        let askers = self.state.withLock { state in
+            guard var search = state.searches[place] else { return [] as [EventLoopPromise<[SocketAddress]>] }
+            let askers = Array(search.askers.values)
+            search.askers = [:]
+            search.lookups -= 1
+            state.searches[place] = search.lookups == 0 ? nil : search
+            return askers
+        }
+        for asker in askers { asker.completeWith(result.mapError { $0 as any Error }) }
+    }
+}

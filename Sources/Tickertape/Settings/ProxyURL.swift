@@ -1,0 +1,129 @@
+/// The address of an HTTP proxy: `http://proxy.example:3128`, `http://user:password@10.0.0.1:3128`, `proxy:3128`.
+///
+/// Its description leaves user and password out.
+package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
+    /// A user and a password, as the proxy knows them.
+    package struct Login: Sendable, Equatable {
+        package var user: Secret
+        package var password: Secret
+    }
+
+    /// A name or an address; an IPv6 address without its brackets.
+    package var host: String
+    /// Given, or 80.
+    package var port: Int
+    package var login: Login?
+
+    private static let usage = "write it like http://HOST:PORT or http://USER:PASSWORD@HOST:PORT"
+
+    /// Reads an address, or throws what is wrong with it; never repeats it, for it may hold a password.
+    package init(_ text: String) throws(Misfit) {
+        guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw Misfit("holds characters that no address holds; \(Self.usage)", echoes: false)
+        }
+        var rest = Substring(text)
+        if let mark = text.firstRange(of: "://") {
+            switch text[..<mark.lowerBound].lowercased() {
+            case "http": break
+            case "https":
+                throw Misfit(
+                    "is a proxy that wants TLS itself (https://), which this program does not speak to proxies; name one"
+                        + " with http:// (what goes through it is encrypted all the same)",
+                    echoes: false
+                )
+            case "socks", "socks4", "socks4a", "socks5", "socks5h":
+                throw Misfit("is a SOCKS proxy, which this program does not speak; name an HTTP proxy", echoes: false)
+            default: throw Misfit("is not a proxy's address; \(Self.usage)", echoes: false)
+            }
+            rest = text[mark.upperBound...]
+        }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+        guard rest[end...].isEmpty || rest[end...] == "/" else {
+            throw Misfit("has something behind its port; \(Self.usage)", echoes: false)
+        }
+        var authority = rest[..<end]
+        if let at = authority.lastIndex(of: "@") {
+            self.login = try Self.login(authority[..<at])
+            authority = authority[authority.index(after: at)...]
+        }
+        guard let (host, port) = Endpoint.split(authority) else {
+            throw Misfit("has no valid host; \(Self.usage)", echoes: false)
+        }
+        self.host = host
+        self.port = 80
+        if let port {
+            guard let number = Endpoint.port(port), number > 0 else {
+                throw Misfit("has no valid port; \(Self.usage)", echoes: false)
+            }
+            self.port = number
+        }
+    }
+
+    private static func login(_ text: Substring) throws(Misfit) -> Login? {
+        if text.isEmpty { return nil }
+        let colon = text.firstIndex(of: ":") ?? text.endIndex
+        let parts = [text[..<colon], text[colon...].dropFirst()].map(Self.decoded)
+        // RFC 7617, 2: no control characters, and the first colon ends the user.
+        guard let user = parts[0], let password = parts[1], !user.utf8.contains(UInt8(ascii: ":")),
+            (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Misfit(
+                "has a user or password that cannot be sent; marks in them are written %XX, as %40 for @",
+                echoes: false
+            )
+        }
+        return Login(user: Secret(user), password: Secret(password))
+    }
+
+    /// Reads `%XX` (RFC 3986, 2.1); `nil` where it is broken, or comes to no UTF-8.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            guard digits.count == 2 else { return nil }
+            bytes.append(UInt8(digits[0] << 4 | digits[1]))
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    package var description: String {
+        "http://\(self.login == nil ? "" : "<redacted>@")\(Endpoint(host: self.host, port: self.port))"
+    }
+}
+
+/// By which way the service is reached.
+package enum ProxyChoice: Sendable, Equatable {
+    /// As the environment says: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+    case auto
+    /// Directly, whatever the environment says.
+    case none
+    /// Through this one, whatever the environment says.
+    case through(ProxyURL)
+}
+
+extension Syntax<ProxyChoice> {
+    package static var proxy: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                switch text.lowercased() {
+                case "auto": return .auto
+                case "none", "off", "", "~", "null": return .none
+                default: return .through(try ProxyURL(text))
+                }
+            },
+            write: { choice in
+                switch choice {
+                case .auto: "auto"
+                case .none: "none"
+                case .through(let proxy): "\(proxy)"
+                }
+            }
+        )
+    }
+}

@@ -1,0 +1,64 @@
+/// What the environment says of proxies; kept until it is known where a connection goes.
+package struct ProxyVariables: Sendable, Equatable {
+    /// The name of the variable that counts, and its value.
+    private let name: String?
+    private let value: Secret?
+    private let exclusions: ProxyExclusions
+
+    /// Takes the variables that count for `wss`; small letters win, as with curl, and an empty one is none.
+    package init(_ environment: [String: String] = [:]) {
+        let first = { (names: [String]) in
+            names.first { environment[$0]?.trimmingBlanks().isEmpty == false }
+        }
+        self.name = first(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+        self.value = self.name.flatMap { environment[$0] }.map { Secret($0.trimmingBlanks()) }
+        self.exclusions = ProxyExclusions(first(["no_proxy", "NO_PROXY"]).flatMap { environment[$0] } ?? "")
+    }
+
+    /// The proxy for a host, and the variable that names it.
+    fileprivate func proxy(host: String, port: Int) throws(OperatorError) -> (proxy: ProxyURL, name: String)? {
+        guard let name = self.name, let value = self.value, !self.exclusions.covers(host: host, port: port) else {
+            return nil
+        }
+        do throws(Misfit) {
+            return (try ProxyURL(value.reveal()), name)
+        } catch {
+            throw OperatorError(
+                "\(name): \(error.reason); upstream.proxy: none goes without one",
+                status: .configuration
+            )
+        }
+    }
+}
+
+extension Settings {
+    /// The proxy through which an address is reached, and what says so; `nil` for the direct way.
+    ///
+    /// This machine is never reached through a proxy, and `ws` goes nowhere else.
+    package func proxy(for url: StreamURL) throws(OperatorError) -> (proxy: ProxyURL, origin: String)? {
+        guard url.isEncrypted, !Endpoint.isLoopback(url.host) else { return nil }
+        switch self.upstream.proxy {
+        case .none: return nil
+        case .through(let proxy): return (proxy, "upstream.proxy")
+        case .auto: return try self.proxyVariables.proxy(host: url.host, port: url.port).map { ($0.proxy, $0.name) }
+        }
+    }
+
+    /// Refuses a proxy's password where every user of the machine can see it, and warns where others can read it.
+    func checkProxyLogin(_ file: SettingsFile?) throws(OperatorError) -> String? {
+        guard case .through(let proxy) = self.upstream.proxy, proxy.login != nil else { return nil }
+        switch self.origin(of: .upstreamProxy) {
+        case .flag(let flag):
+            throw OperatorError(
+                "\(flag): every user of this machine can see the arguments; put a proxy with a password into HTTPS_PROXY"
+                    + " or the config file",
+                status: .usage
+            )
+        case .file(let path):
+            return file?.isOpenToOthers == true
+                ? "\(path) holds a proxy's password and others can read it; run chmod o-r on it" : nil
+        case .builtIn, .environment:
+            return nil
+        }
+    }
+}

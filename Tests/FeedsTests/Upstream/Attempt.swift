@@ -1,0 +1,65 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+import TLS
+import TickertapeTesting
+import WebSocket
+
+@testable import Feeds
+
+/// One attempt of a connector, and what came of it.
+struct Attempt {
+    /// 2024-01-01T00:00:00Z.
+    static let now: Int64 = 1_704_067_200_000_000_000
+    static let key = "s3cr3t-key"
+
+    /// A connector to `ws://HOST:PORT/?token=…`, or `wss` where the settings are changed so.
+    static func connector(
+        host: String = "127.0.0.1",
+        port: Int,
+        resolver: NameResolver = .system,
+        change: (inout ConnectorSettings) -> Void = { _ in }
+    ) throws -> UpstreamConnector {
+        var settings = ConnectorSettings(
+            address: UpstreamAddress(isEncrypted: false, host: host, port: port),
+            target: APIKey(Self.key).target(path: "/"),
+            tls: Certificates.client(),
+            dnsTimeout: .seconds(30),
+            tcpTimeout: .seconds(30),
+            upgradeTimeout: .seconds(30),
+            webSocket: WebSocketSettings(role: .client)
+        )
+        change(&settings)
+        return try UpstreamConnector(settings, resolver: resolver) { Self.now }
+    }
+
+    /// Connects once and closes again; answers with the failure, `nil` for an open WebSocket.
+    static func run(_ connector: UpstreamConnector) async throws -> UpstreamFailure? {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        do {
+            try await loop.flatSubmit {
+                connector.connect(
+                    on: loop,
+                    reached: { _ in },
+                    connected: { channel in channel.eventLoop.execute { channel.close(promise: nil) } }
+                )
+            }.get()
+            return nil
+        } catch let failure as UpstreamFailure {
+            return failure
+        }
+    }
+
+    /// Connects once to a server of bytes.
+    static func run(
+        port: Int,
+        change: (inout ConnectorSettings) -> Void = { _ in }
+    ) async throws -> UpstreamFailure? {
+        try await Self.run(Self.connector(port: port, change: change))
+    }
+
+    /// A resolver that knows one name's addresses.
+    static func resolver(_ addresses: [SocketAddress]) -> NameResolver {
+        NameResolver { _, _ throws(NameFailure) in addresses }
+    }
+}

@@ -1,0 +1,132 @@
+import NIOCore
+import NIOHTTP1
+import Testing
+import TickertapeTesting
+
+@testable import Feeds
+@testable import WebSocket
+
+/// What a service can answer to the request for a WebSocket, as bytes on loopback.
+@Suite("Answers to the upgrade", .timeLimit(.minutes(1)))
+struct UpgradeAnswerTests {
+    /// What a head asks for, accepted as RFC 6455 wants it, but for the changes.
+    private static func accept(_ head: String, change: (inout [String]) -> Void = { _ in }) -> String {
+        let mark = "Sec-WebSocket-Key: "
+        let key = head.split(separator: "\r\n").first { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
+        var lines = [
+            "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Accept: \(HandshakeKey.accept(for: key ?? ""))",
+        ]
+        change(&lines)
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    private func failure(
+        limit: TimeAmount = .seconds(30),
+        _ answer: @escaping @Sendable (String) -> RawServer.Answer
+    ) async throws -> UpstreamFailure? {
+        let server = try await RawServer.start(answer: answer)
+        let failure = try await Attempt.run(port: server.port) { $0.upgradeTimeout = limit }
+        #expect(server.heads.first?.hasPrefix("GET /?token=\(Attempt.key) HTTP/1.1\r\n") == true)
+        try await server.stop()
+        return failure
+    }
+
+    @Test("a 101 as it should be opens the WebSocket")
+    func accepted() async throws {
+        #expect(try await self.failure { .send(Self.accept($0)) } == nil)
+    }
+
+    @Test("a 101 that never comes, comes too slowly or never ends is left at the limit, in words of its own")
+    func hung() async throws {
+        let limit = TimeAmount.milliseconds(300)
+        #expect(
+            try await self.failure(limit: limit) { _ in .silence }?.description
+                == "the service did not open the WebSocket within 300 ms: no answer came"
+        )
+        #expect(
+            try await self.failure(limit: limit) { .drip(Self.accept($0), every: .milliseconds(20)) }?.description
+                == "the service did not open the WebSocket within 300 ms: its answer began and did not end"
+        )
+    }
+
+    @Test("a header without an end is left at its largest size, whatever time there is")
+    func endless() async throws {
+        let failure = try await self.failure { _ in .endless("X-Filler: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n")
+        }
+        #expect(failure == UpstreamFailure("the header of the service's answer is too large"))
+    }
+
+    static let wrongs: [(line: Int, replacement: String?, words: String)] = [
+        (3, nil, "wrong Sec-WebSocket-Accept"), (3, "Sec-WebSocket-Accept: ", "wrong Sec-WebSocket-Accept"),
+        (3, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "wrong Sec-WebSocket-Accept"),
+        (1, nil, "Upgrade is not websocket"), (1, "Upgrade: h2c", "Upgrade is not websocket"),
+        (2, "Connection: close", "Connection is not upgrade"),
+        (1, "Upgrade: websocket\r\nSec-WebSocket-Extensions: permessage-deflate", "an extension that was not offered"),
+        (1, "Upgrade: websocket\r\nSec-WebSocket-Protocol: chat", "a subprotocol that was not offered"),
+        (0, "HTTP/2 101", "malformed status line"), (0, "SSH-2.0-OpenSSH_9.6", "malformed status line"),
+        (2, "Connection : upgrade", "malformed header line"), (2, "Connection: upgrade\nX: y", "malformed line end"),
+    ]
+
+    @Test("a 101 that breaks a rule is refused with the rule", arguments: Self.wrongs)
+    func wrong(line: Int, replacement: String?, words: String) async throws {
+        let failure = try await self.failure { head in
+            .send(
+                Self.accept(head) { lines in
+                    if let replacement { lines[line] = replacement } else { lines.remove(at: line) }
+                }
+            )
+        }
+        #expect(failure == UpstreamFailure("the service's answer is no WebSocket handshake: \(words)"))
+    }
+
+    @Test("a right Accept value beside a wrong one, or twice, is refused")
+    func doubled() async throws {
+        for other in ["Sec-WebSocket-Accept: AAAA", nil] {
+            let failure = try await self.failure { head in
+                .send(Self.accept(head) { lines in lines.append(other ?? lines[3]) })
+            }
+            #expect(failure?.description.hasSuffix("wrong Sec-WebSocket-Accept") == true)
+        }
+    }
+
+    @Test("an end without an answer is told as that")
+    func closed() async throws {
+        #expect(
+            try await self.failure { _ in .close }
+                == UpstreamFailure("the service closed the connection instead of opening a WebSocket")
+        )
+        #expect(
+            try await self.failure { _ in .sendAndClose("HTTP/1.1 101 Switching") }
+                == UpstreamFailure("the service closed the connection instead of opening a WebSocket")
+        )
+    }
+
+    @Test("a refusal with its headers and body comes through to the words and the wait")
+    func refusals() async throws {
+        let page = "<!doctype html>\n<html><head><title>\n 502 Bad\tGateway </title></head></html>"
+        #expect(
+            try await self.failure { _ in .sendAndClose("HTTP/1.1 502 Bad Gateway\r\n\r\n\(page)") }
+                == UpstreamFailure("the service is down (HTTP 502: a page of HTML, \"502 Bad Gateway\")")
+        )
+        let busy = try await self.failure { _ in
+            .send("HTTP/1.1 503 Busy\r\nRetry-After: Mon, 01 Jan 2024 00:01:30 GMT\r\nContent-Length: 0\r\n\r\n")
+        }
+        #expect(busy?.description == "the service is overloaded or under repair (HTTP 503)")
+        #expect(busy?.disposition == .retry)
+        #expect(busy?.retryAfter == 90_000_000_000)
+        let moved = try await self.failure { head in
+            let target = head.split(separator: " ")[1]
+            return .send(
+                "HTTP/1.1 301 Moved\r\nLocation: https://key@elsewhere.test:8443\(target)\r\nContent-Length: 0\r\n\r\n"
+            )
+        }
+        #expect(
+            moved
+                == UpstreamFailure(
+                    "the service redirects to https://elsewhere.test:8443 (HTTP 301), which is not followed: check the "
+                        + "upstream address"
+                )
+        )
+    }
+}

@@ -1,0 +1,24 @@
+import NIOCore
+import Wire
+
+/// The rules for the readers of `/v1/stream`'s messages, in both directions.
+enum StreamFuzz {
+    static let seeds: [[UInt8]] = [
+        #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#, #"{"type":"subscribe","symbols":["A","B\u0041"]}"#,
+        #"{"type":"unsubscribe","symbols":[]}"#, #"{"type":"other","x":[{"y":null}]}"#,
+        #"{"type":"price","symbol":"BINANCE:BTCUSDT","price":"1.5","size":"2","time":1721555886208,"received":1721555886210123,"epoch":1,"seq":2,"count":3,"suppressed":0,"volume":"3.5","high":"2","low":"1"}"#,
+        #"{"type":"status","state":"rate-limited","until":1721555886208,"since":1721555886208,"source":"live","reason":"x"}"#,
+        #"{"type":"status","state":"reconnecting","attempt":3,"retryAt":1721555886208,"source":"replay","file":"f","speed":2.5}"#,
+        #"{"type":"gap","from":1721555886208,"to":1721555886209,"reason":"lost","nextSequence":5}"#,
+        #"{"type":"error","msg":"no"}"#,
+    ].map { Array($0.utf8) }
+
+    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+        let text = ByteBuffer(bytes: input)
+        _ = StreamMessage.parse(text)
+        guard let request = StreamRequest.parse(text) else { return }
+        if case .other = request { return }
+        let back = StreamRequest.parse(request.encoded())
+        try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
+    }
+}

@@ -1,0 +1,142 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Synchronization
+import WebSocket
+
+/// The rules for the opening handshake of a client, whatever its server answers.
+///
+/// The letters `ACCEPT` in an input stand for the value that proves that the server has read the request.
+enum UpgradeFuzz {
+    private static let maximumBodyBytes = 256
+
+    static let seeds: [[UInt8]] = {
+        let good = "HTTP/1.1 101 Switching Protocols\r\n"
+        let edge = """
+            Date: Fri, 31 Mar 2023 18:15:38 GMT\r\nConnection: upgrade\r\nUpgrade: websocket\r
+            Sec-WebSocket-Accept: ACCEPT\r\nCF-Cache-Status: DYNAMIC\r\nServer: cloudflare\r\nalt-svc: h3=":443"; ma=86400\r
+            \r
+
+            """
+        let plain = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ACCEPT\r\n\r\n"
+        let chunks = "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n"
+        return [
+            good + edge, good + plain + "\u{1}\u{2}", "HTTP/1.1 100 Continue\r\n\r\n" + good + plain,
+            good + "Upgrade: h2c, websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: ACCEPT\r\n\r\n",
+            "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{\"error\":\"Invalid API key\"}",
+            "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 30\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks,
+            "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n<html><head></head></html>",
+            "HTTP/1.1 302 Found\r\nLocation: https://finnhub.io/\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n<!DOCTYPE html>",
+        ].map { Array($0.utf8) }
+    }()
+
+    static let words: [[UInt8]] =
+        [
+            "\r\n", "\r", "\n", "\r\n\r\n", ":", ": ", " ", "\t", ",", "ACCEPT", "HTTP/1.1 ", "HTTP/2.0 ", "101 ",
+            "103 ",
+            "99 ", "600 ", "-1 ", "0", "Content-Length: ", "Content-Length: -5\r\n", "99999999999999999999", "4096",
+            "9223372036854775807", "Transfer-Encoding: chunked\r\n", "7fffffffffffffff\r\n", "FFFFFFFFFFFFFFFFFF\r\n",
+            "0\r\n", "1\r\nx\r\n", "Sec-WebSocket-Accept: ACCEPT\r\n",
+            "Sec-WebSocket-Extensions: permessage-deflate\r\n",
+            "Sec-WebSocket-Protocol: chat\r\n", "Upgrade: websocket\r\n", "Connection: Upgrade\r\n", " folded\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\n", "\u{0}", "ä", "x",
+        ].map { Array($0.utf8) } + [[0xFF], [0x80], [0x81, 0x01, 0x41], [0x88, 0x00]]
+
+    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+        let whole = try Self.answer([input])
+        let cut = try Self.answer(input.pieces)
+        try FuzzFinding.require(whole == cut, "whole it is \(whole), in pieces \(cut)")
+    }
+
+    /// Answers an upgrade request with the pieces, and tells what the client made of them.
+    private static func answer(_ pieces: [[UInt8]]) throws(FuzzFinding) -> String {
+        let channel = EmbeddedChannel()
+        let outcomes = Mutex<[String]>([])
+        let upgrades = Mutex(0)
+        let frames = Mutex<[String]>([])
+        do {
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            var request = WebSocketClientRequest(host: "ws.finnhub.io", target: "/?token=secret")
+            request.maximumBodyBytes = Self.maximumBodyBytes
+            request.maximumHeaderBytes = 1_024
+            channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client)) { channel, _ in
+                upgrades.withLock { $0 += 1 }
+                try channel.pipeline.syncOperations.addHandler(
+                    FrameWitness { text in frames.withLock { $0.append(text) } }
+                )
+            }.whenComplete { result in
+                let words =
+                    switch result {
+                    case .success: "open"
+                    case .failure(let error): "\(error)"
+                    }
+                outcomes.withLock { $0.append(words) }
+            }
+            let accept = try Self.accept(for: try channel.readOutbound(as: ByteBuffer.self))
+            for piece in Self.replacing(pieces, accept) where channel.isActive {
+                try channel.writeInbound(ByteBuffer(bytes: piece))
+            }
+            // A body that never ends is not waited for longer than the limit says.
+            channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+            let outcome = outcomes.withLock { $0 }
+            let count = upgrades.withLock { $0 }
+            try FuzzFinding.require(outcome.count == 1, "\(outcome.count) outcomes after the limit")
+            try FuzzFinding.require(count == (outcome == ["open"] ? 1 : 0), "\(count) upgrades for \(outcome)")
+            try FuzzFinding.require(outcome == ["open"] || !channel.isActive, "open after \(outcome)")
+            try FuzzFinding.require(!outcome[0].contains("secret"), "the request's target is told: \(outcome)")
+            try FuzzFinding.require(outcome[0].utf8.count < 16 << 10, "an outcome of \(outcome[0].utf8.count) bytes")
+            _ = try channel.finish(acceptAlreadyClosed: true)
+            return "\(outcome[0]) \(frames.withLock { $0 })"
+        } catch {
+            throw (error as? FuzzFinding) ?? FuzzFinding("\(error) was thrown")
+        }
+    }
+
+    /// The value of `Sec-WebSocket-Accept` for the client's request, as this package's server makes it.
+    private static func accept(for request: ByteBuffer?) throws -> String {
+        let text = request.map { String(buffer: $0) } ?? ""
+        let marker = "Sec-WebSocket-Key: "
+        guard let start = text.firstRange(of: marker)?.upperBound else { throw FuzzFinding("no request: \(text)") }
+        let key = text[start...].prefix { !$0.isNewline }
+        let head = HTTPRequestHead(
+            version: .http1_1,
+            method: .GET,
+            uri: "/",
+            headers: [
+                "Host": "h", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                "Sec-WebSocket-Key": String(key),
+            ]
+        )
+        return try WebSocketServerHandshake.check(head).get().responseHeaders.first(name: "Sec-WebSocket-Accept") ?? ""
+    }
+
+    /// Puts the value in the place of the letters that stand for it; a mark that is cut in two is put together first.
+    private static func replacing(_ pieces: [[UInt8]], _ accept: String) -> [[UInt8]] {
+        let mark = Array("ACCEPT".utf8)
+        let joined = Array(pieces.joined())
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < joined.count {
+            if joined[index...].starts(with: mark) {
+                bytes += Array(accept.utf8)
+                index += mark.count
+            } else {
+                bytes.append(joined[index])
+                index += 1
+            }
+        }
+        return pieces.count <= 1 ? [bytes] : bytes.pieces
+    }
+}
+
+/// The application behind an upgrade: tells what comes first.
+private final class FrameWitness: ChannelInboundHandler {
+    typealias InboundIn = WebSocketMessage
+
+    private let told: (String) -> Void
+
+    init(told: @escaping (String) -> Void) { self.told = told }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.told("\(Self.unwrapInboundIn(data))") }
+}

@@ -1,0 +1,63 @@
+import FuzzTargets
+import Testing
+import TickertapeTesting
+
+/// A few seconds of what `scripts/fuzz` does by the million: the same inputs in every run.
+@Suite struct FuzzTests {
+    @Test("the rules hold for every seed, whole and cut at every byte", arguments: FuzzTarget.allCases)
+    func seeds(target: FuzzTarget) throws {
+        for seed in target.seeds {
+            for length in 0...seed.count { try target.check(Array(seed[..<length])) }
+        }
+    }
+
+    @Test(
+        "the rules hold for damaged inputs",
+        arguments: [
+            (FuzzTarget.finnhub, 20_000), (.client, 1_500), (.upgrade, 1_000), (.recording, 5_000), (.stream, 20_000),
+        ]
+    )
+    func damaged(target: FuzzTarget, count: Int) throws {
+        var inputs = target.inputs(seed: 0x5EED)
+        for number in 0..<count {
+            let input = inputs.next()
+            do throws(FuzzFinding) {
+                try target.check(input)
+            } catch {
+                Issue.record("input \(number): \(error)\n\(input)")
+                return
+            }
+        }
+    }
+
+    @Test("inputs that once broke a rule do so no more")
+    func findings() throws {
+        // A pong behind a breach in the same read was told of after the end.
+        try FuzzTarget.client.check([0x00, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00])
+    }
+
+    @Test("the parser reads what Python's json reads, to the last digit, in every frame that both accept")
+    func oracle() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var inputs = FuzzTarget.finnhub.inputs(seed: 0x0AC1E)
+        let lines = FuzzTarget.finnhub.seeds.map { OracleLine($0) } + (0..<6_000).map { _ in OracleLine(inputs.next()) }
+        let file = try folder.write(lines.map { "\($0)\n" }.joined(), to: "frames")
+        let script = "\(RunningProgram.sources)/Tests/Fuzz/oracle.py"
+        let reference = try RunningProgram("/bin/sh", ["-c", "exec python3 '\(script)' <'\(file)'"])
+        #expect(await reference.ending() == .exit(0), "\(reference.output)\(reference.errors)")
+        #expect(reference.output.contains("\(lines.count)  frames"), "\(reference.output)")
+    }
+
+    @Test("the comparison with Python finds a digit that is wrong")
+    func oracleCanFail() async throws {
+        let frame = #"{"data":[{"c":null,"p":66972.77,"s":"A","t":1721555886208,"v":1}],"type":"trade"}"#
+        let line = "\(OracleLine(Array(frame.utf8)))"
+        #expect(line.contains(" 6697277e-2,"))
+        for (lines, status) in [(line, 0), (line.replacing(" 6697277e-2,", with: " 6697278e-2,"), 1)] {
+            let script = "\(RunningProgram.sources)/Tests/Fuzz/oracle.py"
+            let reference = try RunningProgram("/bin/sh", ["-c", "echo '\(lines)' | python3 '\(script)'"])
+            #expect(await reference.ending() == .exit(Int32(status)), "\(reference.output)\(reference.errors)")
+        }
+    }
+}

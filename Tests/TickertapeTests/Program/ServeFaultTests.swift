@@ -1,0 +1,43 @@
+import Testing
+import TickertapeTesting
+
+/// The program against itself: `serve` with faults, and a client of it.
+@Suite("`tickertape serve --fault`", .timeLimit(.minutes(2)))
+struct ServeFaultTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    @Test("does to its clients what it was told, and says so")
+    func faults() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let server = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "serve", Self.demo, "--plain", "--listen", "127.0.0.1:0", "--speed", "10", "--fault",
+                "status=429,retry-after=1@1", "--fault", "close=1012,reason=restart@500ms@2",
+            ]
+        )
+        #expect(await server.complains(of: "Ctrl-C stops"))
+        let port = try #require(RunningProgram.number(in: server.errors, behind: "ws://127.0.0.1:"))
+        let client = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--upstream", "ws://127.0.0.1:\(port)", "--format", "plain", "--relay", "off"],
+            environment: ["FINNHUB_TOKEN": "anything", "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+        )
+        #expect(await client.complains(of: "429"))
+        #expect(await client.complains(of: "1012"))
+        #expect(await server.complains(of: "connection 2: close=1012"))
+        #expect(server.errors.contains("connection 1: status=429"))
+        client.send(signal: 15)
+        #expect(await client.ending() == .exit(0))
+        server.send(signal: 15)
+        #expect(await server.ending() == .exit(0))
+    }
+
+    @Test("refuses a fault that it does not know with status 64, and names those that it knows")
+    func unknown() async throws {
+        let server = try RunningProgram(RunningProgram.tickertape, ["serve", Self.demo, "--fault", "explode"])
+        #expect(await server.ending() == .exit(64))
+        #expect(server.errors.contains("there are hang, drop, rst"))
+    }
+}
