@@ -51,9 +51,10 @@ import Wire
         _ = writer.take(
             ByteBuffer(
                 string: #"{"data":[{"c":null,"p":1,"s":"BINANCE:OLDUSDT","t":1721555886208,"v":1}],"type":"trade"}"#
-            )
+            ),
+            now: 1
         )
-        let message = writer.take(ByteBuffer(string: frame))
+        let message = writer.take(ByteBuffer(string: frame), now: 2)
         writer.endRead(received: 5)
         return (message, Array(log.contents.frames.dropFirst()), Array(log.contents.lines.dropFirst()))
     }

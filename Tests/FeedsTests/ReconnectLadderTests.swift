@@ -5,10 +5,10 @@ import Testing
 struct ReconnectLadderTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("doubles from half a second to a minute, and jitter takes any part of a step")
+    @Test("doubles from half a second to a minute, and jitter takes any part of a step but the last tenth of a second")
     func doubling() {
         var ladder = ReconnectLadder()
-        let waits = (0..<10).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1) }
+        let waits = (0..<10).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1).wait }
         let half = second / 2
         #expect(
             waits == [
@@ -16,8 +16,65 @@ struct ReconnectLadderTests {
                 60 * second,
             ]
         )
-        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0) == 0)
-        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0.25) == 15 * second)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0).wait == second / 10)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0.25).wait == 15 * second)
+        // Who starts again meanwhile gets back what jitter has won, as far as another step.
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0.25).whole == 120 * second)
+        // A chance that is none changes nothing.
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: -1).wait == second / 10)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 7).wait == 60 * second)
+    }
+
+    @Test("waits no longer than its step even where that is shorter than the shortest wait")
+    func tinySteps() {
+        var settings = ReconnectLadder.Settings()
+        settings.first = 1_000
+        var ladder = ReconnectLadder(settings: settings)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0).wait == 1_000)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0).wait == 2_000)
+    }
+
+    @Test("takes three connections in a row that die within seconds for a key that is in use, and does not fight")
+    func keyInUse() {
+        var ladder = ReconnectLadder()
+        let brief = 5 * second - 1
+        let kinds = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, livedFor: brief, chance: 1) }
+        #expect(kinds.map(\.kind) == [.reconnecting, .reconnecting, .keyInUse, .keyInUse, .keyInUse])
+        #expect(kinds.map(\.wait) == [second / 2, second, 60 * second, 60 * second, 60 * second])
+        // A refusal is what a second connection gets as well, and changes nothing.
+        _ = ladder.rateLimited(retryAfter: nil)
+        #expect(ladder.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .keyInUse)
+        // One that lives on was not thrown out.
+        #expect(ladder.connectionEnded(tradedFor: 0, livedFor: 5 * second, chance: 1).kind == .reconnecting)
+        #expect(ladder.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
+        #expect(ladder.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
+        // An attempt that fails is another trouble.
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 1).kind == .reconnecting)
+        #expect(ladder.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
+    }
+
+    @Test("tries a rejected key again only where it is told to")
+    func rejectedKey() {
+        var ladder = ReconnectLadder()
+        #expect(ladder.keyRejected() == nil)
+        var settings = ReconnectLadder.Settings()
+        settings.rejectedKey = 900 * second
+        ladder = ReconnectLadder(settings: settings)
+        #expect(ladder.keyRejected() == 900 * second)
+        #expect(ladder.keyRejected() == 900 * second)
+    }
+
+    @Test("goes on where a run before it was, with whole steps, until a connection has settled")
+    func restored() throws {
+        var first = ReconnectLadder()
+        for _ in 0..<3 { _ = first.connectionEnded(tradedFor: 0, chance: 0.1) }
+        let memory = first.memory(ofAttemptAt: 7)
+        #expect(memory.failures == 4)
+        // Half a second, one and two were drawn as 0.1, 0.1 and 0.2.
+        #expect(memory.wait == 4 * second + 31 * second / 10)
+        var ladder = ReconnectLadder(memory: memory)
+        #expect(ladder.connectionEnded(tradedFor: 0, chance: 0.1).wait == 8 * second)
+        #expect(ladder.connectionEnded(tradedFor: 60 * second, chance: 0.5).wait == second / 4)
     }
 
     @Test("climbs for a relay that is not there, and begins anew for one that was")
@@ -27,17 +84,17 @@ struct ReconnectLadderTests {
             symbols: []
         )
         var ladder = ReconnectLadder(settings: settings.ladder)
-        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1) }
+        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1).wait }
         #expect(waits == [second / 2, second, 2 * second, 4 * second, 5 * second])
-        #expect(ladder.connectionEnded(tradedFor: second, chance: 1) == second / 2)
+        #expect(ladder.connectionEnded(tradedFor: second, chance: 1).wait == second / 2)
     }
 
     @Test("goes back to its first step only after a minute of trades")
     func settling() {
         var ladder = ReconnectLadder()
         for _ in 0..<5 { _ = ladder.connectionEnded(tradedFor: 0, chance: 1) }
-        #expect(ladder.connectionEnded(tradedFor: 59 * second, chance: 1) == 16 * second)
-        #expect(ladder.connectionEnded(tradedFor: 60 * second, chance: 1) == second / 2)
+        #expect(ladder.connectionEnded(tradedFor: 59 * second, chance: 1).wait == 16 * second)
+        #expect(ladder.connectionEnded(tradedFor: 60 * second, chance: 1).wait == second / 2)
         #expect(ladder.failures == 1)
     }
 
@@ -45,26 +102,26 @@ struct ReconnectLadderTests {
     func watching() {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 1)
         var ladder = ReconnectLadder(settings: StreamFeed.Settings(relay: relay, symbols: []).ladder)
-        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1) }
+        let waits = (0..<5).map { _ in ladder.connectionEnded(tradedFor: 0, chance: 1).wait }
         #expect(waits == [second / 2, second, 2 * second, 4 * second, 5 * second])
         #expect(ladder.failures == 5)
-        #expect(ladder.connectionEnded(tradedFor: second, chance: 1) == second / 2)
+        #expect(ladder.connectionEnded(tradedFor: second, chance: 1).wait == second / 2)
     }
 
     @Test("obeys Retry-After, and otherwise doubles a minute up to five")
     func rateLimit() {
         var ladder = ReconnectLadder()
-        #expect(ladder.rateLimited(retryAfter: 7 * second) == 7 * second)
-        #expect(ladder.rateLimited(retryAfter: nil) == 120 * second)
-        #expect(ladder.rateLimited(retryAfter: nil) == 240 * second)
-        #expect(ladder.rateLimited(retryAfter: nil) == 300 * second)
-        #expect(ladder.rateLimited(retryAfter: 1_000_000 * second) == 3_600 * second)
-        #expect(ladder.rateLimited(retryAfter: -1) == 300 * second)
+        #expect(ladder.rateLimited(retryAfter: 7 * second).wait == 7 * second)
+        #expect(ladder.rateLimited(retryAfter: nil).wait == 120 * second)
+        #expect(ladder.rateLimited(retryAfter: nil).wait == 240 * second)
+        #expect(ladder.rateLimited(retryAfter: nil).wait == 300 * second)
+        #expect(ladder.rateLimited(retryAfter: 1_000_000 * second).wait == 3_600 * second)
+        #expect(ladder.rateLimited(retryAfter: -1).wait == 300 * second)
     }
 
     @Test("survives a year of failures")
     func manyFailures() {
         var ladder = ReconnectLadder()
-        for _ in 0..<500_000 { #expect(ladder.connectionEnded(tradedFor: 0, chance: 1) <= 60 * second) }
+        for _ in 0..<500_000 { #expect(ladder.connectionEnded(tradedFor: 0, chance: 1).wait <= 60 * second) }
     }
 }

@@ -29,7 +29,7 @@ package enum Canary {
     static func file(named name: String) -> FileHandle? {
         guard let folder = self.folder else { return nil }
         let path = "\(folder)/\(UUID().uuidString)-\(name)"
-        FileManager.default.createFile(atPath: path, contents: nil)
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { return nil }
         return FileHandle(forWritingAtPath: path)
     }
 

@@ -18,6 +18,8 @@ package final class RunningProgram: Sendable {
 
     private let state = Mutex(State())
     private let process: Process
+    /// Where the program keeps state and locks: never where the person who runs the tests has theirs.
+    private let home: TemporaryFolder
 
     /// The program under test, beside the test bundle.
     package static var tickertape: String {
@@ -39,7 +41,12 @@ package final class RunningProgram: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
+        self.home = try TemporaryFolder()
+        let own = [
+            "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "XDG_STATE_HOME": self.home.path,
+            "XDG_RUNTIME_DIR": self.home.path,
+        ]
+        process.environment = own.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let output = Pipe()
         let errors = Pipe()
@@ -88,6 +95,7 @@ package final class RunningProgram: Sendable {
 
     deinit {
         if self.process.isRunning { kill(self.process.processIdentifier, SIGKILL) }
+        self.home.remove()
     }
 
     package var output: String { self.state.withLock { $0.output } }

@@ -83,6 +83,8 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         self.armTimer(context)
     }
 
+    var tradedFor: Int64 { self.session.tradedFor }
+
     /// Starts the closing handshake.
     func close() {
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)

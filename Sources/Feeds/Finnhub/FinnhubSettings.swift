@@ -31,6 +31,8 @@ package struct FinnhubSettings: Sendable {
     package var session = FinnhubSession.Settings()
     package var watch = SymbolWatch.Settings()
     package var ladder = ReconnectLadder.Settings()
+    /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
+    package var holding = KeyHolding()
 
     package init(key: APIKey) {
         self.key = key
@@ -54,5 +56,13 @@ extension FinnhubSettings {
             upgradeTimeout: self.upgradeTimeout,
             webSocket: webSocket
         )
+    }
+
+    /// The way to the relay of another program that holds the key. It is asked for trades and never told the key.
+    func connector(to relay: UpstreamAddress, path: String) -> ConnectorSettings {
+        var settings = self.connector
+        settings.address = relay
+        settings.target = path
+        return settings
     }
 }

@@ -9,19 +9,23 @@ import Wire
 /// Belongs to the feed's event loop. What it decides stands in machines: ``SymbolWatch``, ``GapWatch``, ``SleepWatch`` and
 /// ``LossReport``.
 final class FinnhubSupervisor {
-    private let settings: FinnhubSettings
-    private let writer: TapeWriter
+    let settings: FinnhubSettings
+    let writer: TapeWriter
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
     private let logger: Logger
     private var status: FeedStatus
-    private var watch: SymbolWatch
-    private var condition = SymbolWatch.Condition.waiting
-    private var gaps = GapWatch()
-    private var sleep = SleepWatch()
-    private var losses = LossReport()
-    private var keeper: ConnectionKeeper?
-    private weak var handler: FinnhubHandler?
+    var watch: SymbolWatch
+    var condition = SymbolWatch.Condition.waiting
+    var gaps = GapWatch()
+    var sleep = SleepWatch()
+    var losses = LossReport()
+    var keeper: ConnectionKeeper?
+    /// Another program that holds the key: what it says of its feed is truer than what arrives here.
+    private var attachment: Attachment?
+    weak var handler: FinnhubHandler?
+    /// The newest that was reported here, whatever another program said of it.
+    var told: (phase: FeedStatus.Phase, reason: String?) = (.connecting, nil)
 
     init(
         settings: FinnhubSettings,
@@ -50,7 +54,7 @@ final class FinnhubSupervisor {
 
     /// Makes the keeper whose connections this supervises; answers with the future of its end.
     func supervise(
-        with connector: UpstreamConnector,
+        with connector: any Connecting,
         chance: @escaping @Sendable () -> Double
     ) -> EventLoopFuture<Void> {
         let keeper = ConnectionKeeper(
@@ -66,6 +70,13 @@ final class FinnhubSupervisor {
         let key = self.settings.key
         keeper.redact = { key.redacted($0) }
         keeper.report = { [weak self] phase, reason in self?.keeperReports(phase, reason: reason) }
+        keeper.holding = self.settings.holding
+        let settings = self.settings
+        keeper.relayConnector = { [wallClock] relay, path in
+            try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
+        }
+        keeper.attachmentChanged = { [weak self] in self?.attachmentChanged($0) }
+        keeper.gapFound = { [weak self] in self?.ownerGapFound($0) }
         self.keeper = keeper
         return keeper.finished.futureResult
     }
@@ -99,7 +110,7 @@ final class FinnhubSupervisor {
         handler.requestsWait()
     }
 
-    private var now: FeedMoment {
+    var now: FeedMoment {
         FeedMoment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
     }
 
@@ -131,12 +142,12 @@ final class FinnhubSupervisor {
         return handler
     }
 
-    private func interrupted(from: Int64, reason: String) {
+    func interrupted(from: Int64, reason: String) {
         self.gaps.interrupted(from: from, reason: reason)
         self.writer.interrupted()
     }
 
-    private func publish(_ gap: Gap) {
+    func publish(_ gap: Gap) {
         self.logger.warning(
             "The feed has a gap",
             metadata: [
@@ -147,7 +158,7 @@ final class FinnhubSupervisor {
         self.writer.publish(gap)
     }
 
-    private func publishChanges() {
+    func publishChanges() {
         for change in self.watch.takeChanges() {
             if case .state(let status) = change, case .refused = status.state {
                 self.logger.warning(
@@ -159,7 +170,7 @@ final class FinnhubSupervisor {
         }
     }
 
-    private func report(_ news: LossReport.Counts?) {
+    func report(_ news: LossReport.Counts?) {
         guard let news else { return }
         if news.malformedElements + news.malformedFrames > 0 {
             self.logger.warning(
@@ -178,14 +189,14 @@ final class FinnhubSupervisor {
     // MARK: What is true
 
     /// Looks whether the condition has changed, and reports it.
-    private func look(_ handler: FinnhubHandler, _ now: FeedMoment) {
+    func look(_ handler: FinnhubHandler, _ now: FeedMoment) {
         let condition = self.watch.condition(now: now.monotonic)
         guard condition != self.condition else { return }
         self.condition = condition
         self.report(condition, lastError: handler.session.lastError)
     }
 
-    private func report(_ condition: SymbolWatch.Condition, lastError: String?) {
+    func report(_ condition: SymbolWatch.Condition, lastError: String?) {
         let says = lastError.map { "the service says: \($0)" }
         switch condition {
         case .waiting: self.report(.waiting, reason: says)
@@ -211,107 +222,46 @@ final class FinnhubSupervisor {
         self.report(phase, reason: reason)
     }
 
-    private func report(_ phase: FeedStatus.Phase, reason: String?) {
+    private func attachmentChanged(_ attachment: Attachment?) {
+        let before = self.status
+        self.attachment = attachment
+        // Who holds the key sees to silent symbols; two programs that both did would do it twice.
+        self.watch.takesSteps = attachment == nil && self.settings.source == .live
+        self.status.via = attachment?.via
+        self.status.certificateChecked =
+            attachment?.status?.certificateChecked ?? self.settings.certificateIsChecked
+        // Without one the keeper is about to say what it does next.
+        guard attachment?.status != nil else { return }
+        (self.status.phase, self.status.reason) = self.overruled
+        guard self.status != before else { return }
+        if self.status.word != before.word { self.status.since = self.wallClock() }
+        self.writer.publish(self.status)
+    }
+
+    private func ownerGapFound(_ gap: Gap) {
+        let own = Gap(
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            nextSequence: self.writer.nextSequence,
+            epoch: self.writer.epoch
+        )
+        self.writer.publish(own)
+    }
+
+    /// What is reported here, or what the program says through whose relay the trades come.
+    private var overruled: (phase: FeedStatus.Phase, reason: String?) {
+        guard let owner = self.attachment?.status, owner.phase.overrules else { return self.told }
+        return (owner.phase, owner.reason)
+    }
+
+    func report(_ phase: FeedStatus.Phase, reason: String?) {
+        self.told = (phase, reason)
+        let (phase, reason) = self.overruled
         if self.status.word != phase.word { self.status.since = self.wallClock() }
         self.status.phase = phase
         self.status.reason = reason
         self.writer.publish(self.status)
-    }
-}
-
-extension FinnhubSupervisor: FinnhubHandlerOwner {
-    var isLive: Bool { self.condition == .live }
-
-    func takeRequests(_ now: FeedMoment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
-
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment) {
-        self.watch.errorArrived(text, now: now)
-        // A service that says the same a thousand times is told of once.
-        if isNews { self.logger.warning("The service reports an error", metadata: ["text": "\(text)"]) }
-        self.publishChanges()
-        let before = self.condition
-        self.look(handler, now)
-        if isNews, self.condition == before { self.report(self.status.phase, reason: "the service says: \(text)") }
-    }
-
-    func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment) {
-        self.report(self.condition, lastError: nil)
-    }
-
-    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool {
-        self.lookForSleep(since: previousFrame, now)
-        self.writer.leaveOutOverlap(now: now.monotonic)
-        if self.writer.losses != self.losses.told {
-            self.report(self.losses.take(self.writer.losses, now: now.monotonic))
-        }
-        guard self.writer.pendingTrades > 0 else { return self.writer.losses != self.losses.told }
-        let hasChanges = self.watch.traded(self.writer.pending, symbols: self.writer.names, now: now)
-        guard hasChanges || self.condition != .live || self.gaps.isOpen else { return false }
-        self.look(handler, now)
-        let gap = self.gaps.traded(
-            received: now.wall,
-            nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch,
-            overlap: self.writer.overlapCount
-        )
-        if let gap { self.publish(gap) }
-        self.publishChanges()
-        return true
-    }
-
-    /// A machine that slept has heard nothing meanwhile, though its connection may stand.
-    private func lookForSleep(since previousFrame: Int64, _ now: FeedMoment) {
-        guard let slept = self.sleep.looked(now), self.settings.source == .live else { return }
-        self.interrupted(
-            from: previousFrame,
-            reason: "this machine slept, or its clock was set, \(slept / 1_000_000_000) s ahead"
-        )
-        self.gaps.asked(now)
-    }
-
-    func deadline(now: Int64) -> Int64? {
-        let patience = self.settings.watch.lateAfter
-        return [
-            self.watch.deadline(now: now), self.gaps.deadline(patience: patience),
-            self.losses.deadline(self.writer.losses),
-        ].compactMap(\.self).min()
-    }
-
-    func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence? {
-        self.lookForSleep(since: handler.lastReceived, now)
-        self.report(self.losses.take(self.writer.losses, now: now.monotonic))
-        let action = self.watch.deadlineReached(now)
-        let gap = self.gaps.deadlineReached(
-            now: now.monotonic,
-            patience: self.settings.watch.lateAfter,
-            nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch
-        )
-        if let gap { self.publish(gap) }
-        self.publishChanges()
-        self.look(handler, now)
-        switch action {
-        case .none: return nil
-        case .reconnect(let silence): return silence
-        }
-    }
-
-    func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
-        self.report(self.losses.takeAll(self.writer.losses, now: self.now.monotonic))
-        var failure = UpstreamFailure(ending)
-        failure.description = self.settings.key.redacted(failure.description)
-        if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
-            failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
-        } else if case .stale(let silence) = ending {
-            // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
-            self.interrupted(from: min(silence.from, handler.lastReceived), reason: failure.description)
-        } else {
-            self.interrupted(from: handler.lastReceived, reason: failure.description)
-        }
-        self.watch.connectionEnded(self.now)
-        self.publishChanges()
-        self.handler = nil
-        self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
     }
 }
 

@@ -37,7 +37,7 @@ extension SymbolWatch {
         guard self.entries[place].refusal == nil, let since = self.clocks[place].since else { return nil }
         let threshold = self.threshold(place, now: now)
         guard let spell = self.entries[place].spell, self.isQuiet(place) else { return since + threshold }
-        guard self.settings.takesSteps else { return nil }
+        guard self.takesSteps else { return nil }
         guard let resubscribed = spell.resubscribed else {
             return max(since + threshold, self.entries[place].coolUntil)
         }

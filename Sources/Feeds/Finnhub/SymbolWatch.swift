@@ -66,6 +66,8 @@ package struct SymbolWatch: Sendable {
     }
 
     package let settings: Settings
+    /// ``Settings/takesSteps``, which whoever attaches to another program's relay turns off meanwhile.
+    package var takesSteps: Bool
     var entries: [Entry] = []
     /// For each entry.
     var clocks: [SymbolClock] = []
@@ -88,6 +90,7 @@ package struct SymbolWatch: Sendable {
 
     package init(symbols: [String], settings: Settings, now: FeedMoment) {
         self.settings = settings
+        self.takesSteps = settings.takesSteps
         self.pacer = RequestPacer(burst: settings.subscribeBurst, interval: settings.subscribeInterval)
         for symbol in symbols { self.wished(for: symbol, now: now) }
     }

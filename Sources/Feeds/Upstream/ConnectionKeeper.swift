@@ -1,25 +1,18 @@
-import Logging
-import Market
-import NIOCore
+package import Logging
+package import Market
+package import NIOCore
 import NIOPosix
-
-/// The open connection that a ``ConnectionKeeper`` keeps.
-protocol KeptConnection: AnyObject {
-    /// Starts the closing handshake.
-    func close()
-    /// Stops or resumes reading from the socket.
-    func setReading(_ isReading: Bool)
-}
 
 /// The keeper of one connection: opens it, and opens it again by the ladder until it is told to stop.
 ///
-/// Belongs to one event loop. It waits for exactly one thing at a time: an attempt, a connection's end, or the timer of
-/// the next attempt.
-final class ConnectionKeeper {
+/// Belongs to one event loop, whose clock is its only one. It waits for exactly one thing at a time: an attempt, a
+/// connection's end, or the timer of the next attempt. Beside that, one that holds a key looks twice a second whether the
+/// key is still its own (``patrol()``).
+package final class ConnectionKeeper {
     /// How long a stop waits for the closing handshake; the rest of the program has to stop in time too.
     private static let stopLimit: TimeAmount = .milliseconds(250)
 
-    private enum State {
+    enum State {
         case idle
         /// An attempt is under way; it has limits of its own.
         case connecting
@@ -30,32 +23,60 @@ final class ConnectionKeeper {
         case finished
     }
 
-    private let connector: UpstreamConnector
-    private let loop: any EventLoop
-    private let wallClock: @Sendable () -> Int64
+    private let connector: any Connecting
+    let loop: any EventLoop
+    let wallClock: @Sendable () -> Int64
     private let chance: @Sendable () -> Double
-    private let logger: Logger
+    let logger: Logger
     /// Makes and installs the connection's last handler, before any frame is delivered; set before the start.
-    var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
+    package var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
     /// Is told what is true now; that trades flow is reported by whoever reads them.
-    var report: (FeedStatus.Phase, _ reason: String?) -> Void = { _, _ in }
+    package var report: (FeedStatus.Phase, _ reason: String?) -> Void = { _, _ in }
     /// Leaves out what a reason must not tell: the key, should the service repeat it.
-    var redact: (String) -> String = { $0 }
-    private var state = State.idle
+    package var redact: (String) -> String = { $0 }
+    /// Who else may hold the key, and what is remembered over a restart; set before the start.
+    package var holding = KeyHolding()
+    /// Makes the way to another program's relay; without one there is none. Set before the start.
+    package var relayConnector: (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting = { _, _ in
+        throw ChannelError.operationUnsupported
+    }
+    /// Is told through whose relay the trades come and what that says of itself; `nil` for the service itself.
+    package var attachmentChanged: (Attachment?) -> Void = { _ in }
+    /// Is told every gap that the other program has.
+    package var gapFound: (Gap) -> Void = { _ in }
+
+    private(set) var state = State.idle
+    /// Counts the attempts, so that a late answer to an old one is known.
+    private var attemptNumber = 0
+    private var pauseNumber = 0
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
     /// The end of a connection that came while its handler was being installed.
     private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
-    private var ladder: ReconnectLadder
-    private var isStopping = false
+    var ladder: ReconnectLadder
+    /// When the connection opened.
+    private var openedAt: NIODeadline?
+    /// Looks whether the connection has proved to be good.
+    private var proof: Scheduled<Void>?
+    private(set) var isStopping = false
     private var isReading = true
     /// Why the next attempt is made; `nil` for the first.
-    private var reason: String?
+    var reason: String?
+    /// Whether the key is this program's, as far as it knows.
+    var isOwner = false
+    /// The other program that held the key when it was last asked for.
+    var formerOwner: Int32?
+    /// Whose relay the trades come through, or shall.
+    var attachment: Attachment?
+    var follower: OwnerFollower?
+    var patrolTimer: Scheduled<Void>?
+    /// How often in a row the other program's relay could not be reached.
+    var relayFailures = 0
     /// Completes when the keeper is done; fails only where a person must act.
-    let finished: EventLoopPromise<Void>
+    package let finished: EventLoopPromise<Void>
 
-    init(
-        connector: UpstreamConnector,
+    package init(
+        connector: any Connecting,
         ladder: ReconnectLadder.Settings,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64,
@@ -72,23 +93,24 @@ final class ConnectionKeeper {
     }
 
     /// The connection, while there is one.
-    var connection: (any KeptConnection)? {
+    package var connection: (any KeptConnection)? {
         guard case .connected(let connection, _) = self.state else { return nil }
         return connection
     }
 
     /// Begins the first attempt.
-    func start() {
+    package func start() {
         guard case .idle = self.state else { return }
         if self.isStopping {
             self.finish(.success(()))
         } else {
-            self.connect()
+            self.patrol()
+            self.next()
         }
     }
 
     /// Ends it: a closing handshake where there is a connection, and no further attempt.
-    func stop() {
+    package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true
         switch self.state {
@@ -100,6 +122,7 @@ final class ConnectionKeeper {
             self.attempt?.close(promise: nil)
             self.finish(.success(()))
         case .connected(let connection, let channel):
+            if self.attachment == nil { self.judge(connection) }
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
@@ -115,7 +138,7 @@ final class ConnectionKeeper {
     }
 
     /// Holds the peer back, or lets it go on; holds for later connections too.
-    func setReading(_ isReading: Bool) {
+    package func setReading(_ isReading: Bool) {
         guard self.isReading != isReading else { return }
         self.isReading = isReading
         self.connection?.setReading(isReading)
@@ -124,7 +147,7 @@ final class ConnectionKeeper {
     /// Takes the end of the connection.
     ///
     /// - Parameter tradedFor: for how long it carried trades, in nanoseconds.
-    func connectionEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
+    package func connectionEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
         switch self.state {
         case .connected: self.attemptEnded(failure, tradedFor: tradedFor)
         // The first write can find the socket broken.
@@ -133,81 +156,195 @@ final class ConnectionKeeper {
         }
     }
 
-    private func connect() {
-        self.state = .connecting
+    // MARK: Attempts
+
+    /// Connects to the service itself.
+    func connectToService() {
+        // Before the attempt: who is killed during it can write nothing afterwards.
+        self.holding.ledger?.save(self.ladder.memory(ofAttemptAt: self.wallClock()))
         self.report(.connecting, self.reason)
-        self.connector.connect(
+        self.connect(with: self.connector)
+    }
+
+    /// Begins an attempt.
+    func connect(with connector: any Connecting) {
+        self.state = .connecting
+        self.earlyEnd = nil
+        self.openedAt = nil
+        self.attemptNumber += 1
+        let number = self.attemptNumber
+        connector.connect(
             on: self.loop,
-            reached: { channel in try self.reached(channel) },
-            connected: { channel in try self.connected(channel) }
+            reached: { channel in try self.reached(channel, attempt: number) },
+            connected: { channel in try self.connected(channel, attempt: number) }
         ).assumeIsolated().whenFailure { error in
-            guard case .connecting = self.state else { return }
+            guard self.isUnderWay(number) else { return }
             self.attemptEnded(UpstreamFailure(error), tradedFor: 0)
         }
     }
 
+    private func isUnderWay(_ number: Int) -> Bool {
+        guard case .connecting = self.state else { return false }
+        return number == self.attemptNumber
+    }
+
     /// Takes the attempt's channel as soon as there is one, so that a stop can end it; throws when it came too late.
-    private func reached(_ channel: any Channel) throws {
-        guard case .connecting = self.state else { throw ChannelError.ioOnClosedChannel }
+    private func reached(_ channel: any Channel, attempt number: Int) throws {
+        guard self.isUnderWay(number) else { throw ChannelError.ioOnClosedChannel }
         self.attempt = channel
     }
 
-    private func connected(_ channel: any Channel) throws {
-        guard case .connecting = self.state, let connection = try self.opened(channel) else {
+    private func connected(_ channel: any Channel, attempt number: Int) throws {
+        guard self.isUnderWay(number), let connection = try self.opened(channel) else {
             // Stopped meanwhile.
             channel.close(promise: nil)
             return
         }
         self.attempt = nil
+        self.openedAt = self.loop.now
         if let end = self.earlyEnd {
             self.earlyEnd = nil
+            channel.close(promise: nil)
             self.attemptEnded(end.failure, tradedFor: end.tradedFor)
             return
         }
         self.state = .connected(connection, channel)
         if !self.isReading { connection.setReading(false) }
+        if self.attachment != nil {
+            self.attached()
+        } else if self.holding.ledger != nil {
+            self.armProof()
+        }
     }
 
     private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
         self.attempt = nil
+        self.proof?.cancel()
+        self.proof = nil
+        let livedFor = self.openedAt.map { (self.loop.now - $0).nanoseconds }
+        self.openedAt = nil
         var failure = failure
         failure.description = self.redact(failure.description)
+        self.reason = failure.description
         if self.isStopping {
             self.finish(.success(()))
             return
         }
-        let wait: Int64
+        // Another program's relay was left or lost, or the key was while the service itself was connected.
+        guard self.attachment == nil, self.isOwner || self.holding.ownership == nil else {
+            self.detached(failure)
+            return
+        }
         switch failure.disposition {
         case .ended:
             self.report(.ended, failure.description)
             self.finish(.success(()))
-            return
         case .keyRejected:
-            self.report(.keyRejected(retryAt: nil), failure.description)
-            self.finish(.failure(failure))
-            return
+            guard let wait = self.ladder.keyRejected() else {
+                self.report(.keyRejected(retryAt: nil), failure.description)
+                self.finish(.failure(failure))
+                return
+            }
+            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description)
+            self.pause(for: wait)
         case .rateLimited(let retryAfter):
-            wait = self.ladder.rateLimited(retryAfter: retryAfter)
-            self.report(.rateLimited(until: self.wallClock() + wait), failure.description)
+            self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
         case .retry:
-            wait = self.ladder.connectionEnded(tradedFor: tradedFor, chance: self.chance())
-            self.report(
-                .reconnecting(attempt: self.ladder.failures, retryAt: self.wallClock() + wait),
-                failure.description
-            )
+            let pause = self.ladder.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, chance: self.chance())
+            self.pause(pause, reason: failure.description)
         }
-        self.reason = failure.description
-        self.logger.warning(
-            "The connection ended",
-            metadata: ["reason": "\(failure.description)", "retry_in_ms": "\(wait / 1_000_000)"]
-        )
-        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
-        self.state = .pausing(self.loop.scheduleTask(in: .nanoseconds(wait)) { loopBound.value.connect() })
     }
 
-    private func finish(_ result: Result<Void, any Error>) {
+    // MARK: Pauses
+
+    private func pause(_ pause: ReconnectLadder.Pause, reason: String) {
+        let now = self.wallClock()
+        self.holding.ledger?.save(self.ladder.memory(of: pause, at: now, reason: reason))
+        self.report(self.phase(of: pause.kind, until: now + pause.wait), self.words(pause.kind, reason: reason))
+        self.pause(for: pause.wait)
+    }
+
+    func phase(of kind: ReconnectLadder.Pause.Kind, until: Int64) -> FeedStatus.Phase {
+        switch kind {
+        case .reconnecting: .reconnecting(attempt: max(self.ladder.failures, 1), retryAt: until)
+        case .rateLimited: .rateLimited(until: until)
+        case .keyInUse: .keyInUse(retryAt: until)
+        }
+    }
+
+    private func words(_ kind: ReconnectLadder.Pause.Kind, reason: String) -> String {
+        switch kind {
+        case .reconnecting, .rateLimited: reason
+        case .keyInUse:
+            "connections are accepted and die within seconds: is the key used by another program? (\(reason))"
+        }
+    }
+
+    /// Waits, then tries again.
+    func pause(for wait: Int64) {
+        if let reason {
+            self.logger.warning(
+                "The connection ended",
+                metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
+            )
+        }
+        self.retry(in: wait)
+    }
+
+    /// Waits without a word, then asks again whose the key is.
+    func retry(in wait: Int64) {
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.pauseNumber += 1
+        let number = self.pauseNumber
+        self.state = .pausing(
+            self.loop.scheduleTask(in: .nanoseconds(wait)) {
+                // A loop does not take back a timer that is due in the same turn as what cancels it.
+                guard case .pausing = loopBound.value.state, number == loopBound.value.pauseNumber else { return }
+                loopBound.value.next()
+            }
+        )
+    }
+
+    // MARK: A good connection
+
+    /// Looks now and then whether the connection has been good for long enough to forget what was before.
+    private func armProof() {
+        let interval = max(self.ladder.settings.brief, 100_000_000)
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.proof = self.loop.scheduleTask(in: .nanoseconds(interval)) {
+            let keeper = loopBound.value
+            guard let connection = keeper.connection, !keeper.judge(connection) else { return }
+            keeper.armProof()
+        }
+    }
+
+    /// Writes down how good the connection has been so far; answers whether there is nothing more to prove.
+    @discardableResult
+    private func judge(_ connection: any KeptConnection) -> Bool {
+        guard let ledger = self.holding.ledger, let openedAt else { return true }
+        if connection.tradedFor >= self.ladder.settings.settled {
+            self.ladder.connectionSettled()
+            ledger.clear()
+            return true
+        }
+        let brief = self.ladder.settings.brief
+        let life = (self.loop.now - openedAt).nanoseconds
+        if life >= 2 * brief, connection.tradedFor >= brief {
+            ledger.save(self.ladder.memory(ofSoundConnectionAt: self.wallClock() - life))
+        }
+        return false
+    }
+
+    // MARK: The end
+
+    func finish(_ result: Result<Void, any Error>) {
         if case .finished = self.state { return }
         self.state = .finished
+        self.proof?.cancel()
+        self.patrolTimer?.cancel()
+        self.follow(nil)
+        // Whoever waits for the key finds it free as soon as our own connection is gone.
+        self.holding.ownership?.release()
         if self.isStopping { self.report(.stopped, nil) }
         self.finished.completeWith(result)
     }

@@ -130,7 +130,8 @@ package final class Relay: TapeReader, Sendable {
         do {
             return try await self.listen(at: address)
         } catch {
-            self.life.withLock { $0 = .stopped }
+            // Who waits for an address may ask again; a stop meanwhile stays one.
+            self.life.withLock { if case .starting = $0 { $0 = .new } }
             throw self.relayError(for: error)
         }
     }

@@ -27,8 +27,7 @@ extension FinnhubSettings {
         self.session.silentAfter = settings.upstream.silentAfter.nanoseconds
         self.leavesOutRepeatedFrames = settings.upstream.dropsRepeats
         self.watch = SymbolWatch.Settings(settings)
-        self.ladder.first = settings.reconnect.min.nanoseconds
-        self.ladder.limit = settings.reconnect.max.nanoseconds
+        self.ladder = ReconnectLadder.Settings(settings.reconnect)
     }
 }
 
@@ -55,6 +54,29 @@ extension FinnhubSettings {
             let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
             let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"
             throw OperatorError("\(error) (\(setting))", status: .configuration)
+        }
+    }
+}
+
+extension ReconnectLadder.Settings {
+    /// What `auto` means for a rejected key where nobody is there to see it.
+    private static let serviceRetry: Int64 = 900_000_000_000
+
+    init(_ reconnect: Settings.Backoff, isService: Bool = Surroundings.ofThisProcess.isService) {
+        self.init()
+        self.first = reconnect.min.nanoseconds
+        self.limit = reconnect.max.nanoseconds
+        self.floor = reconnect.atLeast.nanoseconds
+        self.settled = reconnect.settled.nanoseconds
+        self.rateLimited = reconnect.rateLimitedMin.nanoseconds
+        self.rateLimitedLimit = reconnect.rateLimitedMax.nanoseconds
+        self.brief = reconnect.brief.nanoseconds
+        self.briefLimit = reconnect.briefLimit
+        self.keyInUse = reconnect.keyInUse.nanoseconds
+        switch reconnect.rejectedKey {
+        case .auto: self.rejectedKey = isService ? Self.serviceRetry : nil
+        case .stop: self.rejectedKey = nil
+        case .retry(let wait): self.rejectedKey = wait.nanoseconds
         }
     }
 }

@@ -28,6 +28,10 @@ struct TickerProgram {
     /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
         try self.feed.checkTrust()
+        // A replay needs no key and leaves no trace.
+        let keeping = self.isReplay ? nil : KeyKeeping(self.settings.state, feed: self.feed)
+        var feedSettings = self.feed
+        if let keeping { feedSettings.holding = keeping.holding }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let feedLoop = group.next()
         let status = FeedStatus(
@@ -39,13 +43,17 @@ struct TickerProgram {
         let instruments = Instruments(source: self.feed.source)
         let valve = FeedValve()
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
-        let relay = try await self.startRelay(
+        let door = self.makeRelay(
             on: group.next(),
             valve: valve,
             status: status,
             instruments: instruments,
-            logger: relayLog
+            logger: relayLog,
+            lock: keeping?.lock
         )
+        try await door?.open()
+        if door == nil { keeping?.lock?.announce(.off) }
+        let relay = door?.relay
         let shown: DisplayPart?
         let recorder: Recorder?
         do {
@@ -54,15 +62,16 @@ struct TickerProgram {
                 loop: feedLoop,
                 symbols: self.feed.symbols,
                 status: status,
-                relay: relay.map { "ws://\($0.endpoint)" },
-                clients: relay?.relay.counter,
+                relay: door.map { "ws://\($0.endpoint)" },
+                clients: relay?.counter,
                 latency: instruments.latency
             )
             recorder = try self.makeRecorder(warn: Self.warning(on: shown))
         } catch {
-            await relay?.relay.stop()
+            await relay?.stop()
             throw error
         }
+        if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
         let tally = TradeTally()
         let meter = TapeMeter(
@@ -74,11 +83,11 @@ struct TickerProgram {
         )
         if let recorder { instruments.recorderDropped { recorder.dropped } }
         var readers: [any TapeReader] = [tally, meter]
-        if let relay { readers.append(relay.relay) }
+        if let relay { readers.append(relay) }
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
         let feed = try await FinnhubFeed.make(
-            settings: self.feed,
+            settings: feedSettings,
             loop: feedLoop,
             epoch: UInt64(WallClock.now() / 1_000_000),
             readers: readers,
@@ -86,22 +95,13 @@ struct TickerProgram {
             wallClock: WallClock.now
         )
         valve.connect(feed)
-        if let relay, shown?.isScreen != true {
-            Console.complain("the relay is on ws://\(relay.endpoint)/ (Finnhub's protocol) and /v1/stream")
-        }
+        if shown?.isScreen != true { door?.announce { Console.complain($0) } }
         // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
         var parts: [ProgramPart] = []
         if let recorder { parts.append(self.recorderPart(recorder)) }
-        if let relay {
-            parts.append(
-                ProgramPart("relay") {
-                    try? await gracefulShutdown()
-                    await relay.relay.stop()
-                }
-            )
-        }
+        if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
-        parts.append(self.feedPart(feed, relay: relay?.relay, shown: shown, tally: tally))
+        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
         defer { self.reportLatency(instruments.latency) }
         do {
             try await Self.live(parts)
@@ -130,13 +130,14 @@ struct TickerProgram {
         return configuration
     }
 
-    private func startRelay(
+    private func makeRelay(
         on loop: any EventLoop,
         valve: FeedValve,
         status: FeedStatus,
         instruments: Instruments,
-        logger: Logger
-    ) async throws -> (relay: Relay, endpoint: Endpoint)? {
+        logger: Logger,
+        lock: KeyLock?
+    ) -> RelayDoor? {
         guard let listen = self.settings.relay.listen else { return nil }
         let relay = Relay(
             settings: RelaySettings(self.settings, listen: listen),
@@ -150,11 +151,15 @@ struct TickerProgram {
             status: status,
             instruments: instruments
         )
-        do {
-            let address = try await relay.start()
-            return (relay, Endpoint(host: listen.host, port: address.port ?? listen.port))
-        } catch let error as RelayError {
-            throw OperatorError(error.description, status: error.isAddressTaken ? .addressInUse : .configuration)
+        return RelayDoor(relay: relay, listen: listen, lock: lock)
+    }
+
+    private static func relayPart(_ door: RelayDoor) -> ProgramPart {
+        ProgramPart("relay") {
+            let opening = Task { await door.openLater() }
+            try? await gracefulShutdown()
+            opening.cancel()
+            await door.relay.stop()
         }
     }
 

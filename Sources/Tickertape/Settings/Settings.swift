@@ -17,6 +17,7 @@ package struct Settings: Sendable, Equatable {
     package var tls = Certificates()
     package var handshake = Handshake()
     package var reconnect = Backoff()
+    package var state = State()
     package var pipeline = Pipeline()
     package var display = Display()
     package var record = Record()
@@ -97,10 +98,46 @@ package struct Settings: Sendable, Equatable {
         package var upgrade = TimeAmount.seconds(10)
     }
 
-    /// The wait before a new attempt: at first and at most.
+    /// The waits before a new attempt.
     package struct Backoff: Sendable, Equatable {
+        /// What to do when the service does not accept the key.
+        package enum RejectedKey: Sendable, Equatable {
+            /// End where a person sees it; a service looks again after a quarter of an hour.
+            case auto
+            case stop
+            case retry(TimeAmount)
+        }
+
         package var min = TimeAmount.milliseconds(500)
         package var max = TimeAmount.seconds(60)
+        /// The shortest, since jitter takes any part of a wait.
+        package var atLeast = TimeAmount.milliseconds(100)
+        /// For how long a connection must carry trades to count as good.
+        package var settled = TimeAmount.seconds(60)
+        package var rateLimitedMin = TimeAmount.seconds(60)
+        package var rateLimitedMax = TimeAmount.seconds(300)
+        package var rejectedKey = RejectedKey.auto
+        /// A connection that lives no longer died at once ...
+        package var brief = TimeAmount.seconds(5)
+        /// ... and after so many of them the key is left to whoever uses it ...
+        package var briefLimit = 3
+        /// ... for so long.
+        package var keyInUse = TimeAmount.seconds(60)
+    }
+
+    /// Where the program keeps what other runs of it must know.
+    package struct State: Sendable, Equatable {
+        package enum Folder: Sendable, Equatable {
+            /// Where this system has such things.
+            case auto
+            case off
+            case path(String)
+        }
+
+        /// For what counts over a restart.
+        package var directory = Folder.auto
+        /// For what counts while the program runs.
+        package var runtimeDirectory = Folder.auto
     }
 
     /// What an impatient reader gets of the tape.

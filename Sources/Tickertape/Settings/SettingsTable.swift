@@ -14,7 +14,9 @@ extension Setting {
         feedRetryRefused, feedRetryOverLimit, feedRetryMax,
         authorityFile, verify, revocationListFile, stapling, pins,
         dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
-        backoffMin, backoffMax,
+        backoffMin, backoffMax, backoffAtLeast, backoffSettled, rateLimitedMin, rateLimitedMax, rejectedKey, briefLife,
+        briefLimit, keyInUsePause,
+        stateDirectory, runtimeDirectory,
         quiet, atMost,
         format, colour, isQuiet,
         recordFile, recordDirectory,
@@ -230,6 +232,68 @@ extension Setting {
         \.reconnect.max,
         Syntax.duration.within(patience),
         help: "The longest wait between attempts."
+    )
+    static let backoffAtLeast = Setting(
+        "reconnect.at-least",
+        \.reconnect.atLeast,
+        Syntax.duration.within(.zero...(.hours(1))),
+        help: "The shortest wait, since a random part of each is taken off."
+    )
+    static let backoffSettled = Setting(
+        "reconnect.settled",
+        \.reconnect.settled,
+        Syntax.duration.within(patience),
+        help: "For how long a connection must carry trades until the waits begin anew from the first."
+    )
+    static let rateLimitedMin = Setting(
+        "reconnect.rate-limited-min",
+        \.reconnect.rateLimitedMin,
+        Syntax.duration.within(patience),
+        help: "The wait after a refusal for too many attempts (429) that names none; it doubles."
+    )
+    static let rateLimitedMax = Setting(
+        "reconnect.rate-limited-max",
+        \.reconnect.rateLimitedMax,
+        Syntax.duration.within(patience),
+        help: "The longest such wait."
+    )
+    static let rejectedKey = Setting(
+        "reconnect.rejected-key",
+        \.reconnect.rejectedKey,
+        .rejectedKey(within: patience),
+        help:
+            "What to do when the key is rejected: stop, try again after a time, or auto (15m as a service, else stop)."
+    )
+    static let briefLife = Setting(
+        "reconnect.brief",
+        \.reconnect.brief,
+        Syntax.duration.within(patience),
+        help: "A connection that dies this soon after it opened may have been thrown out by another one with the key."
+    )
+    static let briefLimit = Setting(
+        "reconnect.brief-limit",
+        \.reconnect.briefLimit,
+        Syntax.count.within(1...1_000),
+        help: "After so many of them in a row the key counts as in use elsewhere."
+    )
+    static let keyInUsePause = Setting(
+        "reconnect.key-in-use",
+        \.reconnect.keyInUse,
+        Syntax.duration.within(patience),
+        help: "How long the key is then left alone before each new attempt."
+    )
+
+    static let stateDirectory = Setting(
+        "state.directory",
+        \.state.directory,
+        .folder,
+        help: "Where attempts are remembered over a restart: a folder, off, or auto ($XDG_STATE_HOME/tickertape)."
+    )
+    static let runtimeDirectory = Setting(
+        "state.runtime-directory",
+        \.state.runtimeDirectory,
+        .folder,
+        help: "Where the key's lock is: a folder, off, or auto ($XDG_RUNTIME_DIR/tickertape)."
     )
 
     static let quiet = Setting(

@@ -1,0 +1,61 @@
+/// Where a ladder's memory outlives the program.
+package protocol AttemptLedger: Sendable {
+    /// What an earlier run left, if anything.
+    func load() -> LadderMemory?
+    func save(_ memory: LadderMemory)
+    func clear()
+}
+
+/// A ladder's memory as a file in the state directory, one for each key.
+///
+/// It is never in the way: what cannot be read is replaced, and where nothing can be written the program goes on without,
+/// each with one line of warning.
+package struct AttemptFile: AttemptLedger {
+    /// More than any file of ours has, in bytes.
+    private static let limit = 4_096
+
+    private let folder: PrivateFolder
+    private let name: String
+    private let readWarning: OneWarning
+    private let writeWarning: OneWarning
+
+    /// - Parameters:
+    ///   - path: the state directory; made where it is missing.
+    ///   - identity: whose attempts these are.
+    ///   - warn: is told in one line what does not work.
+    /// - Returns: `nil` when the directory cannot be used, after a warning.
+    package init?(directory path: String, identity: KeyIdentity, warn: @escaping @Sendable (String) -> Void) {
+        self.readWarning = OneWarning(warn)
+        self.writeWarning = OneWarning(warn)
+        self.name = "\(identity.name).attempts"
+        do throws(PrivateFolder.Failure) {
+            self.folder = try PrivateFolder(path)
+        } catch {
+            self.writeWarning.tell("attempts are not remembered over a restart: \(error.reason) (state.directory)")
+            return nil
+        }
+    }
+
+    package func load() -> LadderMemory? {
+        let reason: String
+        do throws(PrivateFolder.Failure) {
+            guard let text = try self.folder.read(self.name, limit: Self.limit) else { return nil }
+            if let memory = LadderMemory(text: text) { return memory }
+            reason = "it is damaged or of another version"
+        } catch {
+            reason = error.reason
+        }
+        self.readWarning.tell("\(self.folder.path)/\(self.name) cannot be used and is replaced: \(reason)")
+        return nil
+    }
+
+    package func save(_ memory: LadderMemory) {
+        do throws(PrivateFolder.Failure) {
+            try self.folder.replace(self.name, with: memory.text)
+        } catch {
+            self.writeWarning.tell("\(self.folder.path)/\(self.name) cannot be written: \(error.reason)")
+        }
+    }
+
+    package func clear() { self.folder.remove(self.name) }
+}

@@ -1,0 +1,162 @@
+import Market
+import NIOCore
+
+extension ConnectionKeeper {
+    /// How often to look whose the key is; a takeover may take 2 s in all.
+    static let patrolInterval: TimeAmount = .milliseconds(500)
+
+    /// Begins the next attempt, at whoever has the trades now.
+    func next() {
+        guard let ownership = self.holding.ownership else {
+            // Nobody else to ask; what was before the start counts all the same.
+            guard !self.isOwner, self.holding.ledger != nil else { return self.connectToService() }
+            return self.becomeOwner()
+        }
+        switch ownership.claim() {
+        case .mine: self.isOwner ? self.connectToService() : self.becomeOwner()
+        case .others(let owner): self.attach(to: owner)
+        }
+    }
+
+    /// Looks whether the key has changed hands, now and twice a second from now on.
+    func patrol() {
+        guard let ownership = self.holding.ownership else { return }
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.patrolTimer = self.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
+        switch self.state {
+        case .connected(_, let channel):
+            let isMine = ownership.claim() == .mine
+            guard isMine != self.isOwner, !self.isStopping else { return }
+            self.isOwner = false
+            // Its end, which the handler tells of, leads to the other way. The peer may be gone: no closing handshake.
+            channel.close(mode: .all, promise: nil)
+        case .pausing(let timer):
+            guard (ownership.claim() == .mine) != self.isOwner else { return }
+            timer.cancel()
+            self.next()
+        case .idle, .connecting, .finished:
+            break
+        }
+    }
+
+    // MARK: The key is ours
+
+    /// Takes the key: waits what is left of what a program before this one, or this one before its restart, had to wait.
+    private func becomeOwner() {
+        self.isOwner = true
+        self.relayFailures = 0
+        let isTakeover = self.formerOwner != nil
+        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        self.formerOwner = nil
+        self.follow(nil)
+        let settings = self.ladder.settings
+        let now = self.wallClock()
+        guard var memory = self.holding.ledger?.load(), let wait = memory.remaining(at: now, settings: settings) else {
+            self.ladder = ReconnectLadder(settings: settings)
+            return self.connectToService()
+        }
+        self.ladder = ReconnectLadder(settings: settings, memory: memory)
+        guard wait > 0 else { return self.connectToService() }
+        if now < memory.at {
+            // The clock was set back: from here on it counts.
+            memory.at = now
+            self.holding.ledger?.save(memory)
+        }
+        let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
+        let reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
+        self.report(self.phase(of: memory.kind, until: now + wait), reason)
+        self.retry(in: wait)
+    }
+
+    // MARK: The key is another program's
+
+    private func attach(to owner: KeyOwner?) {
+        self.isOwner = false
+        self.formerOwner = owner?.pid ?? self.formerOwner
+        guard let owner, case .at(let relay) = owner.relay else { return self.wait(for: owner) }
+        let name = "another tickertape (pid \(owner.pid))"
+        let attachment = Attachment(owner: owner, via: relay.authority)
+        if self.attachment?.owner != owner {
+            self.follow(attachment)
+            self.logger.notice("The key is held by another tickertape", metadata: ["pid": "\(owner.pid)"])
+        }
+        do {
+            let connector = try self.relayConnector(relay, "/")
+            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades")
+            self.connect(with: connector)
+        } catch {
+            self.detached(UpstreamFailure("the relay of \(name) cannot be used: \(error)"))
+        }
+    }
+
+    /// The other program has no relay that we know of: nothing but looking again.
+    private func wait(for owner: KeyOwner?) {
+        self.follow(nil)
+        let who = owner.map { " (pid \($0.pid))" } ?? ""
+        let until = self.wallClock() + Self.patrolInterval.nanoseconds
+        let words: String
+        if owner?.relay == .off {
+            words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
+            if self.reason != words { self.report(.keyInUse(retryAt: until), words) }
+        } else {
+            words = "waiting for the other tickertape\(who) to open its relay"
+            if self.reason != words { self.report(.connecting, words) }
+        }
+        self.reason = words
+        self.retry(in: Self.patrolInterval.nanoseconds)
+    }
+
+    /// The relay of the other program is reached.
+    func attached() {
+        self.relayFailures = 0
+        guard let attachment else { return }
+        self.logger.notice("Attached to another tickertape's relay", metadata: ["relay": "\(attachment.via)"])
+    }
+
+    /// The way through the other program's relay has ended, or did not come to be.
+    func detached(_ failure: UpstreamFailure) {
+        if let ownership = self.holding.ownership, ownership.claim() == .mine {
+            return self.becomeOwner()
+        }
+        self.isOwner = false
+        self.relayFailures += 1
+        // The patrol notices in time when there is nobody to wait for any more.
+        let wait = Self.patrolInterval.nanoseconds << Int64(min(self.relayFailures - 1, 2))
+        let who = self.attachment.map { " of pid \($0.owner.pid)" } ?? ""
+        self.follow(nil)
+        self.report(
+            .reconnecting(attempt: self.relayFailures, retryAt: self.wallClock() + wait),
+            "the relay\(who), which holds the key: \(failure.description)"
+        )
+        self.retry(in: wait)
+    }
+
+    /// Listens to what another program says of its feed, or to nobody any more.
+    func follow(_ attachment: Attachment?) {
+        self.follower?.stop()
+        self.follower = nil
+        guard self.attachment != attachment else { return }
+        self.attachment = attachment
+        self.attachmentChanged(attachment)
+        guard let attachment, case .at(let relay) = attachment.owner.relay,
+            let connector = try? self.relayConnector(relay, "/v1/stream")
+        else { return }
+        let follower = OwnerFollower(
+            connector: connector,
+            loop: self.loop,
+            wallClock: self.wallClock,
+            logger: self.logger
+        )
+        follower.told = { [weak self, weak follower] status in
+            guard let self, let follower, follower === self.follower, self.attachment?.status != status else { return }
+            self.attachment?.status = status
+            self.attachmentChanged(self.attachment)
+        }
+        follower.gapFound = { [weak self, weak follower] gap in
+            guard let self, let follower, follower === self.follower, self.connection != nil else { return }
+            self.gapFound(gap)
+        }
+        self.follower = follower
+        follower.start()
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import Synchronization
+
+/// A key's lock: a file in the runtime directory, named by a hash of the key, under an exclusive `flock(2)`.
+///
+/// The kernel gives it up with the program, however that dies. The file itself stays; what it says counts only while
+/// somebody holds the lock. Where there is no usable directory the key is everybody's, after a warning.
+package final class KeyLock: KeyOwnership {
+    private struct Held {
+        var descriptor: Int32
+        var device: dev_t
+        var node: ino_t
+    }
+
+    private struct State {
+        var held: Held?
+        var relay = KeyOwner.Relay.unknown
+    }
+
+    /// More than any owner has to say, in bytes.
+    private static let limit = 1_024
+
+    private let folders: [String]
+    private let name: String
+    private let warning: OneWarning
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - folders: where the lock may be; the first that can be used is.
+    ///   - warn: is told in one line what does not work.
+    package init(folders: [String], identity: KeyIdentity, warn: @escaping @Sendable (String) -> Void) {
+        self.folders = folders
+        self.name = "\(identity.name).lock"
+        self.warning = OneWarning(warn)
+    }
+
+    deinit { self.release() }
+
+    package func claim() -> KeyClaim {
+        self.state.withLock { state in
+            if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
+            // Not held, or the file was taken away from under it: then somebody else may hold another by now.
+            switch self.lock() {
+            case .unavailable(let reason):
+                self.warning.tell(
+                    "a second tickertape with this key would not be noticed: \(reason) (state.runtime-directory)"
+                )
+                return .mine
+            case .others(let owner):
+                if let held = state.held { close(held.descriptor) }
+                state.held = nil
+                return .others(owner)
+            case .mine(let descriptor, let device, let node):
+                if let held = state.held { close(held.descriptor) }
+                state.held = Held(descriptor: descriptor, device: device, node: node)
+                Self.tell(state.relay, in: descriptor)
+                return .mine
+            }
+        }
+    }
+
+    /// Says where other programs can have the trades; they read it while this program holds the key.
+    package func announce(_ relay: KeyOwner.Relay) {
+        self.state.withLock { state in
+            state.relay = relay
+            if let held = state.held { Self.tell(relay, in: held.descriptor) }
+        }
+    }
+
+    /// Whether this program holds the key.
+    package var isHeld: Bool { self.state.withLock { $0.held != nil } }
+
+    package func release() {
+        self.state.withLock { state in
+            guard let held = state.held else { return }
+            state.held = nil
+            ftruncate(held.descriptor, 0)
+            close(held.descriptor)
+        }
+    }
+
+    // MARK: The file
+
+    private enum Locking {
+        case mine(descriptor: Int32, device: dev_t, node: ino_t)
+        case others(KeyOwner?)
+        case unavailable(String)
+    }
+
+    /// The first folder that can be used; made where it is missing, each time, since a session's end can take it away.
+    private var usedFolder: String? {
+        self.folders.first { (try? PrivateFolder($0)) != nil }
+    }
+
+    private func lock() -> Locking {
+        guard let folder = self.usedFolder else {
+            var reason = "no runtime directory"
+            if let last = self.folders.last {
+                do throws(PrivateFolder.Failure) { _ = try PrivateFolder(last) } catch { reason = error.reason }
+            }
+            return .unavailable(reason)
+        }
+        let path = "\(folder)/\(self.name)"
+        // The file can be taken away between opening and locking; not for ever.
+        for _ in 0..<8 {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard descriptor >= 0 else { return .unavailable("\(path): \(String(cString: strerror(errno)))") }
+            var information = stat()
+            guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+                information.st_uid == geteuid()
+            else {
+                close(descriptor)
+                return .unavailable("\(path) is no file of this user")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let reason = errno
+                defer { close(descriptor) }
+                guard reason == EWOULDBLOCK else {
+                    return .unavailable("\(path): \(String(cString: strerror(reason)))")
+                }
+                let text = try? PrivateFolder.text(of: descriptor, limit: Self.limit)
+                return .others(text.flatMap { KeyOwner(text: $0) })
+            }
+            let held = Held(descriptor: descriptor, device: information.st_dev, node: information.st_ino)
+            if Self.isStill(held, at: folder, name: self.name) {
+                return .mine(descriptor: descriptor, device: held.device, node: held.node)
+            }
+            close(descriptor)
+        }
+        return .unavailable("\(path) does not stay")
+    }
+
+    private static func isStill(_ held: Held, at folder: String?, name: String) -> Bool {
+        guard let folder else { return false }
+        var information = stat()
+        return lstat("\(folder)/\(name)", &information) == 0 && information.st_dev == held.device
+            && information.st_ino == held.node
+    }
+
+    private static func tell(_ relay: KeyOwner.Relay, in descriptor: Int32) {
+        ftruncate(descriptor, 0)
+        lseek(descriptor, 0, SEEK_SET)
+        _ = PrivateFolder.write(KeyOwner(pid: getpid(), relay: relay).text, to: descriptor)
+    }
+}

@@ -1,0 +1,106 @@
+/// What a ``ReconnectLadder`` leaves to the program's next start: how often it failed, and until when to wait.
+package struct LadderMemory: Sendable, Equatable {
+    /// The format that is written; any other is not understood.
+    private static let version = "tickertape-attempts 1"
+    /// The longest reason kept, in Unicode scalars.
+    private static let reasonLimit = 200
+
+    /// Failures since the last good connection.
+    package var failures: Int
+    /// Refusals for too many attempts since then.
+    package var refusals: Int
+    /// Connections in a row that died at once.
+    package var briefLives: Int
+    /// What the wait is for.
+    package var kind: ReconnectLadder.Pause.Kind
+    /// When the wait began, wall clock, ns since 1970.
+    package var at: Int64
+    /// How long it is, in nanoseconds.
+    package var wait: Int64
+    /// Why, in one line; never holds a key.
+    package var reason: String?
+
+    package init(
+        failures: Int,
+        refusals: Int,
+        briefLives: Int,
+        kind: ReconnectLadder.Pause.Kind,
+        at: Int64,
+        wait: Int64,
+        reason: String?
+    ) {
+        self.failures = failures
+        self.refusals = refusals
+        self.briefLives = briefLives
+        self.kind = kind
+        self.at = at
+        self.wait = wait
+        self.reason = reason
+    }
+
+    /// What of the wait is left, in nanoseconds; `nil` when all this is so old that it counts no more.
+    ///
+    /// Wall clocks are set back and forth. Forth, this counts as old, at worst; back, the wait begins anew, and is never
+    /// longer than it was.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    package func remaining(at now: Int64, settings: ReconnectLadder.Settings) -> Int64? {
+        let wait = min(self.wait, max(settings.longest, ReconnectLadder.longestRetryAfter))
+        guard now >= self.at else { return wait }
+        let age = now - self.at
+        return age > wait + settings.longest ? nil : max(0, wait - age)
+    }
+}
+
+extension LadderMemory {
+    /// The contents of its file: a line that names the format, then `name=value` lines.
+    package var text: String {
+        var lines = [
+            Self.version, "failures=\(self.failures)", "refusals=\(self.refusals)", "brief-lives=\(self.briefLives)",
+            "kind=\(self.kind.rawValue)", "at-ns=\(self.at)", "wait-ns=\(self.wait)",
+        ]
+        if let reason { lines.append("reason=\(Self.line(reason))") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Reads the contents of a file; `nil` when they are damaged, or of another format.
+    package init?(text: String) {
+        // A line that is cut off lacks its end.
+        guard text.hasSuffix("\n") else { return nil }
+        let lines = text.split(separator: "\n")
+        guard lines.first.map(String.init) == Self.version else { return nil }
+        var values: [Substring: Substring] = [:]
+        for line in lines.dropFirst() {
+            guard let equals = line.firstIndex(of: "=") else { return nil }
+            values[line[..<equals]] = line[line.index(after: equals)...]
+        }
+        func number(_ name: Substring, atMost limit: Int64) -> Int64? {
+            values[name].flatMap { Int64($0) }.flatMap { (0...limit).contains($0) ? $0 : nil }
+        }
+        guard
+            let failures = number("failures", atMost: 1_000_000_000),
+            let refusals = number("refusals", atMost: 1_000_000_000),
+            let briefLives = number("brief-lives", atMost: 1_000_000_000),
+            let kind = values["kind"].flatMap({ ReconnectLadder.Pause.Kind(rawValue: String($0)) }),
+            let at = number("at-ns", atMost: .max / 2),
+            let wait = number("wait-ns", atMost: .max / 4)
+        else { return nil }
+        self.init(
+            failures: Int(failures),
+            refusals: Int(refusals),
+            briefLives: Int(briefLives),
+            kind: kind,
+            at: at,
+            wait: wait,
+            reason: values["reason"].map { Self.line(String($0)) }
+        )
+    }
+
+    private static func line(_ text: String) -> String {
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(Self.reasonLimit) {
+            line.append(scalar.properties.generalCategory == .control || scalar.value == 0x2028 ? " " : scalar)
+        }
+        return String(line)
+    }
+}

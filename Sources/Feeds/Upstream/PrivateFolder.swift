@@ -1,0 +1,116 @@
+import Glibc
+
+/// A folder that belongs to this user and that nobody else can write to.
+struct PrivateFolder: Sendable {
+    let path: String
+
+    /// Why a folder cannot be used, for a person.
+    struct Failure: Error {
+        var reason: String
+    }
+
+    /// Makes the folder, and those above it, where they are missing; refuses one that somebody else could have made.
+    init(_ path: String) throws(Failure) {
+        self.path = path
+        if mkdir(path, 0o700) != 0, errno == ENOENT {
+            try Self.makeFolders(above: path)
+            _ = mkdir(path, 0o700)
+        }
+        var information = stat()
+        guard lstat(path, &information) == 0 else {
+            throw Failure(reason: "\(path): \(String(cString: strerror(errno)))")
+        }
+        guard information.st_mode & S_IFMT == S_IFDIR else { throw Failure(reason: "\(path) is no folder") }
+        guard information.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to somebody else") }
+        guard information.st_mode & 0o022 == 0 else { throw Failure(reason: "others can write to \(path)") }
+        guard access(path, W_OK | X_OK) == 0 else {
+            throw Failure(reason: "\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func makeFolders(above path: String) throws(Failure) {
+        let parts = path.split(separator: "/").dropLast()
+        var folder = path.hasPrefix("/") ? "" : "."
+        for part in parts {
+            folder += "/\(part)"
+            if mkdir(folder, 0o700) != 0, errno != EEXIST {
+                throw Failure(reason: "\(folder): \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    /// A small file's text.
+    ///
+    /// - Returns: `nil` when there is no such file.
+    /// - Throws: when it is no regular file of this user, larger than `limit` bytes, or cannot be read.
+    func read(_ name: String, limit: Int) throws(Failure) -> String? {
+        let path = "\(self.path)/\(name)"
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Failure(reason: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        return try Self.text(of: descriptor, limit: limit)
+    }
+
+    static func text(of descriptor: Int32, limit: Int) throws(Failure) -> String {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(reason: "it is no regular file")
+        }
+        guard information.st_uid == geteuid() else { throw Failure(reason: "it belongs to somebody else") }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let read = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress! + count, $0.count - count, count)
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
+            if read == 0 { break }
+            count += read
+        }
+        guard count <= limit else { throw Failure(reason: "it is too large") }
+        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+            throw Failure(reason: "it is no text")
+        }
+        return text
+    }
+
+    /// Replaces a file's text at once: who reads it finds the old text or the new, never half of one.
+    ///
+    /// Nothing forces it onto the disk: it must outlive this program, not a power cut, after which a machine takes longer
+    /// to start than most waits last.
+    func replace(_ name: String, with text: String) throws(Failure) {
+        let path = "\(self.path)/\(name)"
+        let temporary = "\(path).\(getpid()).new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
+        let isWritten = Self.write(text, to: descriptor)
+        let reason = errno
+        close(descriptor)
+        guard isWritten, rename(temporary, path) == 0 else {
+            let failure = Failure(reason: String(cString: strerror(isWritten ? errno : reason)))
+            unlink(temporary)
+            throw failure
+        }
+    }
+
+    /// Writes a short text from the descriptor's place on; answers whether all of it went.
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes.removeFirst(count)
+        }
+        return true
+    }
+
+    func remove(_ name: String) {
+        unlink("\(self.path)/\(name)")
+    }
+}

@@ -1,0 +1,51 @@
+import NIOCore
+
+extension Syntax<Settings.State.Folder> {
+    /// A folder, or a word for where it is instead.
+    package static var folder: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                switch text.lowercased() {
+                case "auto": return .auto
+                // YAML's own word for it, too.
+                case "off", "false": return .off
+                default:
+                    guard text.hasPrefix("/"), !text.utf8.contains(0) else {
+                        throw Misfit("is neither auto nor off nor a folder; write the folder's whole path")
+                    }
+                    return .path(text)
+                }
+            },
+            write: { folder in
+                switch folder {
+                case .auto: "auto"
+                case .off: "off"
+                case .path(let path): path
+                }
+            }
+        )
+    }
+}
+
+extension Syntax<Settings.Backoff.RejectedKey> {
+    /// A duration, or a word for what to do instead of waiting.
+    static func rejectedKey(within range: ClosedRange<TimeAmount>) -> Syntax {
+        let duration = Syntax<TimeAmount>.duration.within(range)
+        return Syntax(
+            read: { text throws(Misfit) in
+                switch text.lowercased() {
+                case "auto": .auto
+                case "stop": .stop
+                default: .retry(try duration.read(text))
+                }
+            },
+            write: { choice in
+                switch choice {
+                case .auto: "auto"
+                case .stop: "stop"
+                case .retry(let wait): duration.write(wait)
+                }
+            }
+        )
+    }
+}

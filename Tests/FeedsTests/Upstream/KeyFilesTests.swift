@@ -1,0 +1,238 @@
+import Feeds
+import Glibc
+import Synchronization
+import Testing
+import TickertapeTesting
+
+/// What was warned of.
+private final class Warnings: Sendable {
+    private let state = Mutex<[String]>([])
+    var texts: [String] { self.state.withLock { $0 } }
+    var take: @Sendable (String) -> Void { { text in self.state.withLock { $0.append(text) } } }
+}
+
+private func identity(_ key: String = "a key that is long enough", host: String = "ws.finnhub.io") -> KeyIdentity {
+    KeyIdentity(key: APIKey(key), upstream: UpstreamAddress(isEncrypted: true, host: host, port: 443))
+}
+
+private func mode(of path: String) -> mode_t {
+    var information = stat()
+    return lstat(path, &information) == 0 ? information.st_mode & 0o7777 : 0
+}
+
+@Suite("The name of a key")
+struct KeyIdentityTests {
+    @Test("tells keys and services apart, tells nothing of the key, and is always the same")
+    func names() {
+        let name = identity().name
+        #expect(name.utf8.count == 32)
+        #expect(name.allSatisfy { $0.isHexDigit })
+        #expect(name == identity().name)
+        #expect(identity("another key").name != name)
+        #expect(identity(host: "127.0.0.1").name != name)
+        #expect(identity(host: "WS.finnhub.io").name == name)
+    }
+}
+
+@Suite("The file of attempts")
+struct AttemptFileTests {
+    private let memory = LadderMemory(
+        failures: 2,
+        refusals: 0,
+        briefLives: 0,
+        kind: .reconnecting,
+        at: 5,
+        wait: 6,
+        reason: nil
+    )
+
+    @Test("keeps what was saved, in a folder and a file that are this user's alone, until it is cleared")
+    func keeps() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let warnings = Warnings()
+        let path = "\(folder.path)/a/b/tickertape"
+        let file = try #require(AttemptFile(directory: path, identity: identity(), warn: warnings.take))
+        #expect(file.load() == nil)
+        file.save(self.memory)
+        #expect(AttemptFile(directory: path, identity: identity(), warn: warnings.take)?.load() == self.memory)
+        #expect(AttemptFile(directory: path, identity: identity("other"), warn: warnings.take)?.load() == nil)
+        #expect(mode(of: path) == 0o700)
+        #expect(mode(of: "\(path)/\(identity().name).attempts") == 0o600)
+        file.clear()
+        #expect(file.load() == nil)
+        #expect(warnings.texts.isEmpty)
+    }
+
+    @Test("replaces a file that is damaged, huge, binary, of another version or a link, with one warning that names it")
+    func damaged() throws {
+        for contents in ["garbage", String(repeating: "x", count: 1 << 20), "\0\0", "tickertape-attempts 9\n", ""] {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let name = "\(identity().name).attempts"
+            _ = try folder.write(contents, to: name)
+            let warnings = Warnings()
+            let file = try #require(AttemptFile(directory: folder.path, identity: identity(), warn: warnings.take))
+            #expect(file.load() == nil)
+            #expect(file.load() == nil)
+            #expect(warnings.texts.count == 1)
+            #expect(warnings.texts.first?.contains("\(folder.path)/\(name)") == true)
+            file.save(self.memory)
+            #expect(file.load() == self.memory)
+        }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let target = try folder.write(self.memory.text, to: "elsewhere")
+        let path = "\(folder.path)/\(identity().name).attempts"
+        #expect(symlink(target, path) == 0)
+        let warnings = Warnings()
+        let file = try #require(AttemptFile(directory: folder.path, identity: identity(), warn: warnings.take))
+        #expect(file.load() == nil)
+        #expect(warnings.texts.count == 1)
+        var other = self.memory
+        other.failures = 9
+        file.save(other)
+        #expect(file.load() == other)
+        // What the link led to is untouched.
+        #expect(try folder.read("elsewhere") == self.memory.text)
+    }
+
+    @Test("is left out with one warning where there is no folder for it")
+    func noFolder() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let blocker = try folder.write("", to: "file")
+        let open = "\(folder.path)/open"
+        mkdir(open, 0o700)
+        chmod(open, 0o777)
+        let link = "\(folder.path)/link"
+        symlink(folder.path, link)
+        for path in ["\(blocker)/tickertape", blocker, open, link, "/proc/tickertape"] {
+            let warnings = Warnings()
+            #expect(AttemptFile(directory: path, identity: identity(), warn: warnings.take) == nil, "\(path)")
+            #expect(warnings.texts.count == 1)
+            #expect(warnings.texts.first?.contains("state.directory") == true)
+        }
+    }
+
+    @Test("warns once when it cannot write any more")
+    func unwritable() throws {
+        let folder = try TemporaryFolder()
+        let warnings = Warnings()
+        let file = try #require(AttemptFile(directory: folder.path, identity: identity(), warn: warnings.take))
+        folder.remove()
+        file.save(self.memory)
+        file.save(self.memory)
+        #expect(warnings.texts.count == 1)
+        #expect(warnings.texts.first?.contains("cannot be written") == true)
+    }
+}
+
+@Suite("The lock of a key")
+struct KeyLockTests {
+    private static let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
+
+    private func lock(_ folder: String, _ warnings: Warnings = Warnings()) -> KeyLock {
+        KeyLock(folders: [folder], identity: identity(), warn: warnings.take)
+    }
+
+    @Test("is one program's at a time, tells the others of its relay, and passes on when it is given up")
+    func passesOn() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (first, second) = (self.lock(folder.path), self.lock(folder.path))
+        #expect(first.claim() == .mine)
+        #expect(second.claim() == .others(KeyOwner(pid: getpid(), relay: .unknown)))
+        first.announce(.at(Self.relay))
+        #expect(second.claim() == .others(KeyOwner(pid: getpid(), relay: .at(Self.relay))))
+        #expect(first.claim() == .mine)
+        second.announce(.off)
+        #expect(second.claim() == .others(KeyOwner(pid: getpid(), relay: .at(Self.relay))))
+        first.release()
+        #expect(second.claim() == .mine)
+        #expect(first.claim() == .others(KeyOwner(pid: getpid(), relay: .off)))
+        #expect(mode(of: "\(folder.path)/\(identity().name).lock") == 0o600)
+        #expect(KeyLock(folders: [folder.path], identity: identity("other"), warn: { _ in }).claim() == .mine)
+    }
+
+    @Test("has one winner when many ask at once")
+    func race() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let locks = (0..<50).map { _ in self.lock(folder.path) }
+        let winners = await withTaskGroup(of: Bool.self) { group in
+            for lock in locks { group.addTask { lock.claim() == .mine } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(winners == 1)
+    }
+
+    @Test("is taken anew when its file or its folder is deleted, unless another was quicker")
+    func deleted() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/run"
+        let warnings = Warnings()
+        let (first, second) = (self.lock(path, warnings), self.lock(path, warnings))
+        #expect(first.claim() == .mine)
+        first.announce(.at(Self.relay))
+        unlink("\(path)/\(identity().name).lock")
+        #expect(first.claim() == .mine)
+        #expect(second.claim() == .others(KeyOwner(pid: getpid(), relay: .at(Self.relay))))
+        unlink("\(path)/\(identity().name).lock")
+        #expect(rmdir(path) == 0)
+        #expect(second.claim() == .mine)
+        #expect(first.claim() == .others(KeyOwner(pid: getpid(), relay: .unknown)))
+        #expect(warnings.texts.isEmpty)
+    }
+
+    @Test("is everybody's, with one warning, where no folder is safe")
+    func unsafeFolder() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let link = "\(folder.path)/link"
+        symlink("/tmp", link)
+        let open = "\(folder.path)/open"
+        mkdir(open, 0o700)
+        chmod(open, 0o777)
+        for path in [link, open, "/proc/tickertape", try folder.write("", to: "file")] {
+            let warnings = Warnings()
+            let lock = self.lock(path, warnings)
+            #expect(lock.claim() == .mine)
+            #expect(lock.claim() == .mine)
+            #expect(warnings.texts.count == 1, "\(path)")
+        }
+        let warnings = Warnings()
+        let lock = KeyLock(folders: [open, folder.path], identity: identity(), warn: warnings.take)
+        #expect(lock.claim() == .mine)
+        #expect(self.lock(folder.path).claim() != .mine)
+        #expect(warnings.texts.isEmpty)
+    }
+
+    @Test("is not led astray by what its file says or is")
+    func hostile() throws {
+        for text in [
+            "", "pid=1", "pid=0\n", "pid=-1\nrelay=off\n", "pid=1\nrelay=on\n",
+            "pid=1\nrelay=on\nhost=10.0.0.1\nport=80\n",
+            "pid=1\nrelay=on\nhost=127.0.0.1.example.org\nport=80\n", "pid=1\nrelay=on\nhost=127.0.0.1\nport=0\n",
+            "pid=1\nrelay=on\nhost=127.0.0.1\nport=99999\n", "pid=1\nrelay=maybe\n", "\0\n", "garbage\n",
+        ] { #expect(KeyOwner(text: text) == nil, "\(text)") }
+        for relay: KeyOwner.Relay in [
+            .unknown, .off, .at(Self.relay), .at(UpstreamAddress(isEncrypted: false, host: "::1", port: 1)),
+        ] {
+            let owner = KeyOwner(pid: 77, relay: relay)
+            #expect(KeyOwner(text: owner.text) == owner)
+        }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/\(identity().name).lock"
+        symlink(try folder.write("precious", to: "target"), path)
+        let warnings = Warnings()
+        #expect(self.lock(folder.path, warnings).claim() == .mine)
+        #expect(warnings.texts.count == 1)
+        #expect(try folder.read("target") == "precious")
+        unlink(path)
+        mkfifo(path, 0o600)
+        #expect(self.lock(folder.path, warnings).claim() == .mine)
+    }
+}

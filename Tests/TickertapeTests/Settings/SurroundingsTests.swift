@@ -1,0 +1,65 @@
+import Feeds
+import NIOCore
+import Testing
+
+@testable import Tickertape
+
+@Suite("Where the program runs")
+struct SurroundingsTests {
+    private func surroundings(
+        _ environment: [String: String],
+        parent: Int32 = 7,
+        hasTerminal: Bool = false
+    ) -> Surroundings {
+        Surroundings(
+            environment: { environment[$0] },
+            userID: 42,
+            processID: 99,
+            parentID: parent,
+            hasTerminal: hasTerminal
+        )
+    }
+
+    @Test("is a service only where systemd itself started it and no terminal is there")
+    func service() {
+        #expect(!self.surroundings([:]).isService)
+        #expect(self.surroundings(["SYSTEMD_EXEC_PID": "99"]).isService)
+        #expect(!self.surroundings(["SYSTEMD_EXEC_PID": "99"], hasTerminal: true).isService)
+        // A shell that a unit started.
+        #expect(!self.surroundings(["SYSTEMD_EXEC_PID": "98", "INVOCATION_ID": "x"], parent: 1).isService)
+        #expect(!self.surroundings(["INVOCATION_ID": "x"]).isService)
+        #expect(self.surroundings(["INVOCATION_ID": "x"], parent: 1).isService)
+        #expect(!self.surroundings(["HOME": "/"], parent: 1).isService)
+    }
+
+    @Test("a service tries a rejected key again after a quarter of an hour, a person is told at once")
+    func rejectedKey() {
+        let quarter: Int64 = 900_000_000_000
+        var reconnect = Settings.Backoff()
+        #expect(ReconnectLadder.Settings(reconnect, isService: true).rejectedKey == quarter)
+        #expect(ReconnectLadder.Settings(reconnect, isService: false).rejectedKey == nil)
+        reconnect.rejectedKey = .stop
+        #expect(ReconnectLadder.Settings(reconnect, isService: true).rejectedKey == nil)
+        reconnect.rejectedKey = .retry(.seconds(7))
+        #expect(ReconnectLadder.Settings(reconnect, isService: false).rejectedKey == 7_000_000_000)
+    }
+
+    @Test("the ladder of the settings is the one of the machine's own defaults")
+    func defaults() {
+        #expect(ReconnectLadder.Settings(Settings.Backoff(), isService: false) == ReconnectLadder.Settings())
+    }
+
+    @Test("has its folders where systemd, the session or the home says, and in a container without any falls back")
+    func folders() {
+        let service = self.surroundings(["STATE_DIRECTORY": "/s:/t", "RUNTIME_DIRECTORY": "/r", "HOME": "/h"])
+        #expect(service.stateFolder == "/s")
+        #expect(service.runtimeFolders == ["/r"])
+        let session = self.surroundings(["XDG_STATE_HOME": "/x", "XDG_RUNTIME_DIR": "/y", "HOME": "/h"])
+        #expect(session.stateFolder == "/x/tickertape")
+        #expect(session.runtimeFolders == ["/y/tickertape", "/run/user/42/tickertape", "/tmp/tickertape-42"])
+        #expect(self.surroundings(["HOME": "/h"]).stateFolder == "/h/.local/state/tickertape")
+        let relative = self.surroundings(["XDG_STATE_HOME": "x", "XDG_RUNTIME_DIR": "", "HOME": ""])
+        #expect(relative.stateFolder == nil)
+        #expect(relative.runtimeFolders == ["/run/user/42/tickertape", "/tmp/tickertape-42"])
+    }
+}
