@@ -13,7 +13,7 @@ final class FinnhubSupervisor {
     let writer: TapeWriter
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
-    private let logger: Logger
+    let logger: Logger
     private var status: FeedStatus
     var watch: SymbolWatch
     var condition = SymbolWatch.Condition.waiting
