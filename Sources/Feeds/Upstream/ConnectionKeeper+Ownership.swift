@@ -64,7 +64,13 @@ extension ConnectionKeeper {
         }
         let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
         let reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
-        self.report(self.phase(of: memory.kind, until: now + wait), reason)
+        let cause: FeedStatus.Cause =
+            switch memory.kind {
+            case .reconnecting: .other
+            case .rateLimited: .rateLimited
+            case .keyInUse: .keyInUse
+            }
+        self.report(self.phase(of: memory.kind, until: now + wait), reason, cause)
         self.retry(in: wait)
     }
 
@@ -82,7 +88,7 @@ extension ConnectionKeeper {
         }
         do {
             let connector = try self.relayConnector(relay, "/")
-            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades")
+            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades", nil)
             self.connect(with: connector)
         } catch {
             self.detached(UpstreamFailure("the relay of \(name) cannot be used: \(error)"))
@@ -97,10 +103,10 @@ extension ConnectionKeeper {
         let words: String
         if owner?.relay == .off {
             words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
-            if self.reason != words { self.report(.keyInUse(retryAt: until), words) }
+            if self.reason != words { self.report(.keyInUse(retryAt: until), words, .keyInUse) }
         } else {
             words = "waiting for the other tickertape\(who) to open its relay"
-            if self.reason != words { self.report(.connecting, words) }
+            if self.reason != words { self.report(.connecting, words, nil) }
         }
         self.reason = words
         self.retry(in: Self.patrolInterval.nanoseconds)
@@ -126,7 +132,8 @@ extension ConnectionKeeper {
         self.follow(nil)
         self.report(
             .reconnecting(attempt: self.relayFailures, retryAt: self.wallClock() + wait),
-            "the relay\(who), which holds the key: \(failure.description)"
+            "the relay\(who), which holds the key: \(failure.description)",
+            .relay
         )
         self.retry(in: wait)
     }

@@ -31,7 +31,7 @@ package final class ConnectionKeeper {
     /// Makes and installs the connection's last handler, before any frame is delivered; set before the start.
     package var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
     /// Is told what is true now; that trades flow is reported by whoever reads them.
-    package var report: (FeedStatus.Phase, _ reason: String?) -> Void = { _, _ in }
+    package var report: (FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) -> Void = { _, _, _ in }
     /// Leaves out what a reason must not tell: the key, should the service repeat it.
     package var redact: (String) -> String = { $0 }
     /// Who else may hold the key, and what is remembered over a restart; set before the start.
@@ -62,6 +62,7 @@ package final class ConnectionKeeper {
     private var isReading = true
     /// Why the next attempt is made; `nil` for the first.
     var reason: String?
+    private(set) var cause: FeedStatus.Cause?
     /// Whether the key is this program's, as far as it knows.
     var isOwner = false
     /// The other program that held the key when it was last asked for.
@@ -162,7 +163,7 @@ package final class ConnectionKeeper {
     func connectToService() {
         // Before the attempt: who is killed during it can write nothing afterwards.
         self.holding.ledger?.save(self.ladder.memory(ofAttemptAt: self.wallClock()))
-        self.report(.connecting, self.reason)
+        self.report(.connecting, self.reason, self.cause)
         self.connect(with: self.connector)
     }
 
@@ -226,6 +227,7 @@ package final class ConnectionKeeper {
         var failure = failure
         failure.description = self.redact(failure.description)
         self.reason = failure.description
+        self.cause = failure.cause
         if self.isStopping {
             self.finish(.success(()))
             return
@@ -237,15 +239,15 @@ package final class ConnectionKeeper {
         }
         switch failure.disposition {
         case .ended:
-            self.report(.ended, failure.description)
+            self.report(.ended, failure.description, nil)
             self.finish(.success(()))
         case .keyRejected:
             guard let wait = self.ladder.keyRejected() else {
-                self.report(.keyRejected(retryAt: nil), failure.description)
+                self.report(.keyRejected(retryAt: nil), failure.description, failure.cause)
                 self.finish(.failure(failure))
                 return
             }
-            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description)
+            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description, failure.cause)
             self.pause(for: wait)
         case .rateLimited(let retryAfter):
             self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
@@ -260,7 +262,11 @@ package final class ConnectionKeeper {
     private func pause(_ pause: ReconnectLadder.Pause, reason: String) {
         let now = self.wallClock()
         self.holding.ledger?.save(self.ladder.memory(of: pause, at: now, reason: reason))
-        self.report(self.phase(of: pause.kind, until: now + pause.wait), self.words(pause.kind, reason: reason))
+        self.report(
+            self.phase(of: pause.kind, until: now + pause.wait),
+            self.words(pause.kind, reason: reason),
+            pause.kind == .keyInUse ? .keyInUse : self.cause
+        )
         self.pause(for: pause.wait)
     }
 
@@ -345,7 +351,7 @@ package final class ConnectionKeeper {
         self.follow(nil)
         // Whoever waits for the key finds it free as soon as our own connection is gone.
         self.holding.ownership?.release()
-        if self.isStopping { self.report(.stopped, nil) }
+        if self.isStopping { self.report(.stopped, nil, nil) }
         self.finished.completeWith(result)
     }
 }

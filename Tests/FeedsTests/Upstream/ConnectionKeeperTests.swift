@@ -71,7 +71,7 @@ private final class World: Connecting, @unchecked Sendable {
         proxy.world = self
         self.keeper.holding = holding
         self.keeper.relayConnector = { _, _ in proxy }
-        self.keeper.report = { [unowned self] phase, reason in
+        self.keeper.report = { [unowned self] phase, reason, _ in
             self.phases.append(phase)
             self.reasons.append(reason ?? "")
         }
