@@ -180,7 +180,10 @@ package final class ConnectionKeeper {
             connected: { channel in try self.connected(channel, attempt: number) }
         ).assumeIsolated().whenFailure { error in
             guard self.isUnderWay(number) else { return }
-            self.attemptEnded(UpstreamFailure(error), tradedFor: 0)
+            // What ended the connection says more than what could not be done with it afterwards.
+            let end = self.earlyEnd
+            self.earlyEnd = nil
+            self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
         }
     }
 
@@ -198,6 +201,11 @@ package final class ConnectionKeeper {
     private func connected(_ channel: any Channel, attempt number: Int) throws {
         guard self.isUnderWay(number), let connection = try self.opened(channel) else {
             // Stopped meanwhile.
+            channel.close(promise: nil)
+            return
+        }
+        // It may have ended, and the attempt with it, while its handler was being added.
+        guard self.isUnderWay(number) else {
             channel.close(promise: nil)
             return
         }
@@ -252,7 +260,12 @@ package final class ConnectionKeeper {
         case .rateLimited(let retryAfter):
             self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
         case .retry:
-            let pause = self.ladder.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, chance: self.chance())
+            let pause = self.ladder.connectionEnded(
+                tradedFor: tradedFor,
+                livedFor: livedFor,
+                retryAfter: failure.retryAfter,
+                chance: self.chance()
+            )
             self.pause(pause, reason: failure.description)
         }
     }
@@ -289,7 +302,8 @@ package final class ConnectionKeeper {
     /// Waits, then tries again.
     func pause(for wait: Int64) {
         if let reason {
-            self.logger.warning(
+            // The state that is reported says the same to people.
+            self.logger.debug(
                 "The connection ended",
                 metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
             )
