@@ -46,7 +46,10 @@ extension ConnectionKeeper {
         self.isOwner = true
         self.relayFailures = 0
         let isTakeover = self.formerOwner != nil
-        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        if let pid = self.formerOwner {
+            self.reason = "the tickertape that held the key (pid \(pid)) has gone"
+            self.cause = .relay
+        }
         self.formerOwner = nil
         self.follow(nil)
         let settings = self.ladder.settings
