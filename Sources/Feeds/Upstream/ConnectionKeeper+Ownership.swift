@@ -53,7 +53,10 @@ extension ConnectionKeeper {
         self.isOwner = true
         self.relayFailures = 0
         let isTakeover = self.formerOwner != nil
-        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        if let pid = self.formerOwner {
+            self.reason = "the tickertape that held the key (pid \(pid)) has gone"
+            self.cause = .relay
+        }
         self.formerOwner = nil
         self.follow(nil)
         let settings = self.ladder.settings
@@ -71,7 +74,13 @@ extension ConnectionKeeper {
         }
         let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
         let reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
-        self.report(self.phase(of: memory.kind, until: now + wait), reason)
+        let cause: FeedStatus.Cause =
+            switch memory.kind {
+            case .reconnecting: .other
+            case .rateLimited: .rateLimited
+            case .keyInUse: .keyInUse
+            }
+        self.report(self.phase(of: memory.kind, until: now + wait), reason, cause)
         self.retry(in: wait)
     }
 
@@ -89,7 +98,7 @@ extension ConnectionKeeper {
         }
         do {
             let connector = try self.relayConnector(relay, "/")
-            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades")
+            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades", nil)
             self.connect(with: connector)
         } catch {
             self.detached(UpstreamFailure("the relay of \(name) cannot be used: \(error)"))
@@ -104,10 +113,10 @@ extension ConnectionKeeper {
         let words: String
         if owner?.relay == .off {
             words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
-            if self.reason != words { self.report(.keyInUse(retryAt: until), words) }
+            if self.reason != words { self.report(.keyInUse(retryAt: until), words, .keyInUse) }
         } else {
             words = "waiting for the other tickertape\(who) to open its relay"
-            if self.reason != words { self.report(.connecting, words) }
+            if self.reason != words { self.report(.connecting, words, nil) }
         }
         self.reason = words
         self.retry(in: Self.patrolInterval.nanoseconds)
@@ -133,7 +142,8 @@ extension ConnectionKeeper {
         self.follow(nil)
         self.report(
             .reconnecting(attempt: self.relayFailures, retryAt: self.wallClock() + wait),
-            "the relay\(who), which holds the key: \(failure.description)"
+            "the relay\(who), which holds the key: \(failure.description)",
+            .relay
         )
         self.retry(in: wait)
     }

@@ -151,8 +151,14 @@ private struct StreamFields {
             reason: self.text("reason") ?? "",
             nextSequence: next,
             epoch: self.count("epoch") ?? 0,
-            overlap: self.integer("overlap").flatMap { Int(exactly: $0) }
+            overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
+            cause: self.cause
         )
+    }
+
+    /// A word that this program does not know is one all the same.
+    private var cause: FeedStatus.Cause? {
+        self.text("cause").map { FeedStatus.Cause(rawValue: $0) ?? .other }
     }
 
     var symbolStatus: SymbolStatus? {
@@ -183,6 +189,7 @@ private struct StreamFields {
             phase: phase,
             since: since,
             reason: self.text("reason"),
+            cause: self.cause,
             certificateChecked: isChecked,
             via: self.text("via")
         )
