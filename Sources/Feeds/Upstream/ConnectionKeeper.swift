@@ -127,7 +127,11 @@ package final class ConnectionKeeper {
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
-            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { self.finish(.success(())) }
+            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) {
+                // Before the key is free: whoever waits for it must not meet our connection at the service.
+                channel.close(mode: .all, promise: nil)
+                self.finish(.success(()))
+            }
             channel.closeFuture.assumeIsolated().whenComplete { _ in
                 limit.cancel()
                 self.finish(.success(()))
@@ -185,6 +189,13 @@ package final class ConnectionKeeper {
             self.earlyEnd = nil
             self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
         }
+    }
+
+    /// Leaves the attempt under way; whatever becomes of it belongs to nobody.
+    func abandonAttempt() {
+        self.attemptNumber += 1
+        self.attempt?.close(promise: nil)
+        self.attempt = nil
     }
 
     private func isUnderWay(_ number: Int) -> Bool {

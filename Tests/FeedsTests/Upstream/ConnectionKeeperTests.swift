@@ -443,6 +443,49 @@ struct ConnectionKeeperTests {
         #expect(ownership.isReleased)
     }
 
+    @Test("takes over within 600 ms when the owner goes while its relay's address answers nothing")
+    func takesOverFromHangingRelay() throws {
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
+        // The relay and the one who listens to its status both hang.
+        let world = World(holding: KeyHolding(ownership: ownership)) { $0 < 2 ? .hangs : .opensAndStays }
+        world.keeper.start()
+        world.advance(seconds: 3)
+        #expect(world.attempts.count == 2 && world.keeper.connection == nil)
+        ownership.change(.mine)
+        world.advance(seconds: 0.6)
+        #expect(world.attempts.count == 3)
+        #expect(world.reasons.last == "the tickertape that held the key (pid 9) has gone")
+        #expect(world.connections.count == 1)
+        // What the hung relay answers after all changes nothing.
+        for hanging in world.hanging {
+            let late = EmbeddedChannel(loop: world.loop)
+            #expect(throws: ChannelError.self) { try hanging.reached(late) }
+            try hanging.connected(late)
+        }
+        #expect(world.connections.count == 1)
+        world.keeper.stop()
+        world.advance(seconds: 1)
+    }
+
+    @Test("leaves no timer behind when it is stopped in the turn of one")
+    func stoppedByTimer() {
+        let loop = EmbeddedEventLoop()
+        weak var keeper: ConnectionKeeper?
+        do {
+            let holding = KeyHolding(ownership: FakeOwnership(.mine))
+            let world = World(holding: holding, loop: loop) { _ in .opensAndStays }
+            keeper = world.keeper
+            // The look at the key is due in the same turn, and comes later.
+            loop.scheduleTask(in: .milliseconds(500)) { world.keeper.stop() }
+            world.keeper.start()
+            world.advance(seconds: 0.4)
+            world.keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: 0)
+            world.advance(seconds: 60)
+            #expect(world.ended != nil)
+        }
+        #expect(keeper == nil)
+    }
+
     @Test("waits for an owner without a relay, says what to do, and takes over when it goes")
     func ownerWithoutRelay() {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .off)))
