@@ -24,7 +24,7 @@ private final class Upgrade {
             try channel.pipeline.syncOperations.addHandler(witness.value)
             // As a write does that finds the socket reset.
             guard endsAtOnce else { return }
-            channel.pipeline.syncOperations.fireErrorCaught(ChannelError.eof)
+            channel.pipeline.syncOperations.fireErrorCaught(ChannelError.ioOnClosedChannel)
             channel.close(promise: nil)
         }.assumeIsolated().whenComplete { self.result = $0 }
     }
@@ -73,7 +73,7 @@ private final class Upgrade {
         try upgrade.receive(Array(answer.utf8) + [0x81, 0x01, 0x41])
         #expect(upgrade.isOpen)
         #expect(!upgrade.channel.isActive)
-        #expect(upgrade.witness.seen.first == .error("\(ChannelError.eof)"), "\(upgrade.witness.seen)")
+        #expect(upgrade.witness.seen.first == .error("\(ChannelError.ioOnClosedChannel)"), "\(upgrade.witness.seen)")
         #expect(upgrade.witness.seen.contains(.inactive))
         #expect(!upgrade.witness.seen.contains(.text("A")))
     }
