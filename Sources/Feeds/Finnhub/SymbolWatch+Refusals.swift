@@ -75,6 +75,8 @@ extension SymbolWatch {
         self.entries[place].spell = nil
         self.clocks[place].isLive = false
         self.change(place, to: .refused(kind, retryAt: now.wall(at: retryAt)), reason: text, now: now)
+        // The service gave it no place, so another may have it; of too many it has refused as many as it wanted to.
+        if kind != .overLimit { self.placeBecameFree(now: now) }
     }
 
     /// Holds a symbol back that would be one too many; the service is not asked.
@@ -90,7 +92,7 @@ extension SymbolWatch {
         )
     }
 
-    /// A symbol was given up: the first one that there was no place for is asked for.
+    /// A symbol was given up or refused: the first one that there was no place for is asked for.
     mutating func placeBecameFree(now: FeedMoment) {
         guard self.acceptedCount < self.settings.symbolLimit else { return }
         let place = self.entries.firstIndex { entry in
@@ -100,8 +102,8 @@ extension SymbolWatch {
     }
 
     private mutating func retry(_ place: Int, now: FeedMoment) {
+        guard self.acceptedCount < self.settings.symbolLimit else { return self.hold(place, now: now) }
         if self.entries[place].refusal?.isHeld == true {
-            guard self.acceptedCount < self.settings.symbolLimit else { return self.hold(place, now: now) }
             self.entries[place].refusal = nil
             self.change(place, to: .asked, reason: nil, now: now)
         } else {

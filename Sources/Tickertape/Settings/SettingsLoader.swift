@@ -75,8 +75,23 @@ extension Settings {
     }
 
     private func refuseContradictions() throws(OperatorError) {
-        if self.reconnect.max < self.reconnect.min {
-            throw self.contradiction("reconnect.max", "reconnect.min", "must not be less than")
+        let pairs: [(most: String, least: String, isInOrder: Bool)] = [
+            ("reconnect.max", "reconnect.min", self.reconnect.min <= self.reconnect.max),
+            (
+                "reconnect.rate-limited-max", "reconnect.rate-limited-min",
+                self.reconnect.rateLimitedMin <= self.reconnect.rateLimitedMax
+            ),
+            ("feed.cool-down-max", "feed.cool-down-min", self.feed.coolDownMin <= self.feed.coolDownMax),
+            ("feed.stale-limit", "feed.stale-after", self.feed.staleAfter <= self.feed.staleLimit),
+            ("feed.retry-max", "feed.retry-refused", self.feed.retryRefused <= self.feed.retryMax),
+            ("feed.retry-max", "feed.retry-over-limit", self.feed.retryOverLimit <= self.feed.retryMax),
+            (
+                "upstream.silent-after", "upstream.ping-interval",
+                self.upstream.pingInterval <= self.upstream.silentAfter
+            ),
+        ]
+        for pair in pairs where !pair.isInOrder {
+            throw self.contradiction(pair.most, pair.least, "must not be less than")
         }
         if !self.tls.verify {
             if self.tls.revocationListFile != nil {

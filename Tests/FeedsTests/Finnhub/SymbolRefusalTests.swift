@@ -123,6 +123,21 @@ struct SymbolRefusalTests {
         #expect(refused == (52...60).map { "S\($0)" })
     }
 
+    @Test("the place of a symbol that the service does not know goes to one that waits, and is not given twice")
+    func placeOfRefused() {
+        var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
+        #expect(bench.word("C") == "over-limit")
+        bench.error("Invalid symbol B")
+        #expect(bench.word("C") == "asked")
+        _ = bench.takeSent()
+        bench.trade("A")
+        bench.trade("C")
+        // When B is due again, both places are taken: it waits for one.
+        bench.pass(to: 400, trading: ["A", "C"], every: 1)
+        #expect(bench.takeSent() == [])
+        #expect(bench.word("B") == "over-limit")
+    }
+
     @Test("a wish beyond the limit is not asked for, named, and has the first place that becomes free")
     func localLimit() {
         var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }

@@ -187,6 +187,22 @@ struct SettingsLayersTests {
         #expect(error.status == .configuration)
     }
 
+    @Test(
+        "a longest that is shorter than its shortest is refused, and so is a silence shorter than the pings",
+        arguments: [
+            ("reconnect:\n  rate-limited-min: 10m", "reconnect.rate-limited-max"),
+            ("feed:\n  cool-down-max: 1s", "feed.cool-down-max"),
+            ("feed:\n  stale-limit: 1s", "feed.stale-limit"),
+            ("feed:\n  retry-max: 1m", "feed.retry-max"),
+            ("upstream:\n  silent-after: 15s", "upstream.silent-after"),
+        ]
+    )
+    func otherContradictions(_ file: String, _ named: String) {
+        let error = self.failure { try self.load(file) }
+        #expect(error.message.hasPrefix(named) && error.message.contains("must not be less than"))
+        #expect(error.status == .configuration)
+    }
+
     @Test("revocation cannot be demanded while certificates are not checked; a pin can")
     func uncheckedRevocation() throws {
         let lists = self.failure { try self.load("tls:\n  verify: false\n  crl-file: /crl.pem") }
