@@ -9,6 +9,8 @@ package final class TapeLog: TapeReader {
         package var trades: [Trade] = []
         package var sequences: [UInt64] = []
         package var frames: [String] = []
+        /// What each read left out.
+        package var losses: [TapeBatch.Losses] = []
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
         package var symbolStates: [SymbolStatus] = []
@@ -71,6 +73,7 @@ package final class TapeLog: TapeReader {
     package func read(_ batch: TapeBatch) {
         self.change { contents in
             contents.trades += batch.trades
+            contents.losses.append(batch.losses)
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
             contents.symbols = batch.symbols
