@@ -15,17 +15,20 @@ package struct TapeBatch: Sendable {
         /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed or
         /// left out as a repeat.
         package var isWhole: Bool
+        /// Whether something in it could not be read.
+        package var isMalformed: Bool
 
-        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool) {
+        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool, isMalformed: Bool = false) {
             self.bytes = bytes
             self.trades = trades
             self.isWhole = isWhole
+            self.isMalformed = isMalformed
         }
     }
 
     /// What the read brought and is not among the trades.
     package struct Losses: Sendable, Equatable {
-        /// Frames that could not be read, and elements in the others.
+        /// Frames of which something could not be read, and elements that could not.
         package var malformedFrames = 0
         package var malformedElements = 0
         /// Frames that came again at once.

@@ -229,6 +229,7 @@ struct FinnhubFeedTests {
             let losses = running.log.contents.losses
             #expect(losses.map(\.repeatedFrames).reduce(0, +) == (isOn ? 2 : 0))
             #expect(losses.map(\.repeatedTrades).reduce(0, +) == (isOn ? 2 : 0))
+            #expect(running.log.contents.malformedFrames == 0)
             try await self.stop(running, server)
         }
     }

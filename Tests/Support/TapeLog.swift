@@ -11,6 +11,7 @@ package final class TapeLog: TapeReader {
         package var frames: [String] = []
         /// What each read left out.
         package var losses: [TapeBatch.Losses] = []
+        package var malformedFrames = 0
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
         package var symbolStates: [SymbolStatus] = []
@@ -76,6 +77,7 @@ package final class TapeLog: TapeReader {
             contents.losses.append(batch.losses)
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
+            contents.malformedFrames += batch.frames.count { $0.isMalformed }
             contents.symbols = batch.symbols
             if !batch.trades.isEmpty { contents.order.append("read \(batch.trades.count)") }
         }

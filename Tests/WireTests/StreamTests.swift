@@ -143,6 +143,29 @@ import Wire
         #expect(parse(#"{"type":"gap","from":1,"to":9223372036854775,"nextSeq":-1}"#) == .malformed(reason: "gap"))
     }
 
+    @Test("no moment that a relay names lies so far off that reckoning with it could overflow")
+    func absurdTimes() {
+        for time in ["-1", "-9223372036854", "9223372036854", "4611686018428"] {
+            for text in [
+                #"{"type":"gap","from":\#(time),"to":1,"nextSeq":1}"#,
+                #"{"type":"gap","from":1,"to":\#(time),"nextSeq":1}"#,
+                #"{"type":"status","state":"live","since":\#(time),"source":"live"}"#,
+                #"{"type":"symbol","symbol":"X","state":"live","since":\#(time)}"#,
+            ] {
+                guard case .malformed = StreamMessage.parse(ByteBuffer(string: text)) else {
+                    Issue.record("\(text)")
+                    continue
+                }
+            }
+            let late = #"{"type":"status","state":"rate-limited","since":1,"retryAt":\#(time),"source":"live"}"#
+            guard case .status(let status) = StreamMessage.parse(ByteBuffer(string: late)) else {
+                Issue.record("\(late)")
+                continue
+            }
+            #expect(status.phase == .rateLimited(until: 0))
+        }
+    }
+
     @Test("a status that says nothing of certificates is not believed to have checked them")
     func unchecked() {
         let text = #"{"type":"status","state":"live","since":1,"source":"live"}"#

@@ -21,6 +21,8 @@ extension ConnectionKeeper {
     /// Looks whether the key has changed hands, now and twice a second from now on.
     func patrol() {
         guard let ownership = self.holding.ownership else { return }
+        // A loop does not take back a timer that is due in the same turn as what cancels it.
+        if case .finished = self.state { return }
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
         self.patrolTimer = self.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
         switch self.state {
@@ -34,6 +36,11 @@ extension ConnectionKeeper {
             guard (ownership.claim() == .mine) != self.isOwner else { return }
             timer.cancel()
             self.next()
+        case .connecting where self.attachment != nil:
+            // What answers at the address of a relay that is gone may hang, and an attempt has more time than a takeover.
+            guard ownership.claim() == .mine else { return }
+            self.abandonAttempt()
+            self.becomeOwner()
         case .idle, .connecting, .finished:
             break
         }
@@ -46,7 +53,10 @@ extension ConnectionKeeper {
         self.isOwner = true
         self.relayFailures = 0
         let isTakeover = self.formerOwner != nil
-        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        if let pid = self.formerOwner {
+            self.reason = "the tickertape that held the key (pid \(pid)) has gone"
+            self.cause = .relay
+        }
         self.formerOwner = nil
         self.follow(nil)
         let settings = self.ladder.settings
