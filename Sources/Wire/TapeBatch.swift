@@ -26,6 +26,19 @@ package struct TapeBatch: Sendable {
         }
     }
 
+    /// What the read brought and is not among the trades.
+    package struct Losses: Sendable, Equatable {
+        /// Frames of which something could not be read, and elements that could not.
+        package var malformedFrames = 0
+        package var malformedElements = 0
+        /// Frames that came again at once.
+        package var repeatedFrames = 0
+        /// Trades of these, and trades after an interruption that had come before it.
+        package var repeatedTrades = 0
+
+        package init() {}
+    }
+
     /// Names the run of numbers; a new one begins when the program starts.
     package var epoch: UInt64
     /// The number of `trades[0]`; the others follow without a hole.
@@ -38,6 +51,7 @@ package struct TapeBatch: Sendable {
     package var frames: [Frame]
     /// Names for the symbols of `trades`.
     package var symbols: SymbolTable
+    package var losses: Losses
 
     package init(
         epoch: UInt64,
@@ -46,7 +60,8 @@ package struct TapeBatch: Sendable {
         receivedMonotonic: Int64 = Int64(NIODeadline.now().uptimeNanoseconds),
         trades: [Trade],
         frames: [Frame],
-        symbols: SymbolTable
+        symbols: SymbolTable,
+        losses: Losses = Losses()
     ) {
         self.epoch = epoch
         self.firstSequence = firstSequence
@@ -55,6 +70,7 @@ package struct TapeBatch: Sendable {
         self.trades = trades
         self.frames = frames
         self.symbols = symbols
+        self.losses = losses
     }
 }
 

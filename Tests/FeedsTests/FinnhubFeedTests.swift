@@ -207,6 +207,8 @@ struct FinnhubFeedTests {
         #expect(contents.sequences == [1, 2, 3, 4, 5, 6])
         #expect(contents.gaps.map(\.overlap) == [2] && contents.gaps.map(\.epoch) == [7])
         #expect(contents.gaps.map(\.nextSequence) == [4])
+        #expect(contents.losses.map(\.repeatedTrades).reduce(0, +) == 2)
+        #expect(contents.losses.allSatisfy { $0.repeatedFrames == 0 && $0.malformedFrames == 0 })
         let gap = try #require(contents.order.firstIndex(of: "gap"))
         let before = contents.order[..<gap].compactMap { Int($0.dropFirst("read ".count)) }.reduce(0, +)
         #expect(before == 3)
@@ -224,6 +226,9 @@ struct FinnhubFeedTests {
             let running = try await self.start(server, authority: nil) { $0.leavesOutRepeatedFrames = isOn }
             #expect(await running.log.waits { $0.frames.count == 4 })
             #expect(running.log.contents.trades.count == (isOn ? 2 : 4))
+            let losses = running.log.contents.losses
+            #expect(losses.map(\.repeatedFrames).reduce(0, +) == (isOn ? 2 : 0))
+            #expect(losses.map(\.repeatedTrades).reduce(0, +) == (isOn ? 2 : 0))
             #expect(running.log.contents.malformedFrames == 0)
             try await self.stop(running, server)
         }

@@ -9,6 +9,8 @@ package final class TapeLog: TapeReader {
         package var trades: [Trade] = []
         package var sequences: [UInt64] = []
         package var frames: [String] = []
+        /// What each read left out.
+        package var losses: [TapeBatch.Losses] = []
         package var malformedFrames = 0
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
@@ -72,6 +74,7 @@ package final class TapeLog: TapeReader {
     package func read(_ batch: TapeBatch) {
         self.change { contents in
             contents.trades += batch.trades
+            contents.losses.append(batch.losses)
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
             contents.malformedFrames += batch.frames.count { $0.isMalformed }

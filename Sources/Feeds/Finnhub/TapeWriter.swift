@@ -25,6 +25,8 @@ final class TapeWriter {
 
     /// What could not be read, and frames that came again, so far.
     private(set) var losses = LossReport.Counts()
+    /// The same of the current read, for its batch.
+    private var readLosses = TapeBatch.Losses()
 
     /// - Parameters:
     ///   - key: what no reader shall see, should the service repeat it in any frame.
@@ -73,10 +75,13 @@ final class TapeWriter {
         switch message {
         case .trade(_, let skipped):
             self.losses.malformedElements += skipped
+            self.readLosses.malformedElements += skipped
             isMalformed = skipped > 0
             isWhole = !isMalformed
             if self.leavesOutRepeats, self.trades.count > first, self.repeated.isRepeat(bytes, now: now) {
                 self.losses.repeatedFrames += 1
+                self.readLosses.repeatedFrames += 1
+                self.readLosses.repeatedTrades += self.trades.count - first
                 self.trades.removeLast(self.trades.count - first)
                 isWhole = false
             }
@@ -87,6 +92,7 @@ final class TapeWriter {
         case .ping, .error, .news, .unknown:
             break
         }
+        if isMalformed { self.readLosses.malformedFrames += 1 }
         let places = first..<self.trades.count
         self.frames.append(
             TapeBatch.Frame(bytes: bytes, trades: places, isWhole: isWhole, isMalformed: isMalformed)
@@ -160,6 +166,7 @@ final class TapeWriter {
             if kept.count - first < range.count { self.frames[index].isWhole = false }
             self.frames[index].trades = first..<kept.count
         }
+        self.readLosses.repeatedTrades += self.trades.count - kept.count
         self.trades = kept
     }
 
@@ -181,8 +188,10 @@ final class TapeWriter {
             received: received,
             trades: self.trades,
             frames: self.frames,
-            symbols: self.symbols
+            symbols: self.symbols,
+            losses: self.readLosses
         )
+        self.readLosses = TapeBatch.Losses()
         // The batch keeps the arrays; the next read begins with new ones of the size that reads have had lately.
         let count = self.trades.count
         self.trades = []

@@ -36,6 +36,7 @@ package final class PriceDisplay: TapeReader {
     ///   - symbols: what is subscribed, in the order of the screen.
     ///   - relay: where the relay listens, for the screen.
     ///   - clients: how many clients the relay has; read when something is shown.
+    ///   - limits: what goes by age where the feed says nothing.
     package init(
         output: Output,
         loop: any EventLoop,
@@ -43,11 +44,12 @@ package final class PriceDisplay: TapeReader {
         pipeline: PricePipeline.Settings,
         status: FeedStatus,
         relay: String?,
-        clients: (@Sendable () -> Int)?
+        clients: (@Sendable () -> Int)?,
+        limits: FreshnessLimits
     ) {
         self.loop = loop
         self.clients = clients
-        let model = DisplayModel(symbols: symbols, status: status, relay: relay)
+        let model = DisplayModel(symbols: symbols, status: status, relay: relay, limits: limits)
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
             State(
@@ -94,6 +96,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.withValue { state in
             state.model.symbolChanged(status)
+            if case .lines(let printer) = self.output { printer.symbolChanged(status) }
             self.publishSoon(&state)
         }
     }
@@ -101,6 +104,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolUnwished(_ symbol: String) {
         self.state.withValue { state in
             state.model.symbolUnwished(symbol)
+            if case .lines(let printer) = self.output { printer.symbolUnwished(symbol) }
             self.publishSoon(&state)
         }
     }

@@ -11,6 +11,7 @@ enum MetricsAnswer {
         out.sample("tickertape_build_info", [("version", version), ("openssl", OpenSSLVersion.number)], 1)
         let isReady = Readiness(reading.status, newestAge: reading.newestAge).isReady
         out.single("tickertape_ready", .gauge, "1 while the data is fresh, as /readyz says.", isReady ? 1 : 0)
+        self.state(reading.status, to: &out)
         instruments.registry.write(to: &out)
         self.latencyMaxima(instruments.latency, to: &out)
         self.symbols(reading, to: &out)
@@ -36,6 +37,19 @@ enum MetricsAnswer {
         return out.buffer
     }
 
+    private static func state(_ status: FeedStatus, to out: inout PrometheusText) {
+        let name = "tickertape_feed_state"
+        out.family(name, .gauge, "1 for the state that the feed is in, 0 for the others.")
+        for word in FeedStatus.Phase.words { out.sample(name, [("state", word)], word == status.word ? 1 : 0) }
+        out.single(
+            "tickertape_feed_state_since_timestamp_seconds",
+            .gauge,
+            "When that state began, seconds since 1970.",
+            // Whole milliseconds, so that a double shows them as they are.
+            Double(status.since / 1_000_000) / 1e3
+        )
+    }
+
     private static func latencyMaxima(_ latency: LatencyBook, to out: inout PrometheusText) {
         let name = "tickertape_latency_max_seconds"
         let report = latency.report
@@ -43,7 +57,7 @@ enum MetricsAnswer {
         for row in report.rows {
             out.sample(name, [("path", row.path.name)], Double(row.summary.maximum) / 1e9)
         }
-        if report.comparesClocks {
+        if report.clocks == .compared {
             out.single(
                 "tickertape_clock_behind_seconds",
                 .gauge,

@@ -16,8 +16,12 @@ enum StatusAnswers {
             out.number(reading.status.since / 1_000_000)
             out.key("reason")
             out.text(readiness.reason)
+            out.key("cause")
+            out.text(reading.status.cause?.word)
             out.key("source")
             out.text(Self.source(reading.status))
+            out.key("via")
+            out.text(reading.status.via)
             out.key("newestTradeAge")
             Self.age(reading.newestAge, to: &out)
             out.key("symbols")
@@ -68,8 +72,8 @@ enum StatusAnswers {
     private static func history(_ history: FeedHistory, to out: inout JSONWriter) {
         out.key("reconnects")
         out.object { out in
-            for (kind, count) in history.reconnects.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                out.key(kind.rawValue)
+            for (cause, count) in history.reconnects.sorted(by: { $0.key.word < $1.key.word }) {
+                out.key(cause.word)
                 out.number(count)
             }
         }
@@ -84,13 +88,8 @@ enum StatusAnswers {
         }
     }
 
-    /// The member `latency` by itself, for tests.
-    static func latencyText(_ report: LatencyReport) -> String {
-        String(buffer: JSONWriter.line { Self.latency(report, to: &$0) })
-    }
-
     /// Milliseconds.
-    private static func latency(_ report: LatencyReport, to out: inout JSONWriter) {
+    static func latency(_ report: LatencyReport, to out: inout JSONWriter) {
         out.key("latency")
         out.object { out in
             for row in report.rows {
@@ -107,7 +106,7 @@ enum StatusAnswers {
                 }
             }
             out.key("clockBehind")
-            if report.comparesClocks { out.milliseconds(report.clockOffset) } else { out.text(nil) }
+            if report.clocks == .compared { out.milliseconds(report.clockOffset) } else { out.text(nil) }
         }
     }
 

@@ -18,18 +18,27 @@ package enum LatencyPath: String, Sendable, CaseIterable {
     package var name: String { String(self.rawValue.map { $0 == " " ? "_" : $0 }) }
 }
 
+/// What the exchange's times are worth against this machine's clock.
+package enum ExchangeClocks: Sendable, Equatable {
+    /// The trades come from the market now.
+    case compared
+    /// They are of another day: those of a recording.
+    case recorded
+    /// A relay got the trades; only it knows when.
+    case relayed
+}
+
 /// All latencies of one program, and what its clock is worth.
 package final class LatencyBook: Sendable {
     private let histograms: [LatencyHistogram]
     private let clock = Mutex(ClockCheck())
-    /// Whether the trades come from the market now: in a replay the exchange's times are those of the recording.
-    package let comparesClocks: Bool
+    package let clocks: ExchangeClocks
 
     /// No difference of clocks counts for more than this, ns (36 years).
     private static let absurd: Int64 = 1 << 60
 
-    package init(comparesClocks: Bool) {
-        self.comparesClocks = comparesClocks
+    package init(clocks: ExchangeClocks) {
+        self.clocks = clocks
         self.histograms = LatencyPath.allCases.map { _ in LatencyHistogram() }
     }
 
@@ -49,7 +58,7 @@ package final class LatencyBook: Sendable {
     ///   - received: our wall clock at the read, ns since 1970.
     ///   - now: monotonic ns.
     func arrived(exchangeTime: Int64, received: Int64, now: Int64) -> ClockCheck.Warning? {
-        guard self.comparesClocks else { return nil }
+        guard self.clocks == .compared else { return nil }
         // The exchange's time is foreign input: any number may stand there.
         let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
         let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
@@ -67,7 +76,7 @@ package final class LatencyBook: Sendable {
                 self[path].summary.map { LatencyReport.Row(path: path, summary: $0) }
             },
             clockOffset: self.clock.withLock { $0.offset },
-            comparesClocks: self.comparesClocks
+            clocks: self.clocks
         )
     }
 }
@@ -92,12 +101,12 @@ package struct LatencyReport: Sendable, Equatable {
     package var rows: [Row]
     /// How far this machine's clock is behind the exchange's at least, ns; 0 when nothing contradicts it.
     package var clockOffset: Int64
-    package var comparesClocks: Bool
+    package var clocks: ExchangeClocks
 
-    package init(rows: [Row], clockOffset: Int64 = 0, comparesClocks: Bool = true) {
+    package init(rows: [Row], clockOffset: Int64 = 0, clocks: ExchangeClocks = .compared) {
         self.rows = rows
         self.clockOffset = clockOffset
-        self.comparesClocks = comparesClocks
+        self.clocks = clocks
     }
 
     /// `latency ms p50/p99/max: exchange to arrival 84/210/900, …`; `nil` when nothing was measured.
@@ -108,7 +117,7 @@ package struct LatencyReport: Sendable, Equatable {
             return "\(row.path.rawValue) \(figures.joined(separator: "/"))"
         }
         var line = "latency ms p50/p99/max: \(parts.joined(separator: ", "))"
-        if !self.comparesClocks {
+        if self.clocks == .recorded {
             line += " (a replay's trades have recorded times, so exchange to arrival is left out)"
         }
         if self.clockOffset > 0 {

@@ -14,9 +14,9 @@ package final class Instruments: Sendable {
 
     /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
     package init(source: FeedStatus.Source = .live) {
-        self.latency = LatencyBook(comparesClocks: source == .live)
+        self.latency = LatencyBook(clocks: source == .live ? .compared : .recorded)
         MetricName.describeAll(in: self.registry)
-        for path in LatencyPath.allCases where path != .exchangeToArrival || self.latency.comparesClocks {
+        for path in LatencyPath.allCases where path != .exchangeToArrival || self.latency.clocks == .compared {
             self.registry.add(
                 self.latency[path],
                 label: MetricName.latency,
@@ -43,9 +43,9 @@ enum MetricName {
     static let frames = "tickertape_frames_total"
     static let bytes = "tickertape_frame_bytes_total"
     static let malformed = "tickertape_malformed_frames_total"
+    static let malformedElements = "tickertape_malformed_trades_total"
+    static let repeatedFrames = "tickertape_repeated_frames_total"
     static let repeats = "tickertape_repeated_trades_total"
-    static let state = "tickertape_feed_state"
-    static let since = "tickertape_feed_state_since_timestamp_seconds"
     static let reconnects = "tickertape_reconnects_total"
     static let gaps = "tickertape_gaps_total"
     static let gapSeconds = "tickertape_gap_seconds_total"
@@ -59,10 +59,10 @@ enum MetricName {
             (self.frames, "Text frames from the upstream."),
             (self.bytes, "Payload bytes of these frames."),
             (self.malformed, "Frames of which something could not be read and was left out."),
-            (self.repeats, "Trades after a gap that had come before it, and were left out."),
-            (self.state, "1 for the state that the feed is in, 0 for the others."),
-            (self.since, "When that state began, seconds since 1970."),
-            (self.reconnects, "Interruptions after which another attempt was announced, by kind."),
+            (self.malformedElements, "Trades that could not be read."),
+            (self.repeatedFrames, "Frames that came again at once, and whose trades were left out."),
+            (self.repeats, "Trades that came again, with such a frame or after a gap, and were left out."),
+            (self.reconnects, "Interruptions after which another attempt was announced, by cause."),
             (self.gaps, "Gaps on the tape."),
             (self.gapSeconds, "Length of all gaps together."),
             (self.latency, "Latency by path; docs/http.md says what each measures."),

@@ -10,7 +10,6 @@ package final class TapeMeter: TapeReader {
     /// What belongs to the feed's loop.
     private struct State {
         var log: StateLog
-        var status: FeedStatus?
     }
 
     private let instruments: Instruments
@@ -20,18 +19,17 @@ package final class TapeMeter: TapeReader {
     private let frames: Counter
     private let bytes: Counter
     private let malformed: Counter
+    private let malformedElements: Counter
+    private let repeatedFrames: Counter
     private let repeats: Counter
     private let gaps: Counter
     private let gapSeconds: FloatingPointCounter
-    private let since: Gauge
-    private let states: [Gauge]
 
     /// - Parameters:
     ///   - loop: the feed's loop.
     ///   - warn: is told on that loop, at most once an hour, that the clocks cannot both be right.
     package init(
         _ instruments: Instruments,
-        status: FeedStatus,
         loop: any EventLoop,
         logger: Logger,
         warn: @escaping @Sendable (String) -> Void
@@ -44,28 +42,21 @@ package final class TapeMeter: TapeReader {
         self.frames = Counter(label: MetricName.frames, factory: registry)
         self.bytes = Counter(label: MetricName.bytes, factory: registry)
         self.malformed = Counter(label: MetricName.malformed, factory: registry)
+        self.malformedElements = Counter(label: MetricName.malformedElements, factory: registry)
+        self.repeatedFrames = Counter(label: MetricName.repeatedFrames, factory: registry)
         self.repeats = Counter(label: MetricName.repeats, factory: registry)
         self.gaps = Counter(label: MetricName.gaps, factory: registry)
         self.gapSeconds = FloatingPointCounter(label: MetricName.gapSeconds, factory: registry)
-        self.since = Gauge(label: MetricName.since, factory: registry)
-        self.states = FeedStatus.Phase.words.map {
-            Gauge(label: MetricName.state, dimensions: [("state", $0)], factory: registry)
-        }
-        // Each kind is there from the start, so that the first interruption is an increase and no new series.
-        for kind in InterruptionClass.allCases { self.reconnects(kind).increment(by: 0) }
-        self.show(status)
+        // Each cause is there from the start, so that the first interruption is an increase and no new series.
+        for cause in FeedStatus.Cause.allCases { self.reconnects(cause).increment(by: 0) }
     }
 
     package func read(_ batch: TapeBatch) {
         self.frames.increment(by: batch.frames.count)
         var bytes = 0
-        var malformed = 0
-        for frame in batch.frames {
-            bytes += frame.bytes.readableBytes
-            if frame.isMalformed { malformed += 1 }
-        }
+        for frame in batch.frames { bytes += frame.bytes.readableBytes }
         self.bytes.increment(by: bytes)
-        if malformed > 0 { self.malformed.increment(by: malformed) }
+        if batch.losses != TapeBatch.Losses() { self.count(batch.losses) }
         guard let newest = batch.trades.last else { return }
         self.trades.increment(by: batch.trades.count)
         let warning = self.instruments.latency.arrived(
@@ -79,11 +70,10 @@ package final class TapeMeter: TapeReader {
     }
 
     package func statusChanged(_ status: FeedStatus) {
-        if let kind = self.instruments.changeHistory({ $0.statusChanged(status) }) {
-            self.reconnects(kind).increment()
+        if let cause = self.instruments.changeHistory({ $0.statusChanged(status) }) {
+            self.reconnects(cause).increment()
         }
         self.state.withValue { $0.log.statusChanged(status, now: DisplayClock.monotonic()) }
-        self.show(status)
     }
 
     package func symbolChanged(_ status: SymbolStatus) {
@@ -98,19 +88,20 @@ package final class TapeMeter: TapeReader {
         }
         self.gaps.increment()
         self.gapSeconds.increment(by: Double(after - before) / 1e9)
-        if let overlap = gap.overlap { self.repeats.increment(by: overlap) }
     }
 
-    private func reconnects(_ kind: InterruptionClass) -> Counter {
+    private func reconnects(_ cause: FeedStatus.Cause) -> Counter {
         Counter(
             label: MetricName.reconnects,
-            dimensions: [("reason", kind.rawValue)],
+            dimensions: [("reason", cause.word)],
             factory: self.instruments.registry
         )
     }
 
-    private func show(_ status: FeedStatus) {
-        for (word, gauge) in zip(FeedStatus.Phase.words, self.states) { gauge.record(word == status.word ? 1 : 0) }
-        self.since.record(Double(status.since) / 1e9)
+    private func count(_ losses: TapeBatch.Losses) {
+        self.malformed.increment(by: losses.malformedFrames)
+        self.malformedElements.increment(by: losses.malformedElements)
+        self.repeatedFrames.increment(by: losses.repeatedFrames)
+        self.repeats.increment(by: losses.repeatedTrades)
     }
 }

@@ -18,11 +18,21 @@ package final class Recorder: TapeReader {
     }
 
     private enum Entry {
-        case frame(ByteBuffer, received: Int64)
+        case frame(ByteBuffer, received: Int64, nextSequence: UInt64, epoch: UInt64)
+        case leftOut(LeftOut)
         case gap(Gap)
     }
 
+    /// Frames that found no room in the queue, with the arrivals of the first and the last.
+    private struct LeftOut {
+        var count: UInt64 = 0
+        var from: Int64
+        var to: Int64
+    }
+
     private struct Queue {
+        /// What the file must be told before the next frame.
+        var leftOut: LeftOut?
         var entries: [Entry] = []
         var bytes = 0
         var dropped: UInt64 = 0
@@ -31,6 +41,14 @@ package final class Recorder: TapeReader {
         /// Whether the writer is awake or about to be; it is woken once, not once a frame.
         var isScheduled = false
         var isFinished = false
+
+        /// Puts what was left out into its place.
+        mutating func tellLeftOut() {
+            guard let leftOut else { return }
+            self.leftOut = nil
+            self.bytes += Recorder.entryBytes
+            self.entries.append(.leftOut(leftOut))
+        }
 
         /// Whether the writer is to be woken for what waits.
         mutating func wakes() -> Bool {
@@ -80,11 +98,23 @@ package final class Recorder: TapeReader {
                 let cost = frame.bytes.readableBytes + Self.entryBytes + storage
                 guard queue.bytes + cost <= Self.maximumWaitingBytes else {
                     queue.dropped += 1
+                    var leftOut = queue.leftOut ?? LeftOut(from: batch.received, to: batch.received)
+                    leftOut.count += 1
+                    leftOut.to = batch.received
+                    queue.leftOut = leftOut
                     continue
                 }
+                queue.tellLeftOut()
                 storage = 0
                 queue.bytes += cost
-                queue.entries.append(.frame(frame.bytes, received: batch.received))
+                queue.entries.append(
+                    .frame(
+                        frame.bytes,
+                        received: batch.received,
+                        nextSequence: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                        epoch: batch.epoch
+                    )
+                )
             }
             return queue.wakes()
         }
@@ -98,6 +128,7 @@ package final class Recorder: TapeReader {
             guard !queue.isFinished else { return false }
             // A word of what is missing has its place even where frames have none.
             queue.bytes += gap.reason.utf8.count + Self.entryBytes
+            queue.tellLeftOut()
             queue.entries.append(.gap(gap))
             return queue.wakes()
         }
@@ -109,7 +140,10 @@ package final class Recorder: TapeReader {
 
     /// Writes what is queued, syncs and closes the file; answers with what it holds.
     package func finish() async -> Report {
-        self.queue.withLock { $0.isFinished = true }
+        self.queue.withLock { queue in
+            queue.isFinished = true
+            queue.tellLeftOut()
+        }
         // The pool has one thread, so this runs behind every drain. Not `runIfActive`, which a cancelled task leaves out:
         // the file must be whole however the program ends.
         let report = await withCheckedContinuation { continuation in
@@ -151,7 +185,9 @@ package final class Recorder: TapeReader {
             self.file.withLock { file in
                 for entry in entries {
                     switch entry {
-                    case .frame(let bytes, let received): file.append(frame: bytes, received: received)
+                    case .frame(let bytes, let received, let next, let epoch):
+                        file.append(frame: bytes, received: received, nextSequence: next, epoch: epoch)
+                    case .leftOut(let frames): file.leftOut(frames.count, from: frames.from, to: frames.to)
                     case .gap(let gap): file.append(gap: gap)
                     }
                 }
@@ -160,6 +196,9 @@ package final class Recorder: TapeReader {
                 self.queue.withLock { $0.failed = failed }
                 if let problem = file.takeProblem() {
                     self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")
+                }
+                if file.takeRecovery() {
+                    self.complain("\(self.path) is written again; \(self.dropped) frames are missing there")
                 }
             }
         }

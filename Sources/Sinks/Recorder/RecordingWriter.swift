@@ -19,6 +19,18 @@ struct RecordingWriter {
     /// How long written lines may be missing from the disk itself, in nanoseconds.
     private static let syncInterval: Int64 = 1_000_000_000
 
+    /// Frames that are not in the file where they should be.
+    private struct Missing {
+        var count: UInt64
+        /// The arrivals of the first and the last of them, wall clock, ns since 1970.
+        var from: Int64
+        var to: Int64
+        var reason: String
+    }
+
+    /// How long it must go well for a failure to be over, in nanoseconds.
+    private static let recoveryTime: Int64 = 5_000_000_000
+
     private let descriptor: Int32
     private let started: Int64
     private var buffer = ByteBuffer()
@@ -29,6 +41,19 @@ struct RecordingWriter {
     /// When it last failed, monotonic ns; `nil` while all is well.
     private var lastFailure: Int64?
     private var untold: String?
+    /// Whether somebody was told that it fails, and not yet that it does no more.
+    private var isRecoveryDue = false
+    private var hasRecovered = false
+    /// What the file must tell before its next line.
+    private var missing: Missing?
+    /// Whether the buffer begins with that.
+    private var tellsMissing = false
+    /// The arrival of the buffer's first frame, if there is one.
+    private var bufferBegan: Int64?
+    /// The arrival of the newest frame, and what its trades would be numbered after.
+    private var newest: Int64 = 0
+    private var nextSequence: UInt64 = 0
+    private var epoch: UInt64 = 0
     private var isClosed = false
     /// Frames and bytes in the file, and frames that could not be written.
     private(set) var frames: UInt64 = 0
@@ -58,8 +83,15 @@ struct RecordingWriter {
 
     /// Appends a frame to the buffer.
     ///
-    /// - Parameter received: our wall clock, ns since 1970.
-    mutating func append(frame: ByteBuffer, received: Int64) {
+    /// - Parameters:
+    ///   - received: our wall clock, ns since 1970.
+    ///   - nextSequence: the number of the first trade that is not from before the frame.
+    mutating func append(frame: ByteBuffer, received: Int64, nextSequence: UInt64, epoch: UInt64) {
+        self.nextSequence = nextSequence
+        self.epoch = epoch
+        self.tellMissing()
+        self.newest = received
+        self.bufferBegan = self.bufferBegan ?? received
         self.lastAt = max(self.lastAt, received - self.started)
         RecordingEncoder.frame(frame, at: self.lastAt, into: &self.buffer)
         self.framesInBuffer += 1
@@ -68,8 +100,49 @@ struct RecordingWriter {
 
     /// Appends a gap to the buffer, behind the frames before it.
     mutating func append(gap: Gap) {
+        self.tellMissing()
         self.lastAt = max(self.lastAt, gap.to - self.started)
         RecordingEncoder.gap(gap, at: self.lastAt, into: &self.buffer)
+    }
+
+    /// Takes that frames were left out before the next one, because the disk was too slow.
+    mutating func leftOut(_ count: UInt64, from: Int64, to: Int64) {
+        self.flush()
+        self.noteMissing(count, from: from, to: to, reason: "the disk was too slow")
+    }
+
+    private mutating func noteMissing(_ count: UInt64, from: Int64, to: Int64, reason: String) {
+        var missing = self.missing ?? Missing(count: 0, from: from, to: to, reason: reason)
+        missing.count += count
+        missing.to = to
+        self.missing = missing
+    }
+
+    /// Writes where frames are missing as a gap, so that no reader of the file takes it for whole.
+    private mutating func tellMissing() {
+        guard let missing, !self.tellsMissing else { return }
+        self.tellsMissing = true
+        let words =
+            switch missing.count {
+            case 0: "a gap is not told of in this recording"
+            case 1: "1 frame is missing in this recording"
+            default: "\(missing.count) frames are missing in this recording"
+            }
+        let gap = Gap(
+            from: missing.from,
+            to: missing.to,
+            reason: "\(words): \(missing.reason)",
+            nextSequence: self.nextSequence,
+            epoch: self.epoch
+        )
+        self.lastAt = max(self.lastAt, gap.to - self.started)
+        RecordingEncoder.gap(gap, at: self.lastAt, into: &self.buffer)
+    }
+
+    /// Whether all is well again since the failure that was told last; once.
+    mutating func takeRecovery() -> Bool {
+        defer { self.hasRecovered = false }
+        return self.hasRecovered
     }
 
     /// What is wrong, once for each time it begins to be wrong.
@@ -79,7 +152,10 @@ struct RecordingWriter {
     }
 
     private mutating func failed(_ problem: String, now: Int64) {
-        if self.lastFailure.map({ now - $0 >= Self.quietInterval }) ?? true { self.untold = problem }
+        if self.lastFailure.map({ now - $0 >= Self.quietInterval }) ?? true {
+            self.untold = problem
+            self.isRecoveryDue = true
+        }
         self.lastFailure = now
     }
 
@@ -92,12 +168,26 @@ struct RecordingWriter {
         if let problem {
             self.failed(problem, now: now)
             self.failed += self.framesInBuffer
+            // Without a frame, what was not written is a gap.
+            self.noteMissing(
+                self.framesInBuffer,
+                from: self.bufferBegan ?? self.newest,
+                to: self.newest,
+                reason: problem
+            )
             // Best effort: where this fails too, the reader finds one torn line in the middle and says so.
             _ = ftruncate(self.descriptor, off_t(self.bytes))
         } else {
             self.bytes += UInt64(size)
             self.frames += self.framesInBuffer
+            if self.tellsMissing { self.missing = nil }
+            if self.isRecoveryDue, let lastFailure, now - lastFailure >= Self.recoveryTime {
+                self.isRecoveryDue = false
+                self.hasRecovered = true
+            }
         }
+        self.tellsMissing = false
+        self.bufferBegan = nil
         self.buffer.clear(minimumCapacity: 0)
         self.framesInBuffer = 0
         if problem == nil, now - self.lastSync >= Self.syncInterval {
@@ -109,6 +199,8 @@ struct RecordingWriter {
     /// Writes what is left, syncs and closes.
     mutating func close() {
         guard !self.isClosed else { return }
+        self.flush()
+        self.tellMissing()
         self.flush()
         self.isClosed = true
         if fdatasync(self.descriptor) != 0 { self.failed(String(cString: strerror(errno)), now: Self.now) }

@@ -55,13 +55,11 @@ extension RelayHub {
         self.armActivityTimer()
     }
 
-    /// One figure a read, when the last of its clients has it.
+    /// One figure a flush, when the last of its clients has it: that of the oldest read in it.
     private func measureDelivery(of batches: [TapeBatch]) {
+        guard let oldest = batches.first(where: { !$0.trades.isEmpty }) else { return }
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
-        let histogram = self.instruments.latency[.arrivalToClient]
-        for batch in batches where !batch.trades.isEmpty {
-            histogram.record(nanoseconds: now - batch.receivedMonotonic)
-        }
+        self.instruments.latency[.arrivalToClient].record(nanoseconds: now - oldest.receivedMonotonic)
     }
 
     private func take(_ event: RelayEvent) {
@@ -87,6 +85,8 @@ extension RelayHub {
     private func symbolChanged(_ status: SymbolStatus) {
         // As many as the feed asks for.
         self.symbolStates[status.symbol] = status
+        // Who follows all is told of a symbol that never trades, too.
+        if self.desk.rowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
         let frame = Self.framed(StreamEncoder.symbol(status))
         for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
         guard status.isRefused else {

@@ -14,6 +14,7 @@ struct RelayReading: Sendable {
         var trades: UInt64
     }
 
+    /// What is true of the feed, its age considered.
     var status: FeedStatus
     /// As many as the relay's limit at most.
     var symbols: [Symbol]
@@ -61,9 +62,9 @@ extension RelayHub {
         for client in self.tradesClients.values { waiting += client.waitingBytes }
         for client in self.streamClients.values { waiting += client.waitingBytes }
         return RelayReading(
-            status: self.status,
+            status: self.believedStatus,
             symbols: symbols,
-            newestAge: self.lastArrival.flatMap { self.age(ofArrival: $0.received) },
+            newestAge: self.newestAge,
             tradesClients: self.tradesClients.count,
             streamClients: self.streamClients.count,
             waitingBytes: waiting,
@@ -73,11 +74,21 @@ extension RelayHub {
         )
     }
 
+    /// The time since the newest trade of all arrived, ns.
+    private var newestAge: Int64? { self.lastArrival.flatMap { self.age(ofArrival: $0.received) } }
+
+    /// The feed's status, or what it should be when the feed hangs.
+    private var believedStatus: FeedStatus {
+        let age = self.newestAge
+        let wall = (self.lastArrival?.received ?? 0) + (age ?? 0)
+        return self.status.believed(newestAge: age, wall: wall, limits: self.settings.freshness)
+    }
+
     /// The status and the newest of every symbol, as one JSON object.
     func snapshot() -> ByteBuffer {
         JSONWriter.line { out in
             out.key("status")
-            out.raw(StreamEncoder.status(self.status))
+            out.raw(StreamEncoder.status(self.believedStatus))
             out.key("symbols")
             out.array { out in
                 for summary in self.desk.summaries { out.raw(StreamEncoder.snapshot(summary)) }

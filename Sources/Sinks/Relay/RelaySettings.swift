@@ -46,6 +46,9 @@ package struct RelaySettings: Sendable, Equatable {
         case on, off
     }
 
+    /// What goes by age where the feed says nothing, for `/readyz` and its like.
+    package var freshness = FreshnessLimits()
+
     /// The program's version, as `/v1/status` and `/metrics` tell it.
     package var version = ""
 

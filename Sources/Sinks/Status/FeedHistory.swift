@@ -1,14 +1,14 @@
 package import Market
 
-/// What has happened to a feed: its interruptions by kind, and its gaps.
+/// What has happened to a feed: its interruptions by cause, and its gaps.
 ///
 /// A value without a clock, of bounded size.
 package struct FeedHistory: Sendable, Equatable {
     /// How many of the newest gaps are remembered one by one.
     package static let rememberedGaps = 32
 
-    /// Attempts that were announced after an interruption, by its kind.
-    package private(set) var reconnects: [InterruptionClass: UInt64] = [:]
+    /// Attempts that were announced after an interruption, by its cause.
+    package private(set) var reconnects: [FeedStatus.Cause: UInt64] = [:]
     /// The newest gaps, the oldest first.
     package private(set) var gaps: [Gap] = []
     package private(set) var gapCount: UInt64 = 0
@@ -18,13 +18,14 @@ package struct FeedHistory: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes a status; answers with the kind of interruption if it announces another attempt.
-    package mutating func statusChanged(_ status: FeedStatus) -> InterruptionClass? {
+    /// Takes a status; answers with the cause of an interruption if it announces another attempt.
+    package mutating func statusChanged(_ status: FeedStatus) -> FeedStatus.Cause? {
         defer { self.phase = status.phase }
         // The same attempt may be told of again, with more words.
-        guard status.phase != self.phase, let kind = InterruptionClass(status) else { return nil }
-        self.reconnects[kind, default: 0] += 1
-        return kind
+        guard status.phase != self.phase, status.phase.announcesAttempt else { return nil }
+        let cause = status.cause ?? .other
+        self.reconnects[cause, default: 0] += 1
+        return cause
     }
 
     package mutating func gapFound(_ gap: Gap) {
@@ -33,5 +34,15 @@ package struct FeedHistory: Sendable, Equatable {
         if !isAbsurd { self.gapNanoseconds &+= max(span, 0) }
         if self.gaps.count == Self.rememberedGaps { self.gaps.removeFirst() }
         self.gaps.append(gap)
+    }
+}
+
+extension FeedStatus.Phase {
+    /// Whether a connection or an attempt has failed, and another attempt is due or would be if a person mended things.
+    fileprivate var announcesAttempt: Bool {
+        switch self {
+        case .reconnecting, .rateLimited, .keyRejected, .keyInUse: true
+        case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: false
+        }
     }
 }

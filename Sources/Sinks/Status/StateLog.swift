@@ -17,6 +17,7 @@ struct StateLog {
         guard let leftOut = self.allowance.wanted(now: now) else { return }
         var facts: Logger.Metadata = ["state": "\(status.word)", "since": "\(Self.time(status.since))"]
         if let reason = status.reason { facts["reason"] = "\(reason)" }
+        if let cause = status.cause { facts["cause"] = "\(cause.word)" }
         if case .reconnecting(let attempt, _) = status.phase { facts["attempt"] = "\(attempt)" }
         if let retryAt = status.phase.retryAt { facts["retryAt"] = "\(Self.time(retryAt))" }
         if let via = status.via { facts["via"] = "\(via)" }

@@ -15,6 +15,8 @@ extension Assembly {
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
         let isChosen = settings.origin(of: .symbols) != .builtIn
         let symbols = isChosen ? settings.symbols : []
+        // The relay's times, and not ours, are what its trades have.
+        let latency = LatencyBook(clocks: .relayed)
         let shown = try DisplayPart(
             settings: settings,
             loop: loop,
@@ -22,8 +24,8 @@ extension Assembly {
             status: status,
             relay: "\(url)",
             clients: nil,
-            // The relay's times, and not ours, are what its trades have.
-            latency: LatencyBook(comparesClocks: false)
+            latency: latency,
+            seesAllTrades: false
         )
         guard let shown else {
             throw OperatorError("watch with --quiet shows nothing; leave --quiet out", status: .usage)
@@ -58,6 +60,7 @@ extension Assembly {
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
+        defer { TickerProgram.report(latency) }
         try await TickerProgram.live([shown.part, ProgramPart("feed") { try await feed.run() }])
         await group.end()
     }

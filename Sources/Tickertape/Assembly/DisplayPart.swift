@@ -15,6 +15,7 @@ struct DisplayPart {
 
     /// Makes the display that the settings ask for, or none with `--quiet`.
     ///
+    /// - Parameter seesAllTrades: whether it gets all that the feed brings, and not what a relay was asked for.
     /// - Throws: ``OperatorError`` when there is no terminal for a screen that was asked for.
     init?(
         settings: Settings,
@@ -23,7 +24,8 @@ struct DisplayPart {
         status: FeedStatus,
         relay: String?,
         clients: (@Sendable () -> Int)?,
-        latency: LatencyBook
+        latency: LatencyBook,
+        seesAllTrades: Bool = true
     ) throws {
         guard !settings.display.isQuiet else { return nil }
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
@@ -59,7 +61,8 @@ struct DisplayPart {
             pipeline: PricePipeline.Settings(settings.pipeline),
             status: status,
             relay: relay,
-            clients: clients
+            clients: clients,
+            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades)
         )
     }
 

@@ -94,6 +94,17 @@ extension RelaySettings {
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay
         self.version = tickertapeVersion
+        self.freshness = FreshnessLimits(settings)
+    }
+}
+
+extension FreshnessLimits {
+    init(_ settings: Settings, seesAllTrades: Bool = true) {
+        self.init(
+            lateAfter: settings.feed.lateAfter.nanoseconds,
+            staleAfter: settings.feed.staleAfter.nanoseconds
+        )
+        self.seesAllTrades = seesAllTrades
     }
 }
 

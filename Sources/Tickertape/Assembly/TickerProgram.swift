@@ -76,7 +76,6 @@ struct TickerProgram {
         let tally = TradeTally()
         let meter = TapeMeter(
             instruments,
-            status: status,
             loop: feedLoop,
             logger: logger,
             warn: Self.warning(on: shown)
@@ -102,7 +101,7 @@ struct TickerProgram {
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
-        defer { self.reportLatency(instruments.latency) }
+        defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
@@ -171,9 +170,8 @@ struct TickerProgram {
     }
 
     /// The last line: how long everything took.
-    private func reportLatency(_ latency: LatencyBook) {
-        guard !self.settings.display.isQuiet, let line = latency.report.line else { return }
-        Console.complain(line)
+    static func report(_ latency: LatencyBook) {
+        if let line = latency.report.line { Console.complain(line) }
     }
 
     private func makeRecorder(warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {

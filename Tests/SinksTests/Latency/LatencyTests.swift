@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 @testable import Sinks
@@ -53,7 +54,7 @@ struct LatencyTests {
 
     @Test("the last line of a run names what was measured, and says why a replay has no time from the exchange")
     func line() {
-        let book = LatencyBook(comparesClocks: true)
+        let book = LatencyBook(clocks: .compared)
         #expect(book.report.line == nil)
         _ = book.arrived(exchangeTime: 0, received: 84 * Self.millisecond, now: 0)
         book[.arrivalToClient].record(nanoseconds: 46_000)
@@ -61,7 +62,7 @@ struct LatencyTests {
             book.report.line
                 == "latency ms p50/p99/max: exchange to arrival 84/84/84, arrival to client 0.05/0.05/0.05"
         )
-        let replay = LatencyBook(comparesClocks: false)
+        let replay = LatencyBook(clocks: .recorded)
         #expect(replay.arrived(exchangeTime: 0, received: Self.second, now: 0) == nil)
         replay[.arrivalToScreen].record(nanoseconds: Self.millisecond)
         #expect(
@@ -69,11 +70,14 @@ struct LatencyTests {
                 == "latency ms p50/p99/max: arrival to screen 1/1/1 (a replay's trades have recorded times, so exchange "
                 + "to arrival is left out)"
         )
+        let watch = LatencyBook(clocks: .relayed)
+        watch[.arrivalToScreen].record(nanoseconds: Self.millisecond)
+        #expect(watch.report.line == "latency ms p50/p99/max: arrival to screen 1/1/1")
     }
 
     @Test("a clock that is behind makes trades arrive before they happened; figures count from the fastest then")
     func correctsForTheClock() throws {
-        let book = LatencyBook(comparesClocks: true)
+        let book = LatencyBook(clocks: .compared)
         for read in 0..<400 {
             // 3 s behind; the way takes 80 to 120 ms.
             let way = Int64(80 + read % 41) * Self.millisecond
@@ -91,13 +95,13 @@ struct LatencyTests {
 struct HostileTimesTests {
     @Test("no time of the exchange ends the program", arguments: [Int64.min, -1, 0, 1 << 62, Int64.max])
     func survives(exchangeTime: Int64) throws {
-        let book = LatencyBook(comparesClocks: true)
+        let book = LatencyBook(clocks: .compared)
         for read in 0..<200 {
             let now = Int64(read) * 1_000_000_000
             _ = book.arrived(exchangeTime: exchangeTime, received: 1_795_239_062_000_000_000 + now, now: now)
         }
         #expect(try #require(book.report.rows.first).summary.count == 200)
-        let json = StatusAnswers.latencyText(book.report)
+        let json = String(buffer: JSONWriter.line { StatusAnswers.latency(book.report, to: &$0) })
         #expect(!json.contains("-"))
     }
 }

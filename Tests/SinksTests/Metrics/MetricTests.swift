@@ -119,7 +119,6 @@ struct TapeMeterTests {
         let lines = LogLines()
         let meter = TapeMeter(
             instruments,
-            status: FeedStatus(source: .live, phase: .connecting, since: 5_000_000_000),
             loop: EmbeddedEventLoop(),
             logger: Logger(label: "meter", factory: { _ in lines.handler }),
             warn: { calls.add($0) }
@@ -142,32 +141,33 @@ struct TapeMeterTests {
         meter.read(
             feed.batch([Frames.trades(Frames.element(Frames.btc, "1"), Frames.element(Frames.eth, "2")), #"{"type":"#])
         )
-        meter.read(feed.batch([#"{"type":"ping"}"#]))
-        // A frame that came again was read well; the tape has its trades once.
         var repeated = feed.batch([#"{"type":"ping"}"#])
-        repeated.frames[0].isWhole = false
+        repeated.losses.repeatedFrames = 1
+        repeated.losses.repeatedTrades = 4
+        repeated.losses.malformedFrames = 1
+        repeated.losses.malformedElements = 2
         meter.read(repeated)
         meter.gapFound(Gap(from: 0, to: 1_500_000_000, reason: "x", nextSequence: 3, overlap: 4))
         let cut = FeedStatus(
             source: .live,
             phase: .reconnecting(attempt: 1, retryAt: 9),
             since: 7_500_000_000,
-            reason: "our ping was not answered in time"
+            reason: "our ping was not answered in time",
+            cause: .pongTimeout
         )
         meter.statusChanged(cut)
         meter.statusChanged(cut)
         #expect(self.value("tickertape_trades_total", instruments) == "2")
-        #expect(self.value("tickertape_frames_total", instruments) == "4")
+        #expect(self.value("tickertape_frames_total", instruments) == "3")
         #expect(self.value("tickertape_malformed_frames_total", instruments) == "1")
+        #expect(self.value("tickertape_malformed_trades_total", instruments) == "2")
+        #expect(self.value("tickertape_repeated_frames_total", instruments) == "1")
         #expect(self.value("tickertape_repeated_trades_total", instruments) == "4")
         #expect(self.value("tickertape_gaps_total", instruments) == "1")
         #expect(self.value("tickertape_gap_seconds_total", instruments) == "1.5")
-        #expect(self.value(#"tickertape_reconnects_total{reason="pong"}"#, instruments) == "1")
+        #expect(self.value(#"tickertape_reconnects_total{reason="pong-timeout"}"#, instruments) == "1")
         #expect(self.value(#"tickertape_reconnects_total{reason="lost"}"#, instruments) == "0")
-        #expect(self.value(#"tickertape_feed_state{state="reconnecting"}"#, instruments) == "1")
-        #expect(self.value(#"tickertape_feed_state{state="connecting"}"#, instruments) == "0")
-        #expect(self.value("tickertape_feed_state_since_timestamp_seconds", instruments) == "7.5")
-        #expect(instruments.history.reconnects == [.pong: 1])
+        #expect(instruments.history.reconnects == [.pongTimeout: 1])
     }
 
     @Test("a clock that is far off is warned of once, in the log and to whoever shows it")

@@ -41,7 +41,7 @@ struct RelayAnswersTests {
             #expect(before.status == 503)
             #expect(
                 before.body.hasPrefix(
-                    #"{"ready":false,"state":"live","since":1723161255342,"reason":"no trade for ever"#
+                    #"{"ready":false,"state":"live","since":1723161255342,"reason":"no trade yet"#
                 )
             )
 
@@ -50,7 +50,7 @@ struct RelayAnswersTests {
             #expect(fresh.status == 200)
             #expect(
                 fresh.body.hasPrefix(
-                    #"{"ready":true,"state":"live","since":1723161255342,"reason":null,"source":"live","#
+                    #"{"ready":true,"state":"live","since":1723161255342,"reason":null,"cause":null,"source":"live","via":null,"newestTradeAge":"#
                 )
             )
             #expect(fresh.header("cache-control") == "no-store")
@@ -64,14 +64,15 @@ struct RelayAnswersTests {
                     source: .live,
                     phase: .reconnecting(attempt: 2, retryAt: Self.since),
                     since: Self.since,
-                    reason: "our ping was not answered in time"
+                    reason: "our ping was not answered in time",
+                    cause: .pongTimeout
                 )
             )
             let cut = try await self.ask("/readyz", fixture)
             #expect(cut.status == 503)
             #expect(
                 cut.body.hasPrefix(
-                    #"{"ready":false,"state":"reconnecting","since":1723161255342,"reason":"our ping was not answered in time","source":"live","newestTradeAge":"#
+                    #"{"ready":false,"state":"reconnecting","since":1723161255342,"reason":"our ping was not answered in time","cause":"pong-timeout","source":"live","via":null,"newestTradeAge":"#
                 )
             )
             #expect(
@@ -126,6 +127,9 @@ struct RelayAnswersTests {
             #expect(lines.contains(#"tickertape_symbol_state{symbol="A:\"1\\",state="asked"} 1"#))
             #expect(lines.contains { $0.hasPrefix(#"tickertape_symbol_age_seconds{symbol="A:2"} 0"#) })
             #expect(!lines.contains { $0.contains("A:3") })
+            #expect(lines.contains(#"tickertape_feed_state{state="live"} 1"#))
+            #expect(lines.contains(#"tickertape_feed_state{state="late"} 0"#))
+            #expect(lines.contains("tickertape_feed_state_since_timestamp_seconds 1723161255.342"))
             #expect(lines.contains("tickertape_ready 1"))
             #expect(lines.contains(#"tickertape_relay_clients{endpoint="stream"} 0"#))
             #expect(lines.contains { $0.hasPrefix("process_resident_memory_bytes ") })
@@ -246,7 +250,7 @@ struct RelayAnswersTests {
         }
     }
 
-    @Test("the way to the clients is measured once a read, and to the stream once a price")
+    @Test("the way to the clients is measured once a flush, and to the stream once a price")
     func latencies() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) { fixture in

@@ -134,6 +134,30 @@ struct StreamEndpointTests {
         }
     }
 
+    @Test("who follows all is told of a symbol that is refused and never trades, also who comes later")
+    func refusedSymbol() async throws {
+        try await RelayFixture.run(ownSymbols: ["X:Y"]) { fixture in
+            let all = try await fixture.streamClient()
+            try await all.send(#"{"type":"subscribe"}"#)
+            try await fixture.settle(all)
+            fixture.relay.symbolChanged(
+                SymbolStatus(
+                    symbol: "X:Y",
+                    state: .refused(.noSuchSymbol, retryAt: 9_000_000),
+                    since: 5_000_000,
+                    reason: "Invalid symbol X:Y"
+                )
+            )
+            let told =
+                #"{"type":"symbol","symbol":"X:Y","state":"no-such-symbol","since":5,"#
+                + #""reason":"Invalid symbol X:Y","retryAt":9}"#
+            #expect(try await all.frame().text == told)
+            let later = try await fixture.streamClient()
+            try await later.send(#"{"type":"subscribe"}"#)
+            #expect(try await later.frame().text == told)
+        }
+    }
+
     @Test("changes of the status and gaps are told, between the prices where they belong")
     func tellsStatusAndGaps() async throws {
         try await RelayFixture.run { fixture in

@@ -10,48 +10,25 @@ struct StatusTests {
     private func status(
         _ phase: FeedStatus.Phase,
         _ source: FeedStatus.Source = .live,
-        reason: String? = nil
+        reason: String? = nil,
+        cause: FeedStatus.Cause? = nil
     ) -> FeedStatus {
-        FeedStatus(source: source, phase: phase, since: 0, reason: reason)
-    }
-
-    @Test(
-        "an interruption is counted by its kind",
-        arguments: [
-            ("the name ws.finnhub.io cannot be resolved: check the network and the upstream address", "dns"),
-            ("127.0.0.1 port 1 refuses connections: is the service running there?", "connect"),
-            ("cannot connect to ws.finnhub.io port 443: Network is unreachable", "connect"),
-            ("no answer from ws.finnhub.io port 443: is the network up?", "connect"),
-            ("the certificate was refused: it has expired", "tls"),
-            ("the service is down (HTTP 502: a page of HTML)", "http"),
-            ("the service redirects (HTTP 302), which is not followed: check the upstream address", "http"),
-            ("the service's answer is no WebSocket handshake: no Sec-WebSocket-Accept", "upgrade"),
-            ("the service closed the connection instead of opening a WebSocket", "upgrade"),
-            ("the service closed the connection (1000)", "closed"),
-            ("the connection was lost without a close frame", "lost"),
-            ("the connection broke: Connection reset by peer", "lost"),
-            ("our ping was not answered in time", "pong"),
-            ("nothing arrived for 90 s", "silent"),
-            ("", "other"), ("something nobody thought of", "other"),
-        ]
-    )
-    func kinds(reason: String, kind: String) {
-        let status = self.status(.reconnecting(attempt: 1, retryAt: 0), reason: reason)
-        #expect(InterruptionClass(status)?.rawValue == kind)
+        FeedStatus(source: source, phase: phase, since: 0, reason: reason, cause: cause)
     }
 
     @Test("each attempt counts once, however often it is told of")
     func reconnects() {
         var history = FeedHistory()
         for attempt in [1, 1, 2, 2, 3] {
-            _ = history.statusChanged(
-                self.status(.reconnecting(attempt: attempt, retryAt: 0), reason: "nothing arrived")
-            )
+            _ = history.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0), cause: .silent))
         }
         _ = history.statusChanged(self.status(.live))
-        _ = history.statusChanged(self.status(.reconnecting(attempt: 1, retryAt: 0), reason: "nothing arrived"))
-        _ = history.statusChanged(self.status(.rateLimited(until: 5), reason: "too many connections (HTTP 429)"))
-        #expect(history.reconnects == [.silent: 4, .rateLimited: 1])
+        _ = history.statusChanged(self.status(.reconnecting(attempt: 1, retryAt: 0), cause: .silent))
+        _ = history.statusChanged(self.status(.rateLimited(until: 5), cause: .rateLimited))
+        _ = history.statusChanged(self.status(.keyInUse(retryAt: 5), cause: .keyInUse))
+        _ = history.statusChanged(self.status(.waiting))
+        _ = history.statusChanged(self.status(.reconnecting(attempt: 1, retryAt: 9)))
+        #expect(history.reconnects == [.silent: 4, .rateLimited: 1, .keyInUse: 1, .other: 1])
     }
 
     @Test("all gaps are summed up and the newest remembered, whatever their times say")
@@ -83,14 +60,35 @@ struct StatusTests {
             .keyRejected(retryAt: nil), .keyInUse(retryAt: 0), .noSuchSymbol, .notPermitted, .ended, .stopped,
         ]
         for phase in phases { #expect(!Readiness(self.status(phase), newestAge: 0).isReady) }
-        #expect(Readiness(self.status(.live), newestAge: 4 * Self.second).isReady)
-        // A feed that hangs goes on calling itself live.
-        let hung = Readiness(self.status(.live), newestAge: 31 * Self.second)
-        #expect(!hung.isReady && hung.reason == "no trade for 31 s, whatever the feed says")
+        // What replays and the demo play is marked as such, and no fresher for that.
+        for source in [FeedStatus.Source.live, .demo, .replay(file: "x", speed: 1)] {
+            #expect(Readiness(self.status(.live, source), newestAge: 4 * Self.second).isReady)
+            #expect(!Readiness(self.status(.late, source), newestAge: 6 * Self.second).isReady)
+        }
         #expect(!Readiness(self.status(.live), newestAge: nil).isReady)
-        // A recording has quiet stretches.
-        #expect(Readiness(self.status(.late, .demo), newestAge: 99 * Self.second).isReady)
-        #expect(!Readiness(self.status(.ended, .replay(file: "x", speed: 1)), newestAge: 0).isReady)
         #expect(Readiness(self.status(.stale, reason: "why"), newestAge: 0).reason == "why")
+        #expect(Readiness(self.status(.late), newestAge: 65 * Self.second).reason == "no trade for 1m05s")
+    }
+
+    @Test("a feed that hangs and goes on calling itself live is not believed beyond its own limits")
+    func hangs() {
+        let limits = FreshnessLimits(lateAfter: 10 * Self.second, staleAfter: 40 * Self.second)
+        func believed(_ phase: FeedStatus.Phase, _ age: Int64?, _ limits: FreshnessLimits) -> FeedStatus {
+            let newestAge = age.map { $0 * Self.second }
+            return self.status(phase).believed(newestAge: newestAge, wall: 1_000 * Self.second, limits: limits)
+        }
+        for age in [nil, 0, 10] as [Int64?] { #expect(believed(.live, age, limits).phase == .live) }
+        #expect(believed(.live, 11, limits).phase == .late && believed(.live, 11, limits).since == 999 * Self.second)
+        #expect(believed(.live, 40, limits).phase == .late)
+        let hung = believed(.live, 50, limits)
+        #expect(hung.phase == .stale && hung.since == 990 * Self.second && hung.reason?.contains("hangs") == true)
+        // What it says of itself is true at any age: a slow market is late and not stale.
+        for phase in [FeedStatus.Phase.late, .waiting, .reconnecting(attempt: 1, retryAt: 0)] {
+            #expect(believed(phase, 500, limits).phase == phase)
+        }
+        // Who sees some symbols only cannot know.
+        var some = limits
+        some.seesAllTrades = false
+        #expect(believed(.live, 500, some).phase == .live)
     }
 }

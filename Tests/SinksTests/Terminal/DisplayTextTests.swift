@@ -185,11 +185,11 @@ struct DisplayModelTests {
         func line(_ at: Int64) -> String {
             DisplayView.frame(of: model.state, size: size, now: .init(monotonic: at, wall: at)).grid.line(0)
         }
-        #expect(!line(4_499_999_999).contains("LATE"))
-        #expect(line(4_500_000_000).contains("LATE 5 s"))
+        #expect(!line(5 * oneSecond - 1).contains("LATE"))
+        #expect(line(5 * oneSecond).contains("LATE 5 s"))
         model.observe(sampleSummary("A", price: "10", open: "10", sequence: 2, trades: 18), now: 4 * oneSecond)
         #expect(!line(5 * oneSecond).contains("LATE"))
-        #expect(line(40 * oneSecond).contains("OLD 36 s"))
+        #expect(line(40 * oneSecond).contains("STALE 36 s"))
         model.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
         #expect(line(5 * oneSecond).contains("RECONNECTING"))
     }

@@ -71,7 +71,7 @@ struct PaneTests {
 
     @Test("Before anything is measured the pane says so, and a replay says what it can not have")
     func empty() {
-        let report = LatencyReport(rows: [], comparesClocks: false)
+        let report = LatencyReport(rows: [], clocks: .recorded)
         let lines = Self.screen(Self.one, 80, 24, latency: report)
         #expect(lines.contains("nothing measured yet") && lines.contains("a replay: no time from the exchange"))
     }

@@ -151,6 +151,20 @@ struct LinePrinterTests {
         #expect(text(.price(update))[0].hasSuffix("0.02 reconnecting DEMO CERTIFICATE-NOT-CHECKED\n"))
         let gap = Gap(from: sampleNoon.wall - 3 * oneSecond, to: sampleNoon.wall, reason: "no\npong", nextSequence: 4)
         #expect(text(.gap(gap)) == ["", "2026-11-21T05:31:02.123Z gap of 3 s: no␊pong\n"])
+        // A symbol is told of when it is in trouble, and when that is over.
+        func symbol(_ state: SymbolStatus.State, _ reason: String? = nil) -> String {
+            text(.symbol(SymbolStatus(symbol: "X Y", state: state, since: sampleNoon.wall, reason: reason)))[1]
+        }
+        #expect(symbol(.asked) == "" && symbol(.live) == "")
+        #expect(symbol(.quiet, "no trade for 30 s") == "2026-11-21T05:31:02.123Z X_Y quiet: no trade for 30 s\n")
+        #expect(symbol(.live) == "2026-11-21T05:31:02.123Z X_Y live\n")
+        #expect(symbol(.live) == "")
+        let retryAt = sampleNoon.wall + 300 * oneSecond
+        #expect(
+            symbol(.refused(.noSuchSymbol, retryAt: retryAt), "Invalid symbol X Y\u{1B}")
+                == "2026-11-21T05:31:02.123Z X_Y no-such-symbol: Invalid symbol X Y␛, asked again in 5m00s\n"
+        )
+        #expect(text(.unwished("X Y")) == ["", ""] && symbol(.live) == "")
         let hostile = PriceUpdate(summary: sampleSummary("A B\n\u{9B}31m"), skipped: 0)
         #expect(text(.price(hostile))[0].contains(" A_B␊\u{FFFD}31m "))
     }
@@ -170,6 +184,12 @@ struct LinePrinterTests {
         let change = format.lines(.status(sampleStatus(.late)))
         #expect(String(decoding: change.output, as: UTF8.self).hasPrefix("{\"type\":\"status\",\"state\":\"late\","))
         #expect(change.errors == [])
+        let quiet = SymbolStatus(symbol: "A", state: .quiet, since: 5_000_000, reason: "no trade for 30 s")
+        #expect(
+            String(decoding: format.lines(.symbol(quiet)).output, as: UTF8.self)
+                == #"{"type":"symbol","symbol":"A","state":"quiet","since":5,"reason":"no trade for 30 s"}"# + "\n"
+        )
+        #expect(format.lines(.unwished("A")).output.isEmpty)
     }
 
     @Test("A full queue drops its oldest price and counts it; a change of state stays")

@@ -388,7 +388,7 @@ struct SnapshotTests {
             """
             ◌ STALE, no trade for 6 s
             BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  LATE 6 s
+            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
             high 61837.63   low 61825.50
             2 clients   left out 3   q quits
             """,

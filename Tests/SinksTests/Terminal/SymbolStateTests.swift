@@ -27,23 +27,65 @@ struct SymbolStateTests {
         }
         model.symbolUnwished("B")
         #expect(!self.lines(model).joined().contains("no such symbol"))
+        // One that a client of the relay asked for, and wants no more.
+        model.symbolChanged(self.status("E", .refused(.overLimit, retryAt: 0), since: since))
+        #expect(self.lines(model).joined().contains("over the limit of symbols"))
+        model.symbolUnwished("E")
+        #expect(!self.lines(model).joined().contains("over the limit of symbols"))
     }
 
     @Test("take the place of the age of a price that is old, in the card and in the table")
     func priced() {
         let summary = sampleSummary()
-        var model = DisplayModel(symbols: [summary.symbol], status: sampleStatus(.live))
+        var model = DisplayModel(symbols: [summary.symbol], status: sampleStatus(.late))
         model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic - 125 * oneSecond)
         #expect(self.lines(model).joined().contains("OLD 2m05s"))
         model.symbolChanged(self.status(summary.symbol, .quiet, since: 0))
         #expect(self.lines(model).joined().contains("QUIET 2m05s"))
         model.symbolChanged(self.status(summary.symbol, .refused(.noSuchSymbol, retryAt: 0), since: 0))
         #expect(self.lines(model).joined().contains("NO SUCH SYMBOL"))
-        // A price that is fresh is fresh, whatever was said last.
-        model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic)
-        var fresh = summary
-        fresh.sequence += 1
-        model.take(PriceUpdate(summary: fresh, skipped: 0), now: sampleNoon.monotonic)
-        #expect(!self.lines(model).joined().contains("NO SUCH SYMBOL"))
+    }
+
+    @Test("say what a price is worth: no age overrules the feed, whose thresholds are those of each symbol")
+    func decide() {
+        var model = DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live))
+        for (symbol, age) in [("A", 0), ("B", 125)] as [(String, Int64)] {
+            model.take(
+                PriceUpdate(summary: sampleSummary(symbol), skipped: 0),
+                now: sampleNoon.monotonic - age * oneSecond
+            )
+        }
+        func line(_ symbol: String) -> String { self.lines(model).first { $0.hasPrefix(symbol) } ?? "" }
+        model.symbolChanged(self.status("A", .live, since: 0))
+        model.symbolChanged(self.status("B", .live, since: 0))
+        // It trades once in a quarter of an hour: the feed knows, and does not call it quiet.
+        #expect(self.lines(model)[0].contains("LIVE") && line("B").contains(" 2m05s"))
+        #expect(!line("B").contains("LATE") && !line("B").contains("OLD") && !line("B").contains("QUIET"))
+        // A price from before the connection was made anew.
+        model.symbolChanged(self.status("B", .asked, since: 0))
+        #expect(line("B").contains("LATE 2m05s") && !line("A").contains("LATE"))
+        model.symbolChanged(self.status("B", .quiet, since: 0))
+        #expect(line("B").contains("QUIET 2m05s") && self.lines(model)[0].contains("LIVE"))
+        model.statusChanged(sampleStatus(.late))
+        #expect(line("A").contains("LATE 0 s") && line("B").contains("QUIET 2m05s"))
+        model.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
+        #expect(line("A").contains("OLD 0 s"))
+    }
+
+    @Test("cannot be told by a feed that hangs: the screen then goes by the feed's own limits")
+    func hangs() {
+        let limits = FreshnessLimits(lateAfter: 60 * oneSecond, staleAfter: 120 * oneSecond)
+        func header(age: Int64) -> String {
+            var model = DisplayModel(symbols: ["A"], status: sampleStatus(.live), limits: limits)
+            model.symbolChanged(self.status("A", .live, since: 0))
+            model.take(
+                PriceUpdate(summary: sampleSummary("A"), skipped: 0),
+                now: sampleNoon.monotonic - age * oneSecond
+            )
+            return self.lines(model)[0]
+        }
+        #expect(header(age: 60).contains("LIVE"))
+        #expect(header(age: 61).contains("LATE, no trade for 1m01s"))
+        #expect(header(age: 121).contains("STALE, no trade for 2m01s"))
     }
 }

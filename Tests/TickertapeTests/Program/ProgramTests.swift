@@ -90,8 +90,15 @@ struct ProgramTests {
             default: nil
             }
         }
-        guard case .snapshot? = messages.first(where: { if case .status = $0 { false } else { true } }) else {
-            Issue.record("the first price is no snapshot: \(messages.prefix(3))")
+        // The states of the feed and of the symbol may come before any price.
+        let prices = messages.filter { message in
+            switch message {
+            case .snapshot, .price, .trades: true
+            case .status, .symbol, .gap, .error, .unknown, .malformed: false
+            }
+        }
+        guard case .snapshot? = prices.first else {
+            Issue.record("the first price is no snapshot: \(messages.prefix(5))")
             return
         }
         #expect(updates.count > 20)
@@ -284,6 +291,49 @@ struct ProgramTests {
             }
         }
         #expect(frames == recorded)
+    }
+
+    @Test("records on when the disk has room again, says so, and the file tells what is missing in it, and where")
+    func disk() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let shell = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "trap '' XFSZ; ulimit -S -f 64; exec '\(RunningProgram.tickertape)' replay '\(Self.demo)' --speed 10 "
+                    + "--quiet --relay off --record '\(folder.path)/new.jsonl'",
+            ]
+        )
+        #expect(await shell.complains(of: "cannot be written"), "\(shell.errors)")
+        let relief = try RunningProgram(
+            "/usr/bin/prlimit",
+            ["--pid", "\(shell.processIdentifier)", "--fsize=unlimited:"]
+        )
+        #expect(await relief.ending() == .exit(0), "\(relief.errors)")
+        #expect(await shell.complains(of: "is written again"), "\(shell.errors)")
+        shell.send(signal: SIGTERM)
+        #expect(await shell.ending() == .exit(0))
+        let recorded = try #require(RunningProgram.number(in: shell.errors, behind: "recorded "))
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: try folder.read("new.jsonl")))
+        reader.finish()
+        var frames = 0
+        var gaps: [(after: Int, gap: Gap)] = []
+        while let event = reader.next() {
+            switch event {
+            case .frame: frames += 1
+            case .gap(let recorded): gaps.append((frames, recorded.gap))
+            case .header: break
+            case .damaged, .torn: Issue.record("\(event)")
+            }
+        }
+        #expect(frames == recorded)
+        let missing = gaps.filter { $0.gap.reason.contains("missing in this recording: File too large") }
+        let gap = try #require(missing.last)
+        #expect(gap.after > 0 && gap.after < frames && gap.gap.to >= gap.gap.from && gap.gap.nextSequence > 0)
+        let counts = missing.compactMap { Int($0.gap.reason.prefix { $0.isNumber }) }
+        #expect(shell.errors.contains("warning: \(counts.reduce(0, +)) frames are missing there"), "\(shell.errors)")
     }
 
     @Test("stops within two seconds of SIGTERM while a client that does not read holds up a replay's end")

@@ -16,6 +16,8 @@ package struct LineFormat: Sendable {
     private let isJSON: Bool
     /// What each plain line ends with: the state, and the marks that nobody may miss.
     private var ending: String
+    /// Symbols that were last told to be quiet or refused, with the word, so that their recovery is news.
+    private var troubled: [String: String] = [:]
 
     package init(isJSON: Bool, status: FeedStatus) {
         self.isJSON = isJSON
@@ -25,7 +27,8 @@ package struct LineFormat: Sendable {
     /// The lines of an item.
     ///
     /// Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` (exchange time, symbol, price, size, state,
-    /// then `DEMO`, `REPLAY` or `CERTIFICATE-NOT-CHECKED` where due) on the output; states and gaps among the errors.
+    /// then `DEMO`, `REPLAY` or `CERTIFICATE-NOT-CHECKED` where due) on the output; states and gaps among the errors,
+    /// and a symbol's state when it becomes quiet or refused, and when that is over.
     /// JSON: the messages of the relay's `/v1/stream`, all on the output.
     package mutating func lines(_ item: LineItem) -> Lines {
         if case .status(let status) = item { self.ending = Self.ending(status) }
@@ -35,8 +38,10 @@ package struct LineFormat: Sendable {
                 case .price(let update, _): StreamEncoder.price(update)
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
+                case .symbol(let status): StreamEncoder.symbol(status)
+                case .unwished: nil as ByteBuffer?
                 }
-            return Lines(output: Self.escapingLateControls(message.readableBytesView))
+            return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
         }
         switch item {
         case .price(let update, _):
@@ -50,7 +55,34 @@ package struct LineFormat: Sendable {
             let span = AgeText.words(gap.to - gap.from)
             let reason = ScreenText.clean(gap.reason, columns: 256)
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
+        case .symbol(let status):
+            return Lines(errors: self.news(of: status).map(Self.line) ?? [])
+        case .unwished(let symbol):
+            self.troubled[symbol] = nil
+            return Lines()
         }
+    }
+
+    /// What is told of a symbol: that it is quiet or refused, and that it trades again. That it was asked for and came is
+    /// seen by its prices.
+    private mutating func news(of status: SymbolStatus) -> String? {
+        switch status.state {
+        case .asked:
+            return nil
+        case .live:
+            guard self.troubled.removeValue(forKey: status.symbol) != nil else { return nil }
+        case .quiet, .refused:
+            // Another attempt that fails alike is no news.
+            guard self.troubled[status.symbol] != status.word else { return nil }
+            // The feed has no more symbols than this.
+            if self.troubled.count < SymbolTable.capacity { self.troubled[status.symbol] = status.word }
+        }
+        var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
+        if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
+        if case .refused(_, let retryAt) = status.state {
+            text += ", asked again in \(AgeText.words(retryAt - status.since))"
+        }
+        return text
     }
 
     /// The line that tells of items dropped because the reader was slow.

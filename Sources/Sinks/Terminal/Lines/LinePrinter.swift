@@ -60,6 +60,12 @@ package final class LinePrinter: Sendable {
     /// Prints a change of the feed's state. From any thread; never waits.
     package func statusChanged(_ status: FeedStatus) { self.append(.status(status)) }
 
+    /// Prints a change of a symbol's state. From any thread; never waits.
+    package func symbolChanged(_ status: SymbolStatus) { self.append(.symbol(status)) }
+
+    /// Forgets a symbol's state. From any thread; never waits.
+    package func symbolUnwished(_ symbol: String) { self.append(.unwished(symbol)) }
+
     /// Prints a gap. From any thread; never waits.
     package func gapFound(_ gap: Gap) { self.append(.gap(gap)) }
 

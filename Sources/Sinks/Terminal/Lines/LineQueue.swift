@@ -6,6 +6,9 @@ package enum LineItem: Sendable, Equatable {
     case price(PriceUpdate, arrived: Int64? = nil)
     case status(FeedStatus)
     case gap(Gap)
+    case symbol(SymbolStatus)
+    /// Nobody asks for the symbol any more.
+    case unwished(String)
 }
 
 /// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.

@@ -11,8 +11,14 @@ package struct DisplayModel: Sendable {
     private var rankOf: [String: Int] = [:]
 
     /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
-    package init(symbols: [String], status: FeedStatus, relay: String? = nil) {
+    package init(
+        symbols: [String],
+        status: FeedStatus,
+        relay: String? = nil,
+        limits: FreshnessLimits = FreshnessLimits()
+    ) {
         self.state = DisplayState(waiting: symbols, status: status, relay: relay)
+        self.state.limits = limits
         for (rank, symbol) in symbols.enumerated() { self.rankOf[symbol] = rank }
     }
 
@@ -55,11 +61,16 @@ package struct DisplayModel: Sendable {
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
         else { return }
         self.state.symbolStates[status.symbol] = status
+        // One that somebody else asked for and nobody will see a price of.
+        if status.isRefused, self.rowOf[status.symbol] == nil, !self.state.waiting.contains(status.symbol) {
+            self.state.waiting.append(status.symbol)
+        }
     }
 
     /// Takes that a symbol is asked for no more.
     package mutating func symbolUnwished(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
+        if self.rankOf[symbol] == nil { self.state.waiting.removeAll { $0 == symbol } }
     }
 
     package mutating func gapFound(_ gap: Gap) {

@@ -62,6 +62,8 @@ package struct DisplayState: Sendable {
     /// Subscribed symbols that have no price yet.
     package var waiting: [String]
     package var status: FeedStatus
+    /// What goes by age where the feed says nothing.
+    package var limits = FreshnessLimits()
     /// What the feed says of single symbols.
     package var symbolStates: [String: SymbolStatus] = [:]
     package var gaps: Int

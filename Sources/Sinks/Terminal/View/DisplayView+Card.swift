@@ -4,7 +4,7 @@ import Market
 extension DisplayView {
     /// Draws everything in the one line there is.
     mutating func drawOnlyLine() {
-        let status = self.state.status
+        let status = self.status
         let words = self.statusWords()
         let row = self.state.rows.first
         var state = LineItem(words.forms, CellStyle(words.ink, .bold))

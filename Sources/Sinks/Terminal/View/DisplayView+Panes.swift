@@ -41,7 +41,7 @@ extension DisplayView {
         if report.rows.isEmpty { texts.append("nothing measured yet") }
         if report.clockOffset > 0 {
             texts.append("clock at least \(LatencyReport.milliseconds(report.clockOffset)) ms behind: check NTP")
-        } else if !report.comparesClocks {
+        } else if report.clocks == .recorded {
             texts.append("a replay: no time from the exchange")
         }
         let room = lines.count >= 3 ? lines.count - 1 : lines.count

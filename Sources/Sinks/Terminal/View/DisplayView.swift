@@ -191,22 +191,43 @@ package struct DisplayView {
         self.changesAt = min(self.changesAt ?? at, at)
     }
 
+    /// Notes that the picture changes when a growing age reaches a limit; ns.
+    private mutating func note(changeAt limit: Int64, of age: Int64) {
+        if age < limit { self.note(changeIn: limit - age) }
+    }
+
     /// The state in words; notes how long they stay true.
     mutating func statusWords() -> StatusWords {
-        let silence = self.state.rows.map { self.now.monotonic - $0.arrived }.min()
-        let words = StatusWords(self.state.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
+        let words = StatusWords(self.status, silence: self.silence, wall: self.now.wall, glyphs: self.glyphs)
         self.note(changeIn: words.lasts)
+        if let silence = self.silence, self.state.status.phase == .live {
+            // When the feed should have spoken.
+            let limits = self.state.limits
+            for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
+                self.note(changeAt: limit + FreshnessLimits.patience, of: silence)
+            }
+        }
         return words
+    }
+
+    /// The age of the newest trade of all, ns.
+    private var silence: Int64? { self.state.rows.map { self.now.monotonic - $0.arrived }.min() }
+
+    /// What is true of the feed, its age considered.
+    var status: FeedStatus {
+        self.state.status.believed(newestAge: self.silence, wall: self.now.wall, limits: self.state.limits)
     }
 
     /// The age of a row's price; notes when its words change.
     mutating func age(of row: DisplayRow) -> (freshness: Freshness, forms: [String]) {
         let age = self.now.monotonic - row.arrived
-        let freshness = Freshness(age: age, phase: self.state.status.phase)
+        let symbol = self.state.symbolStates[row.summary.symbol]
+        let limits = self.state.limits
+        let freshness = Freshness(age: age, phase: self.status.phase, symbol: symbol?.state, limits: limits)
         self.note(changeIn: AgeText.untilChange(growing: age))
-        if let words = SymbolWords(self.state.symbolStates[row.summary.symbol], age: age), freshness != .fresh {
-            return (.old, words.forms)
-        }
+        self.note(changeAt: limits.lateAfter, of: age)
+        self.note(changeAt: limits.staleAfter, of: age)
+        if let words = SymbolWords(symbol, age: age) { return (.old, words.forms) }
         return (freshness, freshness.forms(age: age))
     }
 
@@ -239,8 +260,8 @@ package struct DisplayView {
 
     func priceStyle(_ row: DisplayRow, _ freshness: Freshness) -> CellStyle {
         guard freshness == .fresh else {
-            let age = AgeText.seconds(self.now.monotonic - row.arrived)
-            return CellStyle(.plain, age >= Freshness.oldSeconds ? [.dim, .struck] : .dim)
+            let isStruck = freshness == .old && self.now.monotonic - row.arrived >= self.state.limits.staleAfter
+            return CellStyle(.plain, isStruck ? [.dim, .struck] : .dim)
         }
         return switch row.direction {
         case .none: CellStyle(.plain, .bold)

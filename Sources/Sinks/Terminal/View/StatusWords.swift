@@ -11,7 +11,8 @@ struct StatusWords {
     var lasts: Int64?
 
     /// - Parameters:
-    ///   - silence: the age of the newest trade of all, ns; shown when the feed calls itself live and yet is silent.
+    ///   - status: what is true of the feed, its age considered.
+    ///   - silence: the age of the newest trade of all, ns.
     init(_ status: FeedStatus, silence: Int64?, wall: Int64, glyphs: ScreenGlyphs) {
         var mark = Self.mark(of: status.phase)
         self.reason = status.phase.hasReason ? status.reason : nil
@@ -25,15 +26,8 @@ struct StatusWords {
             self.ink = .warning
             self.forms = ["CONNECTED, no trade yet", "WAITING", "WAIT"]
         case .live:
-            if let silence, AgeText.seconds(silence) >= Freshness.lateSeconds {
-                self.ink = .warning
-                mark = Self.mark(of: .late)
-                self.forms = ["LATE, no trade for \(AgeText.words(silence))", "LATE \(AgeText.words(silence))", "LATE"]
-                self.lasts = AgeText.untilChange(growing: silence)
-            } else {
-                self.ink = .good
-                self.forms = ["LIVE"]
-            }
+            self.ink = .good
+            self.forms = ["LIVE"]
         case .late:
             let age = silence ?? (wall - status.since)
             self.ink = .warning
@@ -110,21 +104,29 @@ struct StatusWords {
 /// How far a price can be trusted to be the market's.
 enum Freshness: Equatable {
     case fresh
-    /// No trade for five seconds, though the feed stands.
+    /// No trade for a while, though the feed stands.
     case late
-    /// No trade for half a minute, or the feed is cut: the market may be anywhere.
+    /// The symbol is quiet, or the feed is cut: the market may be anywhere.
     case old
 
-    static let lateSeconds: Int64 = 5
-    static let oldSeconds: Int64 = 30
-
-    init(age: Int64, phase: FeedStatus.Phase) {
+    /// By the feed's word for itself and for the symbol; by the price's age only where it says nothing of the symbol.
+    init(age: Int64, phase: FeedStatus.Phase, symbol: SymbolStatus.State?, limits: FreshnessLimits) {
         switch phase {
-        case .live, .late, .stale:
-            let seconds = AgeText.seconds(age)
-            self = seconds >= Self.oldSeconds ? .old : (seconds >= Self.lateSeconds ? .late : .fresh)
-        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted,
-            .ended, .stopped:
+        case .live, .late:
+            switch symbol {
+            case .live: self = phase == .live ? .fresh : .late
+            // A price from before it was asked for anew, across which some may be missing.
+            case .asked: self = .late
+            case .quiet, .refused: self = .old
+            case nil:
+                if age >= limits.staleAfter {
+                    self = .old
+                } else {
+                    self = phase == .live && age < limits.lateAfter ? .fresh : .late
+                }
+            }
+        case .stale, .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
+            .notPermitted, .ended, .stopped:
             self = .old
         }
     }
