@@ -47,7 +47,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
-        self.firstMessage = self.firstMessage ?? .now()
+        self.firstMessage = self.firstMessage ?? context.eventLoop.now
         self.arrived(StreamMessage.parse(bytes))
     }
 
@@ -69,7 +69,8 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
-        let tradedFor = self.firstMessage.map { (NIODeadline.now() - $0).nanoseconds } ?? 0
+        let now = self.context?.eventLoop.now
+        let tradedFor = self.firstMessage.flatMap { first in now.map { ($0 - first).nanoseconds } } ?? 0
         self.ended(self.ending ?? .inactive, tradedFor)
     }
 }
