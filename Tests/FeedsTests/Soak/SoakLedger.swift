@@ -45,6 +45,8 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
     /// When trades came last, of any symbol and of each; monotonic ns.
     private var lastRead: Int64 = 0
     private var lastReads: [Int64] = [0, 0, 0]
+    /// When a pause ended that was longer than the market makes: the threshold takes it for the symbol's own for an hour.
+    private var pausedAt: [Int64] = [0, 0, 0]
     /// Of each symbol, the newest trade's time before the newest gap (wall ms); a single one sent again is kept.
     private var newestTime: [Int64] = [0, 0, 0]
     private var borders: [Int64] = [0, 0, 0]
@@ -112,6 +114,7 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
             self.times[symbol][number - 1] == trade.exchangeTime / 1_000_000
         else { return self.wrong("a trade that never happened: \(symbol) \(number)") }
         if self.states[symbol] != .live { self.wrong("a trade of \(SoakMarket.names[symbol]), \(self.states[symbol])") }
+        if now - self.lastReads[symbol] > SoakMarket.longestPauses[symbol] { self.pausedAt[symbol] = now }
         self.lastReads[symbol] = now
         self.seen[symbol][number - 1] += 1
         let time = self.times[symbol][number - 1]
@@ -211,7 +214,9 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         let second = SoakClock.second
         if self.phase == .live, now - self.lastRead > 5 * second { self.wrong("live without a trade") }
         for symbol in 0..<3 where self.states[symbol] == .live {
-            let limit = max(30 * second, 3 * SoakMarket.longestPauses[symbol]) + second
+            let isRecent = self.lastReads[symbol] - self.pausedAt[symbol] < 7_200 * second
+            let usual = max(30 * second, 3 * SoakMarket.longestPauses[symbol])
+            let limit = (isRecent ? SymbolWatch.Settings().staleLimit : usual) + second
             if now - self.lastReads[symbol] > limit { self.wrong("\(SoakMarket.names[symbol]) is said to be live") }
         }
         guard let cutFor, cutFor > 31 * second else { return }
