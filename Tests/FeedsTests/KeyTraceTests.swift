@@ -55,7 +55,7 @@ import Wire
             now: 1
         )
         let message = writer.take(ByteBuffer(string: frame), now: 2)
-        writer.endRead(received: 5)
+        writer.endRead(FeedMoment(monotonic: 0, wall: 5))
         return (message, Array(log.contents.frames.dropFirst()), Array(log.contents.lines.dropFirst()))
     }
 

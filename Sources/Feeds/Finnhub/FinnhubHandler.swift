@@ -130,7 +130,7 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         // The state first: no reader shall get a trade while it still believes that none flow.
         let mustLook = self.owner?.readEnded(self, previousFrame: previousFrame, now: now) ?? false
         self.session.framesArrived(hasTrades: self.writer.pendingTrades > 0, now: now.monotonic)
-        self.writer.endRead(received: now.wall)
+        self.writer.endRead(now)
         if mustLook { self.armTimer(context) }
     }
 

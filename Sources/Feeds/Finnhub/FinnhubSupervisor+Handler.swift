@@ -32,6 +32,9 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         let hasChanges = self.watch.traded(self.writer.pending, symbols: self.writer.names, now: now)
         guard hasChanges || self.condition != .live || self.gaps.isOpen else { return false }
         self.look(handler, now)
+        if let silence = self.watch.takeEndedSilence() {
+            self.gaps.interrupted(from: silence.from, reason: UpstreamFailure(.stale(silence)).description)
+        }
         let gap = self.gaps.traded(
             received: now.wall,
             nextSequence: self.writer.nextSequence,
@@ -83,21 +86,20 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
         self.report(self.losses.takeAll(self.writer.losses, now: self.now.monotonic))
+        let now = self.now
+        // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
+        let complete = min(handler.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
             failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
-            self.interrupted(
-                from: min(silence.from, handler.lastReceived),
-                reason: failure.description,
-                cause: failure.cause
-            )
+            self.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
         } else {
-            self.interrupted(from: handler.lastReceived, reason: failure.description, cause: failure.cause)
+            self.interrupted(from: complete, reason: failure.description, cause: failure.cause)
         }
-        self.watch.connectionEnded(self.now)
+        self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
         self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)

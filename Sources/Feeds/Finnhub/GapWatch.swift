@@ -17,6 +17,8 @@ package struct GapWatch: Sendable {
     }
 
     private var open: Open?
+    /// The newest that was published, with those that it follows at once, so that no stretch is told twice; wall clock, ns since 1970.
+    private var told: ClosedRange<Int64>?
 
     package init() {}
 
@@ -27,12 +29,14 @@ package struct GapWatch: Sendable {
     /// - Parameter from: the last moment of which nothing is missing, wall clock, ns since 1970: when the last frame before
     ///   it came, or for silent symbols when the first of them fell silent.
     package mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause? = nil) {
-        if self.open == nil {
+        let from = self.told.map { $0.contains(from) ? $0.upperBound : from } ?? from
+        guard let open = self.open else {
             self.open = Open(from: from, reason: reason, cause: cause)
-        } else {
-            // What was asked for is no longer so.
-            self.open?.asked = nil
+            return
         }
+        // What was asked for is no longer so. A silence that is noticed late may have begun before the gap.
+        self.open?.asked = nil
+        self.open?.from = min(open.from, from)
     }
 
     /// Takes that an attempt to connect began.
@@ -58,10 +62,12 @@ package struct GapWatch: Sendable {
     private mutating func close(to: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
         guard let open else { return nil }
         self.open = nil
+        // The wall clock may have been set back.
+        let to = max(to, open.from)
+        self.told = self.told.map { $0.upperBound == open.from ? $0.lowerBound...to : open.from...to } ?? open.from...to
         return Gap(
             from: open.from,
-            // The wall clock may have been set back.
-            to: max(to, open.from),
+            to: to,
             reason: open.attempts > 1 ? "\(open.reason), \(open.attempts) attempts" : open.reason,
             nextSequence: nextSequence,
             epoch: epoch,

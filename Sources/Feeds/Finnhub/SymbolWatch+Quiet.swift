@@ -99,6 +99,37 @@ extension SymbolWatch {
         self.change(place, to: .quiet, reason: "no trade for \(seconds) s", now: now)
     }
 
+    /// Takes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
+    /// for longer than is usual for it, what it traded meanwhile may be missing.
+    mutating func silenceEnded(_ place: Int, now: FeedMoment) {
+        guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since else { return }
+        let from = now.wall(at: since)
+        if let silence = self.endedSilence {
+            self.endedSilence?.others = silence.others + 1
+            self.endedSilence?.from = min(silence.from, from)
+        } else {
+            self.endedSilence = SymbolSilence(
+                symbol: self.entries[place].symbol,
+                others: 0,
+                nanoseconds: now.monotonic - since,
+                from: from
+            )
+        }
+    }
+
+    /// What trades again after a silence, once.
+    package mutating func takeEndedSilence() -> SymbolSilence? {
+        defer { self.endedSilence = nil }
+        return self.endedSilence
+    }
+
+    /// Since when the first of the symbols that are quiet now has been; wall clock, ns since 1970.
+    package func quietSince(_ now: FeedMoment) -> Int64? {
+        guard self.takesSteps else { return nil }
+        let sinces = self.entries.indices.compactMap { self.isQuiet($0) ? self.clocks[$0].since : nil }
+        return sinces.min().map { now.wall(at: $0) }
+    }
+
     private mutating func endRound(_ place: Int, now: Int64) {
         let entry = self.entries[place]
         self.entries[place].spell?.resubscribed = nil

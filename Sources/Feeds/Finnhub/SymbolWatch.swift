@@ -84,6 +84,8 @@ package struct SymbolWatch: Sendable {
     var silenceRounds = 0
     var lastReconnect: Int64?
     var reconnectAfter: Int64 = .min
+    /// Silences that ended with a trade, until the owner takes them.
+    var endedSilence: SymbolSilence?
 
     /// The most symbols that are remembered, asked for or not.
     static let mostEntries = SymbolTable.capacity
@@ -176,6 +178,7 @@ package struct SymbolWatch: Sendable {
             before = trade.symbol.index
             let place = Int(self.places[Int(trade.symbol.index)])
             guard place >= 0 else { continue }
+            if !self.clocks[place].isLive { self.silenceEnded(place, now: now) }
             self.clocks[place].traded(now: now.monotonic)
             if !self.clocks[place].isLive { self.becameLive(place, now: now) }
         }

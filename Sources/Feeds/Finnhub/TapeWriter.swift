@@ -175,8 +175,8 @@ final class TapeWriter {
 
     /// Ends the current read: numbers its trades and hands them to every reader.
     ///
-    /// - Parameter received: our wall clock at the read, ns since 1970.
-    func endRead(received: Int64) {
+    /// - Parameter now: when the read was made.
+    func endRead(_ now: FeedMoment) {
         guard !self.frames.isEmpty else { return }
         if self.comparesAfterGaps {
             self.tails.append(self.trades, symbolCount: self.symbols.count)
@@ -185,7 +185,8 @@ final class TapeWriter {
         let batch = TapeBatch(
             epoch: self.tape.epoch,
             firstSequence: self.tape.append(count: self.trades.count),
-            received: received,
+            received: now.wall,
+            receivedMonotonic: now.monotonic,
             trades: self.trades,
             frames: self.frames,
             symbols: self.symbols,

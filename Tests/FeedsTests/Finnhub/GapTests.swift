@@ -53,6 +53,24 @@ struct GapWatchTests {
         #expect(!gaps.isOpen)
     }
 
+    @Test("no stretch is told twice, and a silence that is noticed late widens the gap")
+    func toldOnce() {
+        var gaps = GapWatch()
+        gaps.interrupted(from: 5, reason: "slept")
+        #expect(gaps.traded(received: 9, nextSequence: 1, epoch: 7, overlap: nil)?.from == 5)
+        // The connection was dead all the while.
+        gaps.interrupted(from: 5, reason: "our ping was not answered")
+        let second = gaps.traded(received: 20, nextSequence: 1, epoch: 7, overlap: nil)
+        #expect(second?.from == 9 && second?.to == 20)
+        // A symbol that has been silent since then, and another one behind it.
+        gaps.interrupted(from: 5, reason: "silent")
+        #expect(gaps.traded(received: 30, nextSequence: 1, epoch: 7, overlap: nil)?.from == 20)
+        gaps.interrupted(from: 50, reason: "lost")
+        gaps.interrupted(from: 40, reason: "silent before it")
+        let last = gaps.traded(received: 60, nextSequence: 1, epoch: 7, overlap: nil)
+        #expect(last?.from == 40 && last?.reason == "lost")
+    }
+
     @Test("a machine that slept is noticed by its clocks, a clock that is set right is not")
     func sleep() {
         var watch = SleepWatch()

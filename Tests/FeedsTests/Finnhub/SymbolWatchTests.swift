@@ -195,4 +195,20 @@ struct SymbolWatchTests {
         }
         return value * (1 + left * 9)
     }
+
+    @Test("a symbol that trades again after a silence tells since when it may have been missed, once")
+    func silenceEnds() {
+        var bench = WatchBench(["A", "B"])
+        bench.trade("A", "B")
+        bench.pass(to: 29, trading: ["B"], every: 5)
+        bench.trade("A")
+        #expect(bench.watch.takeEndedSilence() == nil)
+        bench.pass(to: 200, trading: ["B"], every: 5)
+        #expect(bench.word("A") == "quiet")
+        let since = bench.watch.quietSince(bench.moment)
+        bench.trade("A")
+        let silence = bench.watch.takeEndedSilence()
+        #expect(silence?.symbol == "A" && silence?.others == 0 && silence?.from == since)
+        #expect(bench.watch.takeEndedSilence() == nil && bench.watch.quietSince(bench.moment) == nil)
+    }
 }
