@@ -77,7 +77,8 @@ case "run" where arguments.count == 4:
         "\(target.rawValue): \(count) inputs of seed \(seed), of which \(good) got through, "
             + "memory \(early) KiB after a tenth, \(late) KiB at the end"
     )
-    if late > early + early / 2 + (16 << 10) {
+    // Of 100,000 inputs, 90,000 come behind the first tenth: the limit is below 50 bytes for each.
+    if late > early + (4 << 10) {
         print("\(target.rawValue): the memory grows")
         exit(1)
     }
