@@ -69,28 +69,31 @@ package final class RunningProgram: Sendable {
                 ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
             self.change { $0.ending = ending }
         }
-        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                closed()
-            } else {
-                try? keptOutput?.write(contentsOf: data)
-                self?.change { $0.output += String(decoding: data, as: UTF8.self) }
-            }
-        }
-        errors.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                closed()
-            } else {
-                try? keptErrors?.write(contentsOf: data)
-                self?.change { $0.errors += String(decoding: data, as: UTF8.self) }
-            }
-        }
         process.terminationHandler = { _ in closed() }
         try process.run()
+        Self.read(output, keep: keptOutput, closed: closed) { [weak self] text in self?.change { $0.output += text } }
+        Self.read(errors, keep: keptErrors, closed: closed) { [weak self] text in self?.change { $0.errors += text } }
+    }
+
+    /// Reads a pipe to its end on a thread of its own.
+    ///
+    /// Not with `readabilityHandler`: that leaves its descriptor with libdispatch for a moment after the end, and where the
+    /// next program's pipe gets the same number meanwhile, its end may never be told.
+    private static func read(
+        _ pipe: Pipe,
+        keep: FileHandle?,
+        closed: @escaping @Sendable () -> Void,
+        take: @escaping @Sendable (String) -> Void
+    ) {
+        Thread.detachNewThread {
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                try? keep?.write(contentsOf: data)
+                take(String(decoding: data, as: UTF8.self))
+            }
+            closed()
+        }
     }
 
     deinit {

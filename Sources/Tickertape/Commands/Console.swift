@@ -14,6 +14,11 @@ enum Console {
         self.write("tickertape: \(line)\n", to: STDERR_FILENO)
     }
 
+    /// Prints lines to standard error as they are.
+    static func complain(lines: String) {
+        self.write("\(lines)\n", to: STDERR_FILENO)
+    }
+
     private static func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -53,10 +53,14 @@ struct Tickertape: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as OperatorError {
-            Console.complain("\(error)")
+            Console.complain(KeyLikeness.withheld("\(error)"))
             Glibc.exit(error.status.rawValue)
         } catch {
-            self.exit(withError: error)
+            let status = self.exitCode(for: error)
+            // Help and the version are no errors. What is wrong with the arguments is told without a key among them.
+            if status.isSuccess { self.exit(withError: error) }
+            Console.complain(lines: KeyLikeness.withheld(self.fullMessage(for: error)))
+            Glibc.exit(status.rawValue)
         }
     }
 }

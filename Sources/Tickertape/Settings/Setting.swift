@@ -63,7 +63,10 @@ package struct Setting: Sendable {
                 do throws(Misfit) {
                     value = try syntax.read(text.trimmingBlanks())
                 } catch {
-                    throw Misfit("holds \"\(text)\", which \(error.reason)", echoes: false)
+                    throw Misfit(
+                        error.echoes ? "holds \"\(text)\", which \(error.reason)" : "has a value that \(error.reason)",
+                        echoes: false
+                    )
                 }
                 if !values.contains(value) { values.append(value) }
             }

@@ -100,6 +100,13 @@ extension Syntax<String> {
                 guard (1...64).contains(text.utf8.count),
                     text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
                 else { throw Misfit("is not a symbol; write it like BINANCE:BTCUSDT, at most 64 bytes") }
+                // It would be asked for, shown, recorded and told to every client.
+                guard !KeyLikeness.isKey(text) else {
+                    throw Misfit(
+                        "looks like a key and not like a symbol; set FINNHUB_TOKEN or token-file",
+                        echoes: false
+                    )
+                }
                 return text
             },
             write: { $0 }

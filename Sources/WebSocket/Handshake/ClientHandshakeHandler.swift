@@ -9,16 +9,18 @@ extension Channel {
     /// the application can add its own. May be called before the channel is active; see
     /// `WebSocketClientRequest.startsOn` for TLS.
     ///
+    /// - Parameter nonce: sixteen bytes that no request had before (RFC 6455, 4.1): by default of chance.
     /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with
     ///   what `upgraded` threw. The channel is closed then.
     package func upgradeToWebSocket(
         _ request: WebSocketClientRequest,
         settings: WebSocketSettings,
+        nonce: (UInt64, UInt64) = (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)),
         upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void
     ) -> EventLoopFuture<Void> {
         guard self.eventLoop.inEventLoop else {
             return self.eventLoop.flatSubmit {
-                self.upgradeToWebSocket(request, settings: settings, upgraded: upgraded)
+                self.upgradeToWebSocket(request, settings: settings, nonce: nonce, upgraded: upgraded)
             }
         }
         // At once when on the loop already: a turn later, the event that the request waits for may have passed.
@@ -27,7 +29,7 @@ extension Channel {
             let handshake = ClientHandshake(
                 request,
                 compression: settings.compression,
-                nonce: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max))
+                nonce: nonce
             )
             let bytes = try handshake.encoded(allocator: self.allocator)
             let handler = ClientHandshakeHandler(

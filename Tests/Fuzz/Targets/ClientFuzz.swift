@@ -40,14 +40,20 @@ enum ClientFuzz {
             : [first, 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)] + payload
     }
 
-    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+    static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let whole = try Self.converse([input])
         let cut = try Self.converse(input.pieces)
         try FuzzFinding.require(whole == cut, "whole it is \(whole), in pieces \(cut)")
+        return whole.contains {
+            switch $0 {
+            case .text, .binary: true
+            case .event: false
+            }
+        }
     }
 
     /// Plays a conversation and answers with what the application saw.
-    private static func converse(_ pieces: [[UInt8]]) throws(FuzzFinding) -> [String] {
+    private static func converse(_ pieces: [[UInt8]]) throws(FuzzFinding) -> [FuzzWitness.Sight] {
         let channel = EmbeddedChannel()
         let witness = FuzzWitness(maximumMessageBytes: Self.maximumMessageBytes)
         var sent = 0
@@ -79,11 +85,18 @@ enum ClientFuzz {
 }
 
 /// The application at the end of a client's pipeline: writes down what it sees, and what must not be.
-private final class FuzzWitness: ChannelInboundHandler {
+final class FuzzWitness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
+    /// What the application saw.
+    enum Sight: Equatable {
+        case text(ByteBuffer)
+        case binary(ByteBuffer)
+        case event(WebSocketEvent)
+    }
+
     private let maximumMessageBytes: Int
-    private(set) var seen: [String] = []
+    private(set) var seen: [Sight] = []
     private(set) var finding: String?
     private var isClosed = false
 
@@ -96,15 +109,15 @@ private final class FuzzWitness: ChannelInboundHandler {
             if String(validating: text.readableBytesView, as: UTF8.self) == nil {
                 self.finding = "text that is no UTF-8"
             }
-            self.take("text", text)
+            self.take(.text(text), text.readableBytes)
         case .binary(let bytes):
-            self.take("binary", bytes)
+            self.take(.binary(bytes), bytes.readableBytes)
         }
     }
 
-    private func take(_ kind: String, _ bytes: ByteBuffer) {
-        if bytes.readableBytes > self.maximumMessageBytes { self.finding = "a message of \(bytes.readableBytes) bytes" }
-        self.seen.append("\(kind) \(Array(bytes.readableBytesView))")
+    private func take(_ sight: Sight, _ count: Int) {
+        if count > self.maximumMessageBytes { self.finding = "a message of \(count) bytes" }
+        self.seen.append(sight)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -113,7 +126,7 @@ private final class FuzzWitness: ChannelInboundHandler {
             if self.isClosed { self.finding = "a second end" }
             self.isClosed = true
         }
-        self.seen.append("\(event)")
+        self.seen.append(.event(event))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

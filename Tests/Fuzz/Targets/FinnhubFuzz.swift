@@ -19,7 +19,7 @@ enum FinnhubFuzz {
         }
     }
 
-    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+    static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         // Of exactly its size, so that the address sanitizer sees a read behind its end.
         let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: input.count, alignment: 1)
         defer { exact.deallocate() }
@@ -39,7 +39,9 @@ enum FinnhubFuzz {
         try FuzzFinding.require(message == other, "the template says \(message), the general parser \(other)")
         try FuzzFinding.require(trades == generalTrades.map { NamedTrade($0, general) }, "other trades")
         try Self.judge(message, trades)
-        if !trades.isEmpty { try Self.again(fastTrades, trades, fast, &parser) }
+        guard !trades.isEmpty else { return false }
+        try Self.again(fastTrades, trades, fast, &parser)
+        return true
     }
 
     private static func judge(_ message: FinnhubMessage, _ trades: [NamedTrade]) throws(FuzzFinding) {

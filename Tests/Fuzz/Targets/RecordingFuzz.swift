@@ -19,7 +19,7 @@ enum RecordingFuzz {
         return [Array(whole.readableBytesView), Array(lines.joined(separator: "\n").utf8)]
     }()
 
-    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+    static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let whole = Self.read([input])
         let cut = Self.read(input.pieces)
         try FuzzFinding.require(whole == cut, "whole it is \(whole), in pieces \(cut)")
@@ -41,6 +41,9 @@ enum RecordingFuzz {
                 try FuzzFinding.require(number > line && offset >= 0 && offset < input.count, "torn at \(offset)")
                 line = number
             }
+        }
+        return whole.contains {
+            if case .frame = $0 { true } else { false }
         }
     }
 

@@ -13,12 +13,17 @@ enum StreamFuzz {
         #"{"type":"error","msg":"no"}"#,
     ].map { Array($0.utf8) }
 
-    static func check(_ input: [UInt8]) throws(FuzzFinding) {
+    static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let text = ByteBuffer(bytes: input)
-        _ = StreamMessage.parse(text)
-        guard let request = StreamRequest.parse(text) else { return }
-        if case .other = request { return }
+        let isMessage =
+            switch StreamMessage.parse(text) {
+            case .snapshot, .price, .trades, .status, .gap, .symbol, .error: true
+            case .unknown, .malformed: false
+            }
+        guard let request = StreamRequest.parse(text) else { return isMessage }
+        if case .other = request { return isMessage }
         let back = StreamRequest.parse(request.encoded())
         try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
+        return true
     }
 }

@@ -114,7 +114,7 @@ struct SecrecyTests {
             "--relay",
             "off",
             "\(folder.path)/new.jsonl",
-            environment: ["SWIFT_BACKTRACE": "enable=no"]
+            environment: ["SWIFT_BACKTRACE": "enable=yes"]
         )
         #expect(!(await program.lines(1)).isEmpty, "\(program.errors)")
         let process = "/proc/\(program.processIdentifier)"
@@ -126,8 +126,13 @@ struct SecrecyTests {
         let limits = try TemporaryFolder.text(of: "\(process)/limits")
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
+        // What a trap raises, the backtrace answers first; then the instruction traps again and nobody catches it. A signal
+        // that is only sent leaves the program running after the backtrace, so it is sent once more.
+        program.send(signal: SIGILL)
+        #expect(await program.complains(of: "Backtrace took"), "\(program.errors)")
         program.send(signal: SIGILL)
         #expect(await program.ending() == .signal(SIGILL))
+        #expect(program.errors.contains("Registers:"), "\(program.errors)")
         let isFound = Canary.occurs(in: program.output + program.errors)
         #expect(!isFound)
         try await server.stop()
@@ -152,6 +157,33 @@ struct SecrecyTests {
             let isFound = Canary.occurs(in: program.output + program.errors)
             #expect(!isFound)
         }
+    }
+
+    @Test(
+        "is not repeated where somebody gave it in the wrong place",
+        arguments: [
+            ["KEY"], ["-KEY"], ["--KEY"], ["--KEY=1"], ["record", "file", "KEY"], ["help", "run", "KEY"],
+            ["--format", "KEY"], ["--format=KEY"], ["--set", "KEY"], ["--set", "KEY=1"],
+            ["--set", "display.format=KEY"],
+            ["--symbol", "KEY"], ["--symbol", "A", "--symbol", "KEY"], ["--set", "symbols=KEY"], ["watch", "KEY"],
+            ["--upstream", "KEY"], ["--relay", "KEY"], ["--log-level", "KEY"], ["--config", "KEY"], ["replay", "KEY"],
+            ["health", "KEY"], ["config", "KEY"], ["serve", "KEY"],
+        ]
+    )
+    func misplaced(_ arguments: [String]) async throws {
+        // In the look of Finnhub's keys; put together here, since the log of the tests shows the test's own arguments.
+        let key = "c4nary0neverprinted7"
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            arguments.map { $0.replacing("KEY", with: key) }
+        )
+        // Whatever is wrong about it, it is no success, and something is said.
+        let ending = await program.ending()
+        let isHelp = arguments[0] == "help"
+        #expect(ending == .exit(64) || ending == .exit(78) || ending == .exit(1) || (isHelp && ending == .exit(0)))
+        let printed = program.output + program.errors
+        let isFound = printed.contains("c4nary")
+        #expect(!isFound && !printed.isEmpty, "\(arguments)")
     }
 
     @Test(

@@ -46,6 +46,34 @@ struct SyntaxTests {
         #expect(throws: Misfit.self) { try Syntax<Int>.size.read(text) }
     }
 
+    @Test(
+        "what looks like a key is not repeated, and the rest of a message is",
+        arguments: [
+            ("Unexpected argument 'KEY'", "Unexpected argument 'WITHHELD'"), ("--KEY: no", "--WITHHELD: no"),
+            ("KEY", "WITHHELD"), ("--set KEY=1, KEYKEY", "--set WITHHELD=1, WITHHELD"),
+            ("cannot read KEY.jsonl", "cannot read WITHHELD.jsonl"), ("wss://h/?x=KEY", "wss://h/?x=WITHHELD"),
+            // A file's name is kept behind a slash; numbers, long words and short ones are none.
+            ("cannot read /nix/store/KEY/file", "cannot read /nix/store/KEY/file"), ("./KEY KEY", "./KEY WITHHELD"),
+            ("12345678901234567890", "12345678901234567890"),
+            ("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvwxyz"),
+            ("a1a1a1a1a1a1a1a1a1a", "a1a1a1a1a1a1a1a1a1a"), ("", ""), ("é1\r\n", "é1\r\n"),
+        ]
+    )
+    func likeKeys(text: String, safe: String) {
+        let key = "c0a1b2c3d4e5f6g7h8i9"
+        let safe = safe.replacing("KEY", with: key).replacing("WITHHELD", with: KeyLikeness.placeholder)
+        #expect(KeyLikeness.withheld(text.replacing("KEY", with: key)) == safe)
+    }
+
+    @Test("a key is no symbol, and is not repeated")
+    func keyAsSymbol() throws {
+        let error = #expect(throws: Misfit.self) { try Syntax<String>.symbol.read("c0a1b2c3d4e5f6g7h8i9") }
+        #expect(error?.echoes == false)
+        for symbol in ["BINANCE:BTCUSDT", "DERIBIT:BTC-28JUN24-60000-C", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "1INCHUSDT"] {
+            #expect(try Syntax<String>.symbol.read(symbol) == symbol)
+        }
+    }
+
     @Test("a value outside its range is refused with the range")
     func range() {
         let error = #expect(throws: Misfit.self) { try Syntax<Int>.count.within(1...10).read("11") }
