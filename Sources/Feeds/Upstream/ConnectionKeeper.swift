@@ -283,7 +283,8 @@ package final class ConnectionKeeper {
     /// Waits, then tries again.
     func pause(for wait: Int64) {
         if let reason {
-            self.logger.warning(
+            // The state's own line in the log has the same reason, at the level that it deserves.
+            self.logger.debug(
                 "The connection ended",
                 metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
             )
