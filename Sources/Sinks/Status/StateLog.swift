@@ -19,9 +19,9 @@ struct StateLog {
     var deadline: Int64? { self.unsaid.map { _ in self.allowance.reopens } }
 
     mutating func statusChanged(_ status: FeedStatus, now: Int64) {
-        // A repeated status says nothing new, and neither does the next attempt's other time.
-        guard status.word != self.status?.word || status.reason != self.status?.reason || self.isNewAttempt(status)
-        else { return }
+        // A repeated status says nothing new, and neither does the next attempt's other time, nor a reason that is gone
+        // while the state is the same.
+        guard status.word != self.status?.word || self.isNewReason(status) || self.isNewAttempt(status) else { return }
         self.status = status
         if let leftOut = self.allowance.wanted(now: now) {
             self.say(status, leftOut: leftOut)
@@ -64,6 +64,10 @@ struct StateLog {
     }
 
     func warn(_ text: String) { self.logger.warning("clocks", metadata: ["warning": "\(text)"]) }
+
+    private func isNewReason(_ status: FeedStatus) -> Bool {
+        status.reason != self.status?.reason && (status.reason != nil || status.since != self.status?.since)
+    }
 
     private func isNewAttempt(_ status: FeedStatus) -> Bool {
         guard case .reconnecting(let attempt, _) = status.phase else { return false }

@@ -271,6 +271,15 @@ struct StateLogTests {
         #expect(log.deadline == nil)
     }
 
+    @Test("a reason that is forgotten is no news, another one is")
+    func reasons() {
+        var log = self.log()
+        for reason in ["the service says: a", nil, "the service says: a", "the service says: b"] {
+            log.statusChanged(self.status(.live, reason: reason), now: 1)
+        }
+        #expect(self.lines.all.map { $0.contains("says: b") } == [false, true])
+    }
+
     @Test("the end is always said", arguments: [FeedStatus.Phase.stopped, .keyRejected(retryAt: nil)])
     func end(phase: FeedStatus.Phase) {
         var log = self.log()
