@@ -15,11 +15,14 @@ package struct TapeBatch: Sendable {
         /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed or
         /// left out as a repeat.
         package var isWhole: Bool
+        /// Whether something in it could not be read.
+        package var isMalformed: Bool
 
-        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool) {
+        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool, isMalformed: Bool = false) {
             self.bytes = bytes
             self.trades = trades
             self.isWhole = isWhole
+            self.isMalformed = isMalformed
         }
     }
 

@@ -224,6 +224,7 @@ struct FinnhubFeedTests {
             let running = try await self.start(server, authority: nil) { $0.leavesOutRepeatedFrames = isOn }
             #expect(await running.log.waits { $0.frames.count == 4 })
             #expect(running.log.contents.trades.count == (isOn ? 2 : 4))
+            #expect(running.log.contents.malformedFrames == 0)
             try await self.stop(running, server)
         }
     }

@@ -9,6 +9,7 @@ package final class TapeLog: TapeReader {
         package var trades: [Trade] = []
         package var sequences: [UInt64] = []
         package var frames: [String] = []
+        package var malformedFrames = 0
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
         package var symbolStates: [SymbolStatus] = []
@@ -73,6 +74,7 @@ package final class TapeLog: TapeReader {
             contents.trades += batch.trades
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
+            contents.malformedFrames += batch.frames.count { $0.isMalformed }
             contents.symbols = batch.symbols
             if !batch.trades.isEmpty { contents.order.append("read \(batch.trades.count)") }
         }

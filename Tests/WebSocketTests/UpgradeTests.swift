@@ -11,13 +11,21 @@ private final class Upgrade {
     let witness = Witness()
     var result: Result<Void, any Error>?
 
-    init(connected: Bool = true, _ change: (inout WebSocketClientRequest) -> Void = { _ in }) throws {
+    init(
+        connected: Bool = true,
+        endsAtOnce: Bool = false,
+        _ change: (inout WebSocketClientRequest) -> Void = { _ in }
+    ) throws {
         if connected { try self.connect() }
         var request = WebSocketClientRequest(host: "example.org", target: "/?token=secret")
         change(&request)
         let witness = NIOLoopBound(self.witness, eventLoop: self.channel.embeddedEventLoop)
         self.channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client)) { channel, head in
             try channel.pipeline.syncOperations.addHandler(witness.value)
+            // As a write does that finds the socket reset.
+            guard endsAtOnce else { return }
+            channel.pipeline.syncOperations.fireErrorCaught(ChannelError.ioOnClosedChannel)
+            channel.close(promise: nil)
         }.assumeIsolated().whenComplete { self.result = $0 }
     }
 
@@ -56,6 +64,20 @@ private final class Upgrade {
 }
 
 @Suite struct ClientUpgradeTests {
+    @Test(
+        "A connection that ends while the application's handler is added did open, and its end is the handler's to tell"
+    )
+    func endsWhileAdded() throws {
+        let upgrade = try Upgrade(endsAtOnce: true)
+        let answer = try upgrade.answer()
+        try upgrade.receive(Array(answer.utf8) + [0x81, 0x01, 0x41])
+        #expect(upgrade.isOpen)
+        #expect(!upgrade.channel.isActive)
+        #expect(upgrade.witness.seen.first == .error("\(ChannelError.ioOnClosedChannel)"), "\(upgrade.witness.seen)")
+        #expect(upgrade.witness.seen.contains(.inactive))
+        #expect(!upgrade.witness.seen.contains(.text("A")))
+    }
+
     @Test("Frames behind the 101 are delivered in order at every cut, then the end of the read")
     func keepsBytesBehindAnswer() throws {
         let probe = try Upgrade()

@@ -39,19 +39,21 @@ import Wire
         #expect(
             String(buffer: StreamEncoder.status(live))
                 == #"{"type":"status","state":"live","since":5,"reason":null,"source":"live","file":null,"#
-                + #""speed":null,"certificateChecked":true}"#
+                + #""speed":null,"certificateChecked":true,"cause":null}"#
         )
         let replay = FeedStatus(
             source: .replay(file: "a\"b.jsonl", speed: 10),
             phase: .reconnecting(attempt: 2, retryAt: 9_000_000),
             since: 5_000_000,
             reason: "reset",
+            cause: .pongTimeout,
             certificateChecked: false
         )
         #expect(
             String(buffer: StreamEncoder.status(replay))
                 == #"{"type":"status","state":"reconnecting","since":5,"reason":"reset","source":"replay","#
-                + #""file":"a\"b.jsonl","speed":10.0,"certificateChecked":false,"attempt":2,"retryAt":9}"#
+                + #""file":"a\"b.jsonl","speed":10.0,"certificateChecked":false,"cause":"pong-timeout","#
+                + #""attempt":2,"retryAt":9}"#
         )
     }
 
@@ -60,7 +62,7 @@ import Wire
         let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18, epoch: 7)
         #expect(
             String(buffer: StreamEncoder.gap(gap))
-                == #"{"type":"gap","from":1,"to":2,"reason":"reset","nextSeq":18,"epoch":7,"overlap":null}"#
+                == #"{"type":"gap","from":1,"to":2,"reason":"reset","nextSeq":18,"epoch":7,"overlap":null,"cause":null}"#
         )
         #expect(String(buffer: StreamEncoder.error("no\n")) == #"{"type":"error","msg":"no\n"}"#)
     }
@@ -70,7 +72,15 @@ import Wire
         let update = try self.update()
         #expect(StreamMessage.parse(StreamEncoder.price(update)) == .price(update))
         #expect(StreamMessage.parse(StreamEncoder.snapshot(update.summary, skipped: 3)) == .snapshot(update))
-        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "reset", nextSequence: 18, epoch: 7, overlap: 3)
+        let gap = Gap(
+            from: 1_000_000,
+            to: 2_000_000,
+            reason: "reset",
+            nextSequence: 18,
+            epoch: 7,
+            overlap: 3,
+            cause: .sleep
+        )
         #expect(StreamMessage.parse(StreamEncoder.gap(gap)) == .gap(gap))
         let states: [SymbolStatus.State] = [
             .asked, .live, .quiet, .refused(.noSuchSymbol, retryAt: 9_000_000),
@@ -105,6 +115,20 @@ import Wire
                 #expect(StreamMessage.parse(StreamEncoder.status(status)) == .status(status))
             }
         }
+        for cause in FeedStatus.Cause.allCases {
+            let status = FeedStatus(source: .live, phase: .connecting, since: 5_000_000, reason: "r", cause: cause)
+            #expect(StreamMessage.parse(StreamEncoder.status(status)) == .status(status))
+        }
+    }
+
+    @Test("a cause that this program does not know is one all the same")
+    func foreignCause() {
+        let text = #"{"type":"status","state":"connecting","since":1,"source":"live","cause":"gremlins"}"#
+        guard case .status(let status) = StreamMessage.parse(ByteBuffer(string: text)) else {
+            Issue.record("no status")
+            return
+        }
+        #expect(status.cause == .other)
     }
 
     @Test("unknown keys and types are let pass, and what is no message is malformed")
@@ -117,6 +141,29 @@ import Wire
         #expect(parse(#"{"type":"price","symbol":"X"}"#) == .malformed(reason: "price"))
         #expect(parse(#"{"type":"status","state":"odd","since":1,"source":"live"}"#) == .malformed(reason: "status"))
         #expect(parse(#"{"type":"gap","from":1,"to":9223372036854775,"nextSeq":-1}"#) == .malformed(reason: "gap"))
+    }
+
+    @Test("no moment that a relay names lies so far off that reckoning with it could overflow")
+    func absurdTimes() {
+        for time in ["-1", "-9223372036854", "9223372036854", "4611686018428"] {
+            for text in [
+                #"{"type":"gap","from":\#(time),"to":1,"nextSeq":1}"#,
+                #"{"type":"gap","from":1,"to":\#(time),"nextSeq":1}"#,
+                #"{"type":"status","state":"live","since":\#(time),"source":"live"}"#,
+                #"{"type":"symbol","symbol":"X","state":"live","since":\#(time)}"#,
+            ] {
+                guard case .malformed = StreamMessage.parse(ByteBuffer(string: text)) else {
+                    Issue.record("\(text)")
+                    continue
+                }
+            }
+            let late = #"{"type":"status","state":"rate-limited","since":1,"retryAt":\#(time),"source":"live"}"#
+            guard case .status(let status) = StreamMessage.parse(ByteBuffer(string: late)) else {
+                Issue.record("\(late)")
+                continue
+            }
+            #expect(status.phase == .rateLimited(until: 0))
+        }
     }
 
     @Test("a status that says nothing of certificates is not believed to have checked them")

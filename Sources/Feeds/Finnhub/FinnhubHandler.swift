@@ -99,7 +99,7 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // What a connection that was given up still sends is part of the gap.
-        guard !self.isGivenUp else { return }
+        guard !self.isGivenUp, !self.hasEnded else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
         let now = self.readAt ?? self.now(context)
@@ -113,11 +113,14 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if let readAt {
-            self.readAt = nil
-            self.readEnded(FeedMoment(monotonic: readAt, wall: self.wallClock()), context)
-        }
+        self.endRead(context)
         context.fireChannelReadComplete()
+    }
+
+    private func endRead(_ context: ChannelHandlerContext) {
+        guard let readAt else { return }
+        self.readAt = nil
+        self.readEnded(FeedMoment(monotonic: readAt, wall: self.wallClock()), context)
     }
 
     private func readEnded(_ now: FeedMoment, _ context: ChannelHandlerContext) {
@@ -156,6 +159,9 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
+        // A read that an error broke off is never told to be complete. What it brought came before the interruption, and
+        // must not wait in the writer for the next connection.
+        if let context { self.endRead(context) }
         self.timer?.task.cancel()
         self.timer = nil
         self.owner?.ended(self.ending ?? .inactive, handler: self)

@@ -48,7 +48,8 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         guard let slept = self.sleep.looked(now), self.settings.source == .live else { return }
         self.interrupted(
             from: previousFrame,
-            reason: "this machine slept, or its clock was set, \(slept / 1_000_000_000) s ahead"
+            reason: "this machine slept, or its clock was set, \(slept / 1_000_000_000) s ahead",
+            cause: .sleep
         )
         self.gaps.asked(now)
     }
@@ -88,9 +89,13 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
             failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
-            self.interrupted(from: min(silence.from, handler.lastReceived), reason: failure.description)
+            self.interrupted(
+                from: min(silence.from, handler.lastReceived),
+                reason: failure.description,
+                cause: failure.cause
+            )
         } else {
-            self.interrupted(from: handler.lastReceived, reason: failure.description)
+            self.interrupted(from: handler.lastReceived, reason: failure.description, cause: failure.cause)
         }
         self.watch.connectionEnded(self.now)
         self.publishChanges()

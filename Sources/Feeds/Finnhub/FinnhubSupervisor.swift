@@ -25,7 +25,7 @@ final class FinnhubSupervisor {
     private var attachment: Attachment?
     weak var handler: FinnhubHandler?
     /// The newest that was reported here, whatever another program said of it.
-    var told: (phase: FeedStatus.Phase, reason: String?) = (.connecting, nil)
+    var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
 
     init(
         settings: FinnhubSettings,
@@ -69,7 +69,9 @@ final class FinnhubSupervisor {
         keeper.opened = { [weak self] channel in try self?.opened(channel) }
         let key = self.settings.key
         keeper.redact = { key.redacted($0) }
-        keeper.report = { [weak self] phase, reason in self?.keeperReports(phase, reason: reason) }
+        keeper.report = { [weak self] phase, reason, cause in
+            self?.keeperReports(phase, reason: reason, cause: cause)
+        }
         keeper.holding = self.settings.holding
         let settings = self.settings
         keeper.relayConnector = { [wallClock] relay, path in
@@ -142,8 +144,8 @@ final class FinnhubSupervisor {
         return handler
     }
 
-    func interrupted(from: Int64, reason: String) {
-        self.gaps.interrupted(from: from, reason: reason)
+    func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause) {
+        self.gaps.interrupted(from: from, reason: reason, cause: cause)
         self.writer.interrupted()
     }
 
@@ -217,9 +219,9 @@ final class FinnhubSupervisor {
         }
     }
 
-    private func keeperReports(_ phase: FeedStatus.Phase, reason: String?) {
+    private func keeperReports(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
         if case .connecting = phase { self.gaps.attempted() }
-        self.report(phase, reason: reason)
+        self.report(phase, reason: reason, cause: cause)
     }
 
     private func attachmentChanged(_ attachment: Attachment?) {
@@ -232,7 +234,7 @@ final class FinnhubSupervisor {
             attachment?.status?.certificateChecked ?? self.settings.certificateIsChecked
         // Without one the keeper is about to say what it does next.
         guard attachment?.status != nil else { return }
-        (self.status.phase, self.status.reason) = self.overruled
+        (self.status.phase, self.status.reason, self.status.cause) = self.overruled
         guard self.status != before else { return }
         if self.status.word != before.word { self.status.since = self.wallClock() }
         self.writer.publish(self.status)
@@ -244,23 +246,25 @@ final class FinnhubSupervisor {
             to: gap.to,
             reason: gap.reason,
             nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch
+            epoch: self.writer.epoch,
+            cause: gap.cause
         )
         self.writer.publish(own)
     }
 
     /// What is reported here, or what the program says through whose relay the trades come.
-    private var overruled: (phase: FeedStatus.Phase, reason: String?) {
+    private var overruled: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
         guard let owner = self.attachment?.status, owner.phase.overrules else { return self.told }
-        return (owner.phase, owner.reason)
+        return (owner.phase, owner.reason, owner.cause)
     }
 
-    func report(_ phase: FeedStatus.Phase, reason: String?) {
-        self.told = (phase, reason)
-        let (phase, reason) = self.overruled
+    func report(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause? = nil) {
+        self.told = (phase, reason, cause)
+        let (phase, reason, cause) = self.overruled
         if self.status.word != phase.word { self.status.since = self.wallClock() }
         self.status.phase = phase
         self.status.reason = reason
+        self.status.cause = cause
         self.writer.publish(self.status)
     }
 }

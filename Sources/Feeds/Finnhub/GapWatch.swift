@@ -10,6 +10,7 @@ package struct GapWatch: Sendable {
         /// Wall clock, ns since 1970.
         var from: Int64
         var reason: String
+        var cause: FeedStatus.Cause?
         var attempts = 0
         /// When a connection was asked for the symbols again: wall clock, and monotonic ns.
         var asked: FeedMoment?
@@ -25,9 +26,9 @@ package struct GapWatch: Sendable {
     ///
     /// - Parameter from: the last moment of which nothing is missing, wall clock, ns since 1970: when the last frame before
     ///   it came, or for silent symbols when the first of them fell silent.
-    package mutating func interrupted(from: Int64, reason: String) {
+    package mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause? = nil) {
         if self.open == nil {
-            self.open = Open(from: from, reason: reason)
+            self.open = Open(from: from, reason: reason, cause: cause)
         } else {
             // What was asked for is no longer so.
             self.open?.asked = nil
@@ -64,7 +65,8 @@ package struct GapWatch: Sendable {
             reason: open.attempts > 1 ? "\(open.reason), \(open.attempts) attempts" : open.reason,
             nextSequence: nextSequence,
             epoch: epoch,
-            overlap: overlap
+            overlap: overlap,
+            cause: open.cause
         )
     }
 }

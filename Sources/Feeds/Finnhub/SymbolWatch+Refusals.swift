@@ -62,6 +62,11 @@ extension SymbolWatch {
         isGuess: Bool,
         now: FeedMoment
     ) {
+        if let known = self.entries[place].refusal, known.kind == kind, !known.isRetried, !known.isHeld {
+            // The same said again is no second refusal, or a service that repeats itself would cost the symbol an hour.
+            self.entries[place].refusal?.isGuess = known.isGuess && isGuess
+            return
+        }
         let count = (self.entries[place].refusal?.count ?? 0) + 1
         let first = kind == .overLimit ? self.settings.retryOverLimit : self.settings.retryRefused
         let wait = Self.doubled(first, times: count - 1, limit: max(self.settings.retryLimit, first))

@@ -69,10 +69,12 @@ final class TapeWriter {
             self.leaveOut(key, of: &bytes, &message, first: first, known: known)
         }
         var isWhole = true
+        var isMalformed = false
         switch message {
         case .trade(_, let skipped):
             self.losses.malformedElements += skipped
-            isWhole = skipped == 0
+            isMalformed = skipped > 0
+            isWhole = !isMalformed
             if self.leavesOutRepeats, self.trades.count > first, self.repeated.isRepeat(bytes, now: now) {
                 self.losses.repeatedFrames += 1
                 self.trades.removeLast(self.trades.count - first)
@@ -80,11 +82,15 @@ final class TapeWriter {
             }
         case .malformed:
             self.losses.malformedFrames += 1
+            isMalformed = true
             isWhole = false
         case .ping, .error, .news, .unknown:
             break
         }
-        self.frames.append(TapeBatch.Frame(bytes: bytes, trades: first..<self.trades.count, isWhole: isWhole))
+        let places = first..<self.trades.count
+        self.frames.append(
+            TapeBatch.Frame(bytes: bytes, trades: places, isWhole: isWhole, isMalformed: isMalformed)
+        )
         return message
     }
 

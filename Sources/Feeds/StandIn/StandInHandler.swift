@@ -234,9 +234,9 @@ final class StandInHandler: ChannelInboundHandler {
     /// A frame comes after its last trade, so that no trade is from the future.
     private func moveToNow() {
         guard let last = self.trades.last else { return }
-        let shift = self.rebase ?? (self.wallClock() - last.exchangeTime)
+        let shift = self.rebase ?? (self.wallClock() &- last.exchangeTime)
         self.rebase = shift
-        for index in self.trades.indices { self.trades[index].exchangeTime += shift }
+        for index in self.trades.indices { self.trades[index].exchangeTime &+= shift }
     }
 
     private func write(encoding trades: [Trade]) {

@@ -42,7 +42,7 @@ package final class StreamFeed: Service {
     package enum Event: Sendable {
         case message(StreamMessage)
         /// The link to the relay changed; while it stands, the relay's own status messages are what is true.
-        case link(FeedStatus.Phase, reason: String?)
+        case link(FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
     }
 
     private let loop: any EventLoop
@@ -93,11 +93,11 @@ package final class StreamFeed: Service {
                         keeper?.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
                     }
                 )
-                event(.link(.waiting, reason: nil))
+                event(.link(.waiting, reason: nil, cause: nil))
                 try channel.pipeline.syncOperations.addHandler(handler)
                 return handler
             }
-            keeper.report = { phase, reason in event(.link(phase, reason: reason)) }
+            keeper.report = { phase, reason, cause in event(.link(phase, reason: reason, cause: cause)) }
             return StreamFeed(loop: loop, keeper: keeper)
         }.get()
     }

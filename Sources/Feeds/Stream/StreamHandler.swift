@@ -32,6 +32,12 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
         context.flush()
     }
 
+    /// From the first message to now, or to the end.
+    var tradedFor: Int64 {
+        guard let context, let firstMessage else { return 0 }
+        return (context.eventLoop.now - firstMessage).nanoseconds
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
         self.end()
         self.context = nil
@@ -47,7 +53,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
-        self.firstMessage = self.firstMessage ?? .now()
+        self.firstMessage = self.firstMessage ?? context.eventLoop.now
         self.arrived(StreamMessage.parse(bytes))
     }
 
@@ -69,7 +75,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
-        let tradedFor = self.firstMessage.map { (NIODeadline.now() - $0).nanoseconds } ?? 0
+        let tradedFor = self.tradedFor
         self.ended(self.ending ?? .inactive, tradedFor)
     }
 }

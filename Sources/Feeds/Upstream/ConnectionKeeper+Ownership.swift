@@ -21,6 +21,8 @@ extension ConnectionKeeper {
     /// Looks whether the key has changed hands, now and twice a second from now on.
     func patrol() {
         guard let ownership = self.holding.ownership else { return }
+        // A loop does not take back a timer that is due in the same turn as what cancels it.
+        if case .finished = self.state { return }
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
         self.patrolTimer = self.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
         switch self.state {
@@ -34,6 +36,11 @@ extension ConnectionKeeper {
             guard (ownership.claim() == .mine) != self.isOwner else { return }
             timer.cancel()
             self.next()
+        case .connecting where self.attachment != nil:
+            // What answers at the address of a relay that is gone may hang, and an attempt has more time than a takeover.
+            guard ownership.claim() == .mine else { return }
+            self.abandonAttempt()
+            self.becomeOwner()
         case .idle, .connecting, .finished:
             break
         }
@@ -46,7 +53,10 @@ extension ConnectionKeeper {
         self.isOwner = true
         self.relayFailures = 0
         let isTakeover = self.formerOwner != nil
-        if let pid = self.formerOwner { self.reason = "the tickertape that held the key (pid \(pid)) has gone" }
+        if let pid = self.formerOwner {
+            self.reason = "the tickertape that held the key (pid \(pid)) has gone"
+            self.cause = .relay
+        }
         self.formerOwner = nil
         self.follow(nil)
         let settings = self.ladder.settings
@@ -64,7 +74,13 @@ extension ConnectionKeeper {
         }
         let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
         let reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
-        self.report(self.phase(of: memory.kind, until: now + wait), reason)
+        let cause: FeedStatus.Cause =
+            switch memory.kind {
+            case .reconnecting: .other
+            case .rateLimited: .rateLimited
+            case .keyInUse: .keyInUse
+            }
+        self.report(self.phase(of: memory.kind, until: now + wait), reason, cause)
         self.retry(in: wait)
     }
 
@@ -82,7 +98,7 @@ extension ConnectionKeeper {
         }
         do {
             let connector = try self.relayConnector(relay, "/")
-            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades")
+            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades", nil)
             self.connect(with: connector)
         } catch {
             self.detached(UpstreamFailure("the relay of \(name) cannot be used: \(error)"))
@@ -97,10 +113,10 @@ extension ConnectionKeeper {
         let words: String
         if owner?.relay == .off {
             words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
-            if self.reason != words { self.report(.keyInUse(retryAt: until), words) }
+            if self.reason != words { self.report(.keyInUse(retryAt: until), words, .keyInUse) }
         } else {
             words = "waiting for the other tickertape\(who) to open its relay"
-            if self.reason != words { self.report(.connecting, words) }
+            if self.reason != words { self.report(.connecting, words, nil) }
         }
         self.reason = words
         self.retry(in: Self.patrolInterval.nanoseconds)
@@ -126,7 +142,8 @@ extension ConnectionKeeper {
         self.follow(nil)
         self.report(
             .reconnecting(attempt: self.relayFailures, retryAt: self.wallClock() + wait),
-            "the relay\(who), which holds the key: \(failure.description)"
+            "the relay\(who), which holds the key: \(failure.description)",
+            .relay
         )
         self.retry(in: wait)
     }

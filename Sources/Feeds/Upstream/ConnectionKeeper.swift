@@ -31,7 +31,7 @@ package final class ConnectionKeeper {
     /// Makes and installs the connection's last handler, before any frame is delivered; set before the start.
     package var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
     /// Is told what is true now; that trades flow is reported by whoever reads them.
-    package var report: (FeedStatus.Phase, _ reason: String?) -> Void = { _, _ in }
+    package var report: (FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) -> Void = { _, _, _ in }
     /// Leaves out what a reason must not tell: the key, should the service repeat it.
     package var redact: (String) -> String = { $0 }
     /// Who else may hold the key, and what is remembered over a restart; set before the start.
@@ -45,23 +45,24 @@ package final class ConnectionKeeper {
     /// Is told every gap that the other program has.
     package var gapFound: (Gap) -> Void = { _ in }
 
-    private(set) var state = State.idle
+    var state = State.idle
     /// Counts the attempts, so that a late answer to an old one is known.
     private var attemptNumber = 0
-    private var pauseNumber = 0
+    var pauseNumber = 0
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
     /// The end of a connection that came while its handler was being installed.
     private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
     var ladder: ReconnectLadder
     /// When the connection opened.
-    private var openedAt: NIODeadline?
+    var openedAt: NIODeadline?
     /// Looks whether the connection has proved to be good.
-    private var proof: Scheduled<Void>?
+    var proof: Scheduled<Void>?
     private(set) var isStopping = false
     private var isReading = true
     /// Why the next attempt is made; `nil` for the first.
     var reason: String?
+    var cause: FeedStatus.Cause?
     /// Whether the key is this program's, as far as it knows.
     var isOwner = false
     /// The other program that held the key when it was last asked for.
@@ -126,7 +127,11 @@ package final class ConnectionKeeper {
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
-            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { self.finish(.success(())) }
+            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) {
+                // Before the key is free: whoever waits for it must not meet our connection at the service.
+                channel.close(mode: .all, promise: nil)
+                self.finish(.success(()))
+            }
             channel.closeFuture.assumeIsolated().whenComplete { _ in
                 limit.cancel()
                 self.finish(.success(()))
@@ -162,7 +167,7 @@ package final class ConnectionKeeper {
     func connectToService() {
         // Before the attempt: who is killed during it can write nothing afterwards.
         self.holding.ledger?.save(self.ladder.memory(ofAttemptAt: self.wallClock()))
-        self.report(.connecting, self.reason)
+        self.report(.connecting, self.reason, self.cause)
         self.connect(with: self.connector)
     }
 
@@ -179,8 +184,18 @@ package final class ConnectionKeeper {
             connected: { channel in try self.connected(channel, attempt: number) }
         ).assumeIsolated().whenFailure { error in
             guard self.isUnderWay(number) else { return }
-            self.attemptEnded(UpstreamFailure(error), tradedFor: 0)
+            // What ended the connection says more than what could not be done with it afterwards.
+            let end = self.earlyEnd
+            self.earlyEnd = nil
+            self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
         }
+    }
+
+    /// Leaves the attempt under way; whatever becomes of it belongs to nobody.
+    func abandonAttempt() {
+        self.attemptNumber += 1
+        self.attempt?.close(promise: nil)
+        self.attempt = nil
     }
 
     private func isUnderWay(_ number: Int) -> Bool {
@@ -197,6 +212,11 @@ package final class ConnectionKeeper {
     private func connected(_ channel: any Channel, attempt number: Int) throws {
         guard self.isUnderWay(number), let connection = try self.opened(channel) else {
             // Stopped meanwhile.
+            channel.close(promise: nil)
+            return
+        }
+        // It may have ended, and the attempt with it, while its handler was being added.
+        guard self.isUnderWay(number) else {
             channel.close(promise: nil)
             return
         }
@@ -226,6 +246,7 @@ package final class ConnectionKeeper {
         var failure = failure
         failure.description = self.redact(failure.description)
         self.reason = failure.description
+        self.cause = failure.cause
         if self.isStopping {
             self.finish(.success(()))
             return
@@ -237,103 +258,27 @@ package final class ConnectionKeeper {
         }
         switch failure.disposition {
         case .ended:
-            self.report(.ended, failure.description)
+            self.report(.ended, failure.description, nil)
             self.finish(.success(()))
         case .keyRejected:
             guard let wait = self.ladder.keyRejected() else {
-                self.report(.keyRejected(retryAt: nil), failure.description)
+                self.report(.keyRejected(retryAt: nil), failure.description, failure.cause)
                 self.finish(.failure(failure))
                 return
             }
-            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description)
+            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description, failure.cause)
             self.pause(for: wait)
         case .rateLimited(let retryAfter):
             self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
         case .retry:
-            let pause = self.ladder.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, chance: self.chance())
+            let pause = self.ladder.connectionEnded(
+                tradedFor: tradedFor,
+                livedFor: livedFor,
+                retryAfter: failure.retryAfter,
+                chance: self.chance()
+            )
             self.pause(pause, reason: failure.description)
         }
-    }
-
-    // MARK: Pauses
-
-    private func pause(_ pause: ReconnectLadder.Pause, reason: String) {
-        let now = self.wallClock()
-        self.holding.ledger?.save(self.ladder.memory(of: pause, at: now, reason: reason))
-        self.report(self.phase(of: pause.kind, until: now + pause.wait), self.words(pause.kind, reason: reason))
-        self.pause(for: pause.wait)
-    }
-
-    func phase(of kind: ReconnectLadder.Pause.Kind, until: Int64) -> FeedStatus.Phase {
-        switch kind {
-        case .reconnecting: .reconnecting(attempt: max(self.ladder.failures, 1), retryAt: until)
-        case .rateLimited: .rateLimited(until: until)
-        case .keyInUse: .keyInUse(retryAt: until)
-        }
-    }
-
-    private func words(_ kind: ReconnectLadder.Pause.Kind, reason: String) -> String {
-        switch kind {
-        case .reconnecting, .rateLimited: reason
-        case .keyInUse:
-            "connections are accepted and die within seconds: is the key used by another program? (\(reason))"
-        }
-    }
-
-    /// Waits, then tries again.
-    func pause(for wait: Int64) {
-        if let reason {
-            // The state's own line in the log has the same reason, at the level that it deserves.
-            self.logger.debug(
-                "The connection ended",
-                metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
-            )
-        }
-        self.retry(in: wait)
-    }
-
-    /// Waits without a word, then asks again whose the key is.
-    func retry(in wait: Int64) {
-        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
-        self.pauseNumber += 1
-        let number = self.pauseNumber
-        self.state = .pausing(
-            self.loop.scheduleTask(in: .nanoseconds(wait)) {
-                // A loop does not take back a timer that is due in the same turn as what cancels it.
-                guard case .pausing = loopBound.value.state, number == loopBound.value.pauseNumber else { return }
-                loopBound.value.next()
-            }
-        )
-    }
-
-    // MARK: A good connection
-
-    /// Looks now and then whether the connection has been good for long enough to forget what was before.
-    private func armProof() {
-        let interval = max(self.ladder.settings.brief, 100_000_000)
-        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
-        self.proof = self.loop.scheduleTask(in: .nanoseconds(interval)) {
-            let keeper = loopBound.value
-            guard let connection = keeper.connection, !keeper.judge(connection) else { return }
-            keeper.armProof()
-        }
-    }
-
-    /// Writes down how good the connection has been so far; answers whether there is nothing more to prove.
-    @discardableResult
-    private func judge(_ connection: any KeptConnection) -> Bool {
-        guard let ledger = self.holding.ledger, let openedAt else { return true }
-        if connection.tradedFor >= self.ladder.settings.settled {
-            self.ladder.connectionSettled()
-            ledger.clear()
-            return true
-        }
-        let brief = self.ladder.settings.brief
-        let life = (self.loop.now - openedAt).nanoseconds
-        if life >= 2 * brief, connection.tradedFor >= brief {
-            ledger.save(self.ladder.memory(ofSoundConnectionAt: self.wallClock() - life))
-        }
-        return false
     }
 
     // MARK: The end
@@ -346,7 +291,7 @@ package final class ConnectionKeeper {
         self.follow(nil)
         // Whoever waits for the key finds it free as soon as our own connection is gone.
         self.holding.ownership?.release()
-        if self.isStopping { self.report(.stopped, nil) }
+        if self.isStopping { self.report(.stopped, nil, nil) }
         self.finished.completeWith(result)
     }
 }

@@ -15,7 +15,12 @@ package final class KeyLock: KeyOwnership {
     private struct State {
         var held: Held?
         var relay = KeyOwner.Relay.unknown
+        /// What was found when it could be found out last.
+        var newest: KeyClaim?
     }
+
+    /// Failures that say nothing of the lock: this program or the machine has run out of something for the moment.
+    private static let shortages = [EMFILE, ENFILE, ENOMEM, ENOLCK, EINTR]
 
     /// More than any owner has to say, in bytes.
     private static let limit = 1_024
@@ -40,8 +45,13 @@ package final class KeyLock: KeyOwnership {
         self.state.withLock { state in
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
             // Not held, or the file was taken away from under it: then somebody else may hold another by now.
-            switch self.lock() {
-            case .unavailable(let reason):
+            let locking = self.lock()
+            // Who has no descriptor left must not believe that the key is free, and throw its owner out.
+            if case .unavailable(_, let code) = locking, let newest = state.newest, Self.shortages.contains(code) {
+                return newest
+            }
+            switch locking {
+            case .unavailable(let reason, _):
                 self.warning.tell(
                     "a second tickertape with this key would not be noticed: \(reason) (state.runtime-directory)"
                 )
@@ -49,11 +59,13 @@ package final class KeyLock: KeyOwnership {
             case .others(let owner):
                 if let held = state.held { close(held.descriptor) }
                 state.held = nil
+                state.newest = .others(owner)
                 return .others(owner)
             case .mine(let descriptor, let device, let node):
                 if let held = state.held { close(held.descriptor) }
                 state.held = Held(descriptor: descriptor, device: device, node: node)
                 Self.tell(state.relay, in: descriptor)
+                state.newest = .mine
                 return .mine
             }
         }
@@ -74,6 +86,7 @@ package final class KeyLock: KeyOwnership {
         self.state.withLock { state in
             guard let held = state.held else { return }
             state.held = nil
+            state.newest = nil
             ftruncate(held.descriptor, 0)
             close(held.descriptor)
         }
@@ -84,7 +97,8 @@ package final class KeyLock: KeyOwnership {
     private enum Locking {
         case mine(descriptor: Int32, device: dev_t, node: ino_t)
         case others(KeyOwner?)
-        case unavailable(String)
+        /// In words, and the system's error where there is one.
+        case unavailable(String, code: Int32 = 0)
     }
 
     /// The first folder that can be used; made where it is missing, each time, since a session's end can take it away.
@@ -104,7 +118,10 @@ package final class KeyLock: KeyOwnership {
         // The file can be taken away between opening and locking; not for ever.
         for _ in 0..<8 {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else { return .unavailable("\(path): \(String(cString: strerror(errno)))") }
+            guard descriptor >= 0 else {
+                let code = errno
+                return .unavailable("\(path): \(String(cString: strerror(code)))", code: code)
+            }
             var information = stat()
             guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
                 information.st_uid == geteuid()
@@ -116,7 +133,7 @@ package final class KeyLock: KeyOwnership {
                 let reason = errno
                 defer { close(descriptor) }
                 guard reason == EWOULDBLOCK else {
-                    return .unavailable("\(path): \(String(cString: strerror(reason)))")
+                    return .unavailable("\(path): \(String(cString: strerror(reason)))", code: reason)
                 }
                 let text = try? PrivateFolder.text(of: descriptor, limit: Self.limit)
                 return .others(text.flatMap { KeyOwner(text: $0) })

@@ -47,7 +47,8 @@ package struct KeyOwner: Sendable, Equatable {
             else { return nil }
             let address = UpstreamAddress(isEncrypted: false, host: host, port: Int(port))
             // The trades are asked for without encryption: nowhere but here.
-            guard host == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127.")) else {
+            guard host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
+            else {
                 return nil
             }
             self.init(pid: pid, relay: .at(address))

@@ -32,7 +32,7 @@ final class OwnerFollower {
                 arrived: { [weak self] message in self?.take(message) },
                 ended: { [weak self] in
                     self?.told(nil)
-                    self?.keeper.connectionEnded(UpstreamFailure("the relay is gone"), tradedFor: 0)
+                    self?.keeper.connectionEnded(UpstreamFailure("the relay is gone", cause: .relay), tradedFor: 0)
                 }
             )
             try channel.pipeline.syncOperations.addHandler(handler)

@@ -80,8 +80,25 @@ package struct ReconnectLadder: Sendable {
     /// - Parameters:
     ///   - tradedFor: nanoseconds from the connection's first trade to its last, 0 if it had none.
     ///   - livedFor: nanoseconds from the opening of the WebSocket to its end, `nil` if it never opened.
+    ///   - retryAfter: how long the service asked to be left alone, in nanoseconds; no wait is shorter, and at most an
+    ///     hour is believed.
     ///   - chance: evenly drawn from 0 to 1.
-    package mutating func connectionEnded(tradedFor: Int64, livedFor: Int64? = nil, chance: Double) -> Pause {
+    package mutating func connectionEnded(
+        tradedFor: Int64,
+        livedFor: Int64? = nil,
+        retryAfter: Int64? = nil,
+        chance: Double
+    ) -> Pause {
+        var pause = self.climbed(tradedFor: tradedFor, livedFor: livedFor, chance: chance)
+        if let retryAfter {
+            let asked = min(retryAfter, Self.longestRetryAfter)
+            pause.wait = max(pause.wait, asked)
+            pause.whole = max(pause.whole, asked)
+        }
+        return pause
+    }
+
+    private mutating func climbed(tradedFor: Int64, livedFor: Int64?, chance: Double) -> Pause {
         if tradedFor >= self.settings.settled { self.connectionSettled() }
         self.failures += 1
         // An attempt that fails in another way says that the trouble is another.

@@ -20,6 +20,7 @@ extension UpstreamFailure {
         case nil:
             self.init("\(name) was not resolved: \(error)")
         }
+        self.cause = .name
     }
 
     /// No TCP connection came to be.
@@ -49,6 +50,7 @@ extension UpstreamFailure {
         default:
             self.init("cannot connect to \(route.place): \(Self.words(of: error))")
         }
+        self.cause = route.proxy == nil ? .connect : .proxy
     }
 
     /// The first of many, so that a line stays a line.
@@ -81,6 +83,7 @@ extension UpstreamFailure {
         case .invalidRequest(let part):
             self.init("the \(part) for \(route.place) cannot be sent: check \(route.cure)")
         }
+        self.cause = .proxy
     }
 
     private init(

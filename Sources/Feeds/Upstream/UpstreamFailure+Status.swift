@@ -8,9 +8,16 @@ extension UpstreamFailure {
         let retryAfter = RetryAfter.parse(headers, now: now)
         if let edge = Self.edge(status: status.code, headers: headers, body: body) {
             self.init("the edge in front of the service \(edge)")
+            self.cause = status.code == 429 ? .rateLimited : .refusedStatus
             if status.code == 429 { self.disposition = .rateLimited(retryAfter: retryAfter) }
         } else {
             self.init(service: status.code, headers: headers, body: body, retryAfter: retryAfter)
+            self.cause =
+                switch status.code {
+                case 401, 403: .keyRejected
+                case 429: .rateLimited
+                default: .refusedStatus
+                }
         }
         self.retryAfter = retryAfter
     }

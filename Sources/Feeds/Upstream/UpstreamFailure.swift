@@ -1,4 +1,5 @@
 import Glibc
+package import Market
 import NIOCore
 import NIOPosix
 import TLS
@@ -21,12 +22,15 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
     package var disposition: Disposition
     /// One line with the cure where there is one; never holds a key.
     package var description: String
+    /// What kind of trouble it is, for counting.
+    package var cause: FeedStatus.Cause
     /// For how long whoever answered asks not to be asked again, in nanoseconds; more than 0, at most
     /// ``RetryAfter/limit``.
     package var retryAfter: Int64?
 
-    package init(_ description: String, disposition: Disposition = .retry) {
+    package init(_ description: String, cause: FeedStatus.Cause = .other, disposition: Disposition = .retry) {
         self.description = description
+        self.cause = cause
         self.disposition = disposition
     }
 }
@@ -42,9 +46,9 @@ extension UpstreamFailure {
         case let error as WebSocketUpgradeError:
             self.init(upgrade: error, within: nil, now: 0)
         case let error as IOError:
-            self.init("the connection broke: \(Self.words(of: error))")
+            self.init("the connection broke: \(Self.words(of: error))", cause: .lost)
         case ChannelError.eof, ChannelError.alreadyClosed, ChannelError.ioOnClosedChannel:
-            self.init("the service closed the connection without an answer")
+            self.init("the service closed the connection without an answer", cause: .lost)
         default:
             self.init("the connection failed: \(error)")
         }
@@ -58,12 +62,15 @@ extension UpstreamFailure {
         case .failed(let error):
             self.init(error)
         case .silent(let nanoseconds):
-            self.init("nothing arrived for \(nanoseconds / 1_000_000_000) s")
+            self.init("nothing arrived for \(nanoseconds / 1_000_000_000) s", cause: .silent)
         case .stale(let silence):
             let others = silence.others == 0 ? "" : " and \(silence.others) more"
-            self.init("no trade of \(silence.symbol)\(others) for \(silence.nanoseconds / 1_000_000_000) s")
+            self.init(
+                "no trade of \(silence.symbol)\(others) for \(silence.nanoseconds / 1_000_000_000) s",
+                cause: .stale
+            )
         case .inactive:
-            self.init("the connection was lost")
+            self.init("the connection was lost", cause: .lost)
         }
     }
 
@@ -72,16 +79,17 @@ extension UpstreamFailure {
         switch closure.cause {
         case .peerClosed:
             self.init(
-                "the service closed the connection (\(closure.code.map { "\($0.rawValue)" } ?? "no code")\(reason))"
+                "the service closed the connection (\(closure.code.map { "\($0.rawValue)" } ?? "no code")\(reason))",
+                cause: .closed
             )
         case .locallyClosed, .closeTimedOut:
             self.init("closed by this program")
         case .protocolViolation(let violation):
-            self.init("the service broke the WebSocket protocol: \(violation.reason)")
+            self.init("the service broke the WebSocket protocol: \(violation.reason)", cause: .protocolViolation)
         case .pongTimeout:
-            self.init("our ping was not answered in time")
+            self.init("our ping was not answered in time", cause: .pongTimeout)
         case .connectionLost:
-            self.init("the connection was lost without a close frame")
+            self.init("the connection was lost without a close frame", cause: .lost)
         }
     }
 
@@ -96,22 +104,32 @@ extension UpstreamFailure {
         case .refused(let status, let headers, let body):
             self.init(status: status, headers: headers, body: body, now: now)
         case .timedOut:
-            self.init("the service did not open the WebSocket \(time): no answer came")
+            self.init("the service did not open the WebSocket \(time): no answer came", cause: .upgrade)
         case .unfinished:
-            self.init("the service did not open the WebSocket \(time): its answer began and did not end")
+            self.init(
+                "the service did not open the WebSocket \(time): its answer began and did not end",
+                cause: .upgrade
+            )
         case .invalidResponse(let reason):
-            self.init("the service's answer is no WebSocket handshake: \(reason)")
+            self.init("the service's answer is no WebSocket handshake: \(reason)", cause: .upgrade)
         case .headersTooLarge:
-            self.init("the header of the service's answer is too large")
+            self.init("the header of the service's answer is too large", cause: .upgrade)
         case .connectionClosed:
-            self.init("the service closed the connection instead of opening a WebSocket")
+            self.init("the service closed the connection instead of opening a WebSocket", cause: .upgrade)
         case .invalidRequest(let part):
-            self.init("the \(part) of the request cannot be sent: check the upstream address and the key")
+            self.init(
+                "the \(part) of the request cannot be sent: check the upstream address and the key",
+                cause: .upgrade
+            )
         }
     }
 
     private init(tls error: TLSError) {
-        self.init(error.cure.map { "\(error): \($0)" } ?? "\(error)")
+        self.init(
+            error.cure.map { "\(error): \($0)" } ?? "\(error)",
+            // A stream is cut off long after its handshake.
+            cause: error.kind == .truncated ? .lost : .tls
+        )
     }
 
     /// An error in the system's words, without the calls and numbers around them.

@@ -13,6 +13,8 @@ package struct Gap: Sendable, Equatable {
     /// How many trades after it were recognised as some that had come before it (and were left out); `nil` where nothing
     /// could be compared. More than 0 is the proof that for those symbols nothing is missing.
     package var overlap: Int?
+    /// What kind of trouble it was, where that is known; recordings hold the reason only.
+    package var cause: FeedStatus.Cause?
 
     package init(
         from: Int64,
@@ -20,7 +22,8 @@ package struct Gap: Sendable, Equatable {
         reason: String,
         nextSequence: UInt64,
         epoch: UInt64 = 0,
-        overlap: Int? = nil
+        overlap: Int? = nil,
+        cause: FeedStatus.Cause? = nil
     ) {
         self.from = from
         self.to = to
@@ -28,5 +31,6 @@ package struct Gap: Sendable, Equatable {
         self.nextSequence = nextSequence
         self.epoch = epoch
         self.overlap = overlap
+        self.cause = cause
     }
 }

@@ -39,12 +39,56 @@ package struct FeedStatus: Sendable, Equatable {
         case stopped
     }
 
+    /// What kind of trouble ended a connection or an attempt: a bounded set, for counting, where the reason is free text.
+    package enum Cause: String, Sendable, CaseIterable {
+        /// The name was not resolved.
+        case name = "dns"
+        /// No TCP connection came to be.
+        case connect = "tcp"
+        /// The proxy, and not the service, is in the way.
+        case proxy
+        /// The TLS handshake failed, or a certificate is refused.
+        case tls
+        /// The request for a WebSocket was not answered, or not with a WebSocket handshake.
+        case upgrade
+        /// The request was answered with an HTTP status that is none of the following.
+        case refusedStatus = "refused-status"
+        /// HTTP 429.
+        case rateLimited = "rate-limited"
+        /// HTTP 401 or 403.
+        case keyRejected = "key-rejected"
+        /// Connections die at once again and again, or another program is known to hold the key.
+        case keyInUse = "key-in-use"
+        /// The peer said goodbye.
+        case closed
+        /// The connection ended without a goodbye.
+        case lost
+        /// A ping was not answered in time.
+        case pongTimeout = "pong-timeout"
+        /// Nothing at all came for too long.
+        case silent
+        /// No trade of a symbol came for too long.
+        case stale
+        /// The peer broke the WebSocket protocol.
+        case protocolViolation = "protocol"
+        /// The relay of another tickertape, through which the trades came, has gone or cannot be reached.
+        case relay
+        /// This machine slept, or its clock was set.
+        case sleep
+        case other
+
+        /// The cause as one stable lower-case word for programs.
+        package var word: String { self.rawValue }
+    }
+
     package var source: Source
     package var phase: Phase
     /// When the phase began, wall clock, ns since 1970.
     package var since: Int64
     /// Why, in one line; never holds a key.
     package var reason: String?
+    /// The kind of what ended the last connection or attempt, while there is no new connection.
+    package var cause: Cause?
     /// Whether the upstream's certificate is checked. `false` only after an explicit setting, and then always shown.
     package var certificateChecked: Bool
     /// The relay of another tickertape that holds the key and through which the trades come: `127.0.0.1:8080`.
@@ -55,6 +99,7 @@ package struct FeedStatus: Sendable, Equatable {
         phase: Phase,
         since: Int64,
         reason: String? = nil,
+        cause: Cause? = nil,
         certificateChecked: Bool = true,
         via: String? = nil
     ) {
@@ -62,6 +107,7 @@ package struct FeedStatus: Sendable, Equatable {
         self.phase = phase
         self.since = since
         self.reason = reason
+        self.cause = cause
         self.certificateChecked = certificateChecked
         self.via = via
     }

@@ -65,7 +65,7 @@ package final class TapeMeter: TapeReader {
         var malformed = 0
         for frame in batch.frames {
             bytes += frame.bytes.readableBytes
-            if !frame.isWhole { malformed += 1 }
+            if frame.isMalformed { malformed += 1 }
         }
         self.bytes.increment(by: bytes)
         if malformed > 0 { self.malformed.increment(by: malformed) }

@@ -54,8 +54,8 @@ extension Assembly {
             case .message(.status(let status)): display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
             case .message(.unknown), .message(.malformed): break
-            case .link(let phase, let reason):
-                display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason) })
+            case .link(let phase, let reason, let cause):
+                display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
         try await TickerProgram.live([shown.part, ProgramPart("feed") { try await feed.run() }])
@@ -85,9 +85,14 @@ struct WatchStatus: Sendable {
         return self.status
     }
 
-    mutating func linkChanged(_ phase: FeedStatus.Phase, reason: String?) -> FeedStatus {
+    mutating func linkChanged(
+        _ phase: FeedStatus.Phase,
+        reason: String?,
+        cause: FeedStatus.Cause?
+    ) -> FeedStatus {
         if self.status.word != phase.word { self.status.since = self.wallClock() }
         self.status.phase = phase
+        self.status.cause = cause
         self.status.reason = reason.map { "no link to the relay at \(self.url): \($0)" }
         return self.status
     }

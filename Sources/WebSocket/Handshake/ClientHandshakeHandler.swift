@@ -63,6 +63,9 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         case readingHead
         /// Waits for the body of a refusal.
         case readingRefusal(HTTPResponseHead, RefusalBody)
+        /// The peer has agreed, and the handlers of the WebSocket are being added; what came behind the answer. From here
+        /// on an end of the connection is theirs to tell: a request that they send at once may find the socket broken.
+        case switching(ByteBuffer)
         case done
     }
 
@@ -102,6 +105,8 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        // Whoever adds the handlers is told what came of that.
+        if case .switching = self.state { return }
         self.finish(.failure(WebSocketUpgradeError.connectionClosed))
     }
 
@@ -124,6 +129,10 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             self.progressed(self.reader.append(bytes), context: context)
         case .readingRefusal(let head, let body):
             self.refused(head, body, next: bytes, context: context)
+        case .switching(var held):
+            // A write that fails brings what can still be read, and that is later than what is held.
+            held.writeImmutableBuffer(bytes)
+            self.state = .switching(held)
         case .done:
             // After the handlers were added but before this one has left: bytes of the WebSocket, or of a channel that
             // is being closed, where nobody is left to take them.
@@ -137,7 +146,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             self.finish(.failure(Self.refusal(head, body)))
         case .notAsked, .readingHead:
             self.finish(.failure(WebSocketUpgradeError.connectionClosed))
-        case .done:
+        case .switching, .done:
             break
         }
         context.fireChannelInactive()
@@ -148,7 +157,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         case .notAsked, .readingHead, .readingRefusal:
             self.finish(.failure(error))
             context.close(promise: nil)
-        case .done:
+        case .switching, .done:
             context.fireErrorCaught(error)
         }
     }
@@ -202,6 +211,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         rest: ByteBuffer,
         context: ChannelHandlerContext
     ) {
+        self.state = .switching(rest)
         do {
             let pipeline = context.pipeline.syncOperations
             try pipeline.addWebSocketHandlers(self.settings, agreement: agreement, after: self)
@@ -211,8 +221,12 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             context.close(promise: nil)
             return
         }
+        var held = rest
+        if case .switching(let bytes) = self.state { held = bytes }
         self.finish(.success(()))
-        if rest.readableBytes > 0 { context.fireChannelRead(Self.wrapInboundOut(rest)) }
+        // A connection that has ended meanwhile has told so; nothing may come behind its end.
+        guard context.channel.isActive else { return }
+        if held.readableBytes > 0 { context.fireChannelRead(Self.wrapInboundOut(held)) }
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
@@ -242,7 +256,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             self.finish(.failure(Self.refusal(head, body)))
         case .notAsked, .readingHead:
             self.finish(.failure(self.reader.isEmpty ? WebSocketUpgradeError.timedOut : .unfinished))
-        case .done:
+        case .switching, .done:
             return
         }
         context.close(promise: nil)

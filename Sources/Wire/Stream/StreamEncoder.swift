@@ -39,7 +39,7 @@ package enum StreamEncoder {
     /// `{"type":"status",…}`: what is true of the feed.
     ///
     /// `state` is ``FeedStatus/word``; `file` and `speed` are null but for a replay, and `speed` is null as well when it
-    /// goes as fast as it can. Behind the fixed keys, `via` names the relay of another program that the trades come
+    /// goes as fast as it can. `cause` is ``FeedStatus/Cause/word``, null while connected. Behind the fixed keys, `via` names the relay of another program that the trades come
     /// through, and `attempt` and `retryAt` (ms) say when the next attempt is due.
     package static func status(_ status: FeedStatus) -> ByteBuffer {
         var out = JSONLine(type: "status")
@@ -55,6 +55,7 @@ package enum StreamEncoder {
             out.source("demo", file: nil, speed: nil)
         }
         out.field("certificateChecked", status.certificateChecked)
+        out.field("cause", status.cause?.word)
         if let via = status.via { out.field("via", via) }
         if case .reconnecting(let attempt, _) = status.phase { out.field("attempt", attempt) }
         if let retryAt = status.phase.retryAt { out.field("retryAt", retryAt / 1_000_000) }
@@ -82,6 +83,7 @@ package enum StreamEncoder {
         out.field("nextSeq", gap.nextSequence)
         out.field("epoch", gap.epoch)
         out.field("overlap", gap.overlap)
+        out.field("cause", gap.cause?.word)
         return out.finish()
     }
 

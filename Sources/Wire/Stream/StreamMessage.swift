@@ -96,6 +96,12 @@ private struct StreamFields {
 
     private func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
 
+    /// A moment of a wall clock, as ``time(_:unit:)``: from 1970 to 2116, so that no difference or sum of a few overflows,
+    /// whatever a relay sends.
+    private func moment(_ key: String, unit: Int64) -> Int64? {
+        self.time(key, unit: unit).flatMap { (0...(Int64.max / 2)).contains($0) ? $0 : nil }
+    }
+
     /// A time in ns from one that was sent in units of `unit` ns.
     private func time(_ key: String, unit: Int64) -> Int64? {
         guard let value = self.integer(key) else { return nil }
@@ -109,7 +115,7 @@ private struct StreamFields {
             let price = self.decimal("price"),
             let size = self.decimal("size"),
             let exchangeTime = self.time("time", unit: 1_000_000),
-            let received = self.time("received", unit: 1_000),
+            let received = self.moment("received", unit: 1_000),
             let sequence = self.count("seq"),
             let open = self.decimal("open"),
             let high = self.decimal("high"),
@@ -135,8 +141,8 @@ private struct StreamFields {
 
     var gap: Gap? {
         guard
-            let from = self.time("from", unit: 1_000_000),
-            let to = self.time("to", unit: 1_000_000),
+            let from = self.moment("from", unit: 1_000_000),
+            let to = self.moment("to", unit: 1_000_000),
             let next = self.count("nextSeq")
         else { return nil }
         return Gap(
@@ -145,13 +151,19 @@ private struct StreamFields {
             reason: self.text("reason") ?? "",
             nextSequence: next,
             epoch: self.count("epoch") ?? 0,
-            overlap: self.integer("overlap").flatMap { Int(exactly: $0) }
+            overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
+            cause: self.cause
         )
     }
 
+    /// A word that this program does not know is one all the same.
+    private var cause: FeedStatus.Cause? {
+        self.text("cause").map { FeedStatus.Cause(rawValue: $0) ?? .other }
+    }
+
     var symbolStatus: SymbolStatus? {
-        guard let symbol = self.text("symbol"), let since = self.time("since", unit: 1_000_000) else { return nil }
-        let retryAt = self.time("retryAt", unit: 1_000_000) ?? 0
+        guard let symbol = self.text("symbol"), let since = self.moment("since", unit: 1_000_000) else { return nil }
+        let retryAt = self.moment("retryAt", unit: 1_000_000) ?? 0
         let state: SymbolStatus.State
         switch self.text("state") {
         case "asked": state = .asked
@@ -166,7 +178,7 @@ private struct StreamFields {
     }
 
     var status: FeedStatus? {
-        guard let phase = self.phase, let source = self.source, let since = self.time("since", unit: 1_000_000) else {
+        guard let phase = self.phase, let source = self.source, let since = self.moment("since", unit: 1_000_000) else {
             return nil
         }
         // Whoever does not say that certificates were checked is not believed to have checked them.
@@ -177,13 +189,14 @@ private struct StreamFields {
             phase: phase,
             since: since,
             reason: self.text("reason"),
+            cause: self.cause,
             certificateChecked: isChecked,
             via: self.text("via")
         )
     }
 
     private var phase: FeedStatus.Phase? {
-        let retryAt = self.time("retryAt", unit: 1_000_000) ?? 0
+        let retryAt = self.moment("retryAt", unit: 1_000_000) ?? 0
         switch self.text("state") {
         case "connecting": return .connecting
         case "waiting": return .waiting
@@ -193,7 +206,7 @@ private struct StreamFields {
         case "reconnecting":
             return .reconnecting(attempt: self.integer("attempt").flatMap { Int(exactly: $0) } ?? 0, retryAt: retryAt)
         case "rate-limited": return .rateLimited(until: retryAt)
-        case "key-rejected": return .keyRejected(retryAt: self.time("retryAt", unit: 1_000_000))
+        case "key-rejected": return .keyRejected(retryAt: self.moment("retryAt", unit: 1_000_000))
         case "key-in-use": return .keyInUse(retryAt: retryAt)
         case "no-such-symbol": return .noSuchSymbol
         case "not-permitted": return .notPermitted

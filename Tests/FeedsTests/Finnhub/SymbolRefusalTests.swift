@@ -35,6 +35,24 @@ struct SymbolRefusalTests {
         #expect(bench.word("OANDA:EUR_USD") == "live")
     }
 
+    @Test("a refusal that the service says many times is one, and does not make the wait longer")
+    func repeated() {
+        var bench = WatchBench(["A", "B"])
+        for _ in 0..<20 { bench.error("Invalid symbol B") }
+        guard case .refused(.noSuchSymbol, let retryAt) = bench.status("B")?.state else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(retryAt == 1_300_000_000_000)
+        _ = bench.takeSent()
+        bench.pass(to: 301, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == ["+B"])
+        bench.error("Invalid symbol B")
+        bench.error("Invalid symbol B")
+        bench.pass(to: 902, trading: ["A"], every: 1)
+        #expect(bench.takeSent() == ["+B"])
+    }
+
     @Test("what is asked for again and not refused is asked for, though it does not trade yet")
     func believed() {
         var bench = WatchBench(["A", "B"])

@@ -16,6 +16,10 @@ private enum Outcome {
     case hangs
     /// Dies while its handler is being installed, whose installation then fails.
     case breaksWhileInstalled
+    /// The same, and the installation goes through.
+    case endsWhileInstalled
+    /// The attempt fails while the handler is being installed, which goes through.
+    case failsWhileInstalled
 }
 
 private final class FakeConnection: KeptConnection {
@@ -46,6 +50,7 @@ private final class World: Connecting, @unchecked Sendable {
     private(set) var reasons: [String] = []
     private(set) var connections: [FakeConnection] = []
     private var channels: [EmbeddedChannel] = []
+    private var underWay: EventLoopPromise<Void>?
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel) throws -> Void)] = []
     var ended: Result<Void, any Error>?
 
@@ -71,7 +76,7 @@ private final class World: Connecting, @unchecked Sendable {
         proxy.world = self
         self.keeper.holding = holding
         self.keeper.relayConnector = { _, _ in proxy }
-        self.keeper.report = { [unowned self] phase, reason in
+        self.keeper.report = { [unowned self] phase, reason, _ in
             self.phases.append(phase)
             self.reasons.append(reason ?? "")
         }
@@ -87,6 +92,12 @@ private final class World: Connecting, @unchecked Sendable {
             case .breaksWhileInstalled:
                 self.keeper.connectionEnded(UpstreamFailure("broken"), tradedFor: 0)
                 throw ChannelError.ioOnClosedChannel
+            case .endsWhileInstalled:
+                self.keeper.connectionEnded(UpstreamFailure("reset"), tradedFor: 0)
+                connection = FakeConnection(loop: self.loop, trades: 0)
+            case .failsWhileInstalled:
+                self.underWay?.fail(UpstreamFailure("raced"))
+                connection = FakeConnection(loop: self.loop, trades: 0)
             case .opensAndStays, .fails, .hangs:
                 connection = FakeConnection(loop: self.loop, trades: .max)
             }
@@ -121,7 +132,15 @@ private final class World: Connecting, @unchecked Sendable {
         case .hangs:
             self.hanging.append((reached, connected))
             return loop.makePromise(of: Void.self).futureResult
-        case .opens, .opensAndStays, .breaksWhileInstalled:
+        case .failsWhileInstalled:
+            let promise = loop.makePromise(of: Void.self)
+            self.underWay = promise
+            self.loop.assumeIsolated().execute {
+                try? reached(channel)
+                try? connected(channel)
+            }
+            return promise.futureResult
+        case .opens, .opensAndStays, .breaksWhileInstalled, .endsWhileInstalled:
             do {
                 try reached(channel)
                 try connected(channel)
@@ -266,6 +285,49 @@ struct ConnectionKeeperTests {
         world.advance(seconds: 1)
     }
 
+    @Test("goes on when a connection or its attempt ends while its handler is being added, and names that end")
+    func endsWhileInstalled() {
+        for (outcome, words) in [
+            (Outcome.endsWhileInstalled, "reset"), (.failsWhileInstalled, "raced"), (.breaksWhileInstalled, "broken"),
+        ] {
+            let world = World { $0 == 0 ? outcome : .opensAndStays }
+            world.keeper.start()
+            world.advance(seconds: 600)
+            #expect(world.attempts == [0, 500], "\(words)")
+            #expect(world.phases.contains(.reconnecting(attempt: 1, retryAt: 1_800_000_000_500_000_000)))
+            #expect(world.reasons.contains(words))
+            #expect(world.keeper.connection != nil)
+            world.keeper.stop()
+            world.advance(seconds: 1)
+        }
+    }
+
+    @Test("waits at least as long as any answer asks for, says until when, and believes an hour at most")
+    func retryAfter() {
+        func failure(_ seconds: Int64) -> UpstreamFailure {
+            var failure = UpstreamFailure("under repair")
+            failure.retryAfter = seconds * self.second
+            return failure
+        }
+        let notebook = Notebook()
+        let world = World(holding: KeyHolding(ledger: notebook)) { attempt in
+            switch attempt {
+            case 0: .fails(failure(90))
+            case 1: .fails(failure(86_400))
+            // Less than the ladder's own step of 2 s.
+            case 2: .fails(failure(1))
+            default: .opensAndStays
+            }
+        }
+        world.keeper.start()
+        #expect(world.phases.last == .reconnecting(attempt: 1, retryAt: 1_800_000_090_000_000_000))
+        #expect(notebook.load()?.wait == 90 * self.second)
+        world.advance(seconds: 4_000)
+        #expect(world.attempts == [0, 90_000, 3_690_000, 3_692_000])
+        world.keeper.stop()
+        world.advance(seconds: 1)
+    }
+
     // MARK: Over restarts
 
     @Test("makes at most six attempts in 20 runs within 20 s, each killed, whether they fail, hang or open")
@@ -379,6 +441,49 @@ struct ConnectionKeeperTests {
         world.keeper.stop()
         world.advance(seconds: 1)
         #expect(ownership.isReleased)
+    }
+
+    @Test("takes over within 600 ms when the owner goes while its relay's address answers nothing")
+    func takesOverFromHangingRelay() throws {
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
+        // The relay and the one who listens to its status both hang.
+        let world = World(holding: KeyHolding(ownership: ownership)) { $0 < 2 ? .hangs : .opensAndStays }
+        world.keeper.start()
+        world.advance(seconds: 3)
+        #expect(world.attempts.count == 2 && world.keeper.connection == nil)
+        ownership.change(.mine)
+        world.advance(seconds: 0.6)
+        #expect(world.attempts.count == 3)
+        #expect(world.reasons.last == "the tickertape that held the key (pid 9) has gone")
+        #expect(world.connections.count == 1)
+        // What the hung relay answers after all changes nothing.
+        for hanging in world.hanging {
+            let late = EmbeddedChannel(loop: world.loop)
+            #expect(throws: ChannelError.self) { try hanging.reached(late) }
+            try hanging.connected(late)
+        }
+        #expect(world.connections.count == 1)
+        world.keeper.stop()
+        world.advance(seconds: 1)
+    }
+
+    @Test("leaves no timer behind when it is stopped in the turn of one")
+    func stoppedByTimer() {
+        let loop = EmbeddedEventLoop()
+        weak var keeper: ConnectionKeeper?
+        do {
+            let holding = KeyHolding(ownership: FakeOwnership(.mine))
+            let world = World(holding: holding, loop: loop) { _ in .opensAndStays }
+            keeper = world.keeper
+            // The look at the key is due in the same turn, and comes later.
+            loop.scheduleTask(in: .milliseconds(500)) { world.keeper.stop() }
+            world.keeper.start()
+            world.advance(seconds: 0.4)
+            world.keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: 0)
+            world.advance(seconds: 60)
+            #expect(world.ended != nil)
+        }
+        #expect(keeper == nil)
     }
 
     @Test("waits for an owner without a relay, says what to do, and takes over when it goes")

@@ -1,4 +1,5 @@
 import Dispatch
+import Market
 import NIOCore
 import NIOPosix
 import Testing
@@ -95,7 +96,7 @@ struct ConnectorTests {
         ] {
             let resolver = NameResolver { _, _ throws(NameFailure) in throw failure }
             let connector = try Attempt.connector(host: "market.test", port: 1, resolver: resolver)
-            #expect(try await Attempt.run(connector) == UpstreamFailure(words))
+            #expect(try await Attempt.run(connector) == UpstreamFailure(words, cause: .name))
         }
 
         let gate = DispatchSemaphore(value: 0)

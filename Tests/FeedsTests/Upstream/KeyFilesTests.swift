@@ -209,6 +209,27 @@ struct KeyLockTests {
         #expect(warnings.texts.isEmpty)
     }
 
+    /// In a process of its own, since the limit is the whole process's.
+    @Test("stays with the one who has it when there is no descriptor left to look at it")
+    func shortage() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let locks = (0..<2).map { _ in KeyLock(folders: [folder.path], identity: identity(), warn: { _ in }) }
+            let before = locks.map { $0.claim() }
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let usual = limit.rlim_cur
+            limit.rlim_cur = 3
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let meanwhile = locks.map { $0.claim() }
+            limit.rlim_cur = usual
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let after = locks.map { $0.claim() }
+            folder.remove()
+            exit(before[0] == .mine && before[1] != .mine && meanwhile == before && after == before ? 0 : 1)
+        }
+    }
+
     @Test("is not led astray by what its file says or is")
     func hostile() throws {
         for text in [
@@ -219,6 +240,7 @@ struct KeyLockTests {
         ] { #expect(KeyOwner(text: text) == nil, "\(text)") }
         for relay: KeyOwner.Relay in [
             .unknown, .off, .at(Self.relay), .at(UpstreamAddress(isEncrypted: false, host: "::1", port: 1)),
+            .at(UpstreamAddress(isEncrypted: false, host: "LocalHost", port: 1)),
         ] {
             let owner = KeyOwner(pid: 77, relay: relay)
             #expect(KeyOwner(text: owner.text) == owner)

@@ -1,3 +1,4 @@
+import Market
 import NIOHTTP1
 import Testing
 
@@ -52,7 +53,8 @@ struct StatusTests {
         #expect(
             self.failure(403, body: page)
                 == UpstreamFailure(
-                    "the edge in front of the service refuses this program by a rule of its own (HTTP 403, Cloudflare error 1020)"
+                    "the edge in front of the service refuses this program by a rule of its own (HTTP 403, Cloudflare error 1020)",
+                    cause: .refusedStatus
                 )
         )
         #expect(self.failure(403, body: "error code: 1006").description.contains("has banned this machine's address"))

@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import NIOHTTP1
 import Testing
@@ -54,7 +55,7 @@ struct UpgradeAnswerTests {
     func endless() async throws {
         let failure = try await self.failure { _ in .endless("X-Filler: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n")
         }
-        #expect(failure == UpstreamFailure("the header of the service's answer is too large"))
+        #expect(failure == UpstreamFailure("the header of the service's answer is too large", cause: .upgrade))
     }
 
     static let wrongs: [(line: Int, replacement: String?, words: String)] = [
@@ -77,7 +78,7 @@ struct UpgradeAnswerTests {
                 }
             )
         }
-        #expect(failure == UpstreamFailure("the service's answer is no WebSocket handshake: \(words)"))
+        #expect(failure == UpstreamFailure("the service's answer is no WebSocket handshake: \(words)", cause: .upgrade))
     }
 
     @Test("a right Accept value beside a wrong one, or twice, is refused")
@@ -94,11 +95,11 @@ struct UpgradeAnswerTests {
     func closed() async throws {
         #expect(
             try await self.failure { _ in .close }
-                == UpstreamFailure("the service closed the connection instead of opening a WebSocket")
+                == UpstreamFailure("the service closed the connection instead of opening a WebSocket", cause: .upgrade)
         )
         #expect(
             try await self.failure { _ in .sendAndClose("HTTP/1.1 101 Switching") }
-                == UpstreamFailure("the service closed the connection instead of opening a WebSocket")
+                == UpstreamFailure("the service closed the connection instead of opening a WebSocket", cause: .upgrade)
         )
     }
 
@@ -107,7 +108,10 @@ struct UpgradeAnswerTests {
         let page = "<!doctype html>\n<html><head><title>\n 502 Bad\tGateway </title></head></html>"
         #expect(
             try await self.failure { _ in .sendAndClose("HTTP/1.1 502 Bad Gateway\r\n\r\n\(page)") }
-                == UpstreamFailure("the service is down (HTTP 502: a page of HTML, \"502 Bad Gateway\")")
+                == UpstreamFailure(
+                    "the service is down (HTTP 502: a page of HTML, \"502 Bad Gateway\")",
+                    cause: .refusedStatus
+                )
         )
         let busy = try await self.failure { _ in
             .send("HTTP/1.1 503 Busy\r\nRetry-After: Mon, 01 Jan 2024 00:01:30 GMT\r\nContent-Length: 0\r\n\r\n")
@@ -125,7 +129,8 @@ struct UpgradeAnswerTests {
             moved
                 == UpstreamFailure(
                     "the service redirects to https://elsewhere.test:8443 (HTTP 301), which is not followed: check the "
-                        + "upstream address"
+                        + "upstream address",
+                    cause: .refusedStatus
                 )
         )
     }

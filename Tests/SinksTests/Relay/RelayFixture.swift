@@ -107,7 +107,9 @@ struct HandFeed {
             let bytes = ByteBuffer(string: frame)
             let start = trades.count
             let message = self.parser.parse(bytes, symbols: &self.symbols, into: &trades)
-            taken.append(TapeBatch.Frame(bytes: bytes, trades: start..<trades.count, isWhole: message.isWhole))
+            let places = start..<trades.count
+            let isWhole = message.isWhole
+            taken.append(TapeBatch.Frame(bytes: bytes, trades: places, isWhole: isWhole, isMalformed: !isWhole))
         }
         return TapeBatch(
             epoch: self.tape.epoch,

@@ -28,7 +28,7 @@ struct RelayHTTPTests {
             #expect(snapshot.status == "200 OK")
             #expect(
                 snapshot.body
-                    == #"{"status":{"type":"status","state":"live","since":1723161255342,"reason":null,"source":"live","file":null,"speed":null,"certificateChecked":true},"symbols":[{"type":"snapshot","symbol":"BINANCE:BTCUSDT","price":"61837.63","size":"0.02","time":1723161255342,"received":1723161255342123,"seq":1,"skipped":0,"open":"61837.63","high":"61837.63","low":"61837.63","volume":"0.02","trades":1},{"type":"snapshot","symbol":"BINANCE:ETHUSDT","price":"2530","size":"0.02","time":1723161255342,"received":1723161255342123,"seq":2,"skipped":0,"open":"2530","high":"2530","low":"2530","volume":"0.02","trades":1}]}"#
+                    == #"{"status":{"type":"status","state":"live","since":1723161255342,"reason":null,"source":"live","file":null,"speed":null,"certificateChecked":true,"cause":null},"symbols":[{"type":"snapshot","symbol":"BINANCE:BTCUSDT","price":"61837.63","size":"0.02","time":1723161255342,"received":1723161255342123,"seq":1,"skipped":0,"open":"61837.63","high":"61837.63","low":"61837.63","volume":"0.02","trades":1},{"type":"snapshot","symbol":"BINANCE:ETHUSDT","price":"2530","size":"0.02","time":1723161255342,"received":1723161255342123,"seq":2,"skipped":0,"open":"2530","high":"2530","low":"2530","volume":"0.02","trades":1}]}"#
                     + "\n"
             )
             let head = try await self.ask(Self.get("/livez", method: "HEAD"), fixture)

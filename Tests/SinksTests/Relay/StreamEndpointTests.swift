@@ -14,7 +14,7 @@ struct StreamEndpointTests {
             let client = try await RawClient.open("/v1/stream", at: fixture.address)
             #expect(
                 try await client.frame().text
-                    == #"{"type":"status","state":"live","since":1723161255342,"reason":null,"source":"live","file":null,"speed":null,"certificateChecked":true}"#
+                    == #"{"type":"status","state":"live","since":1723161255342,"reason":null,"source":"live","file":null,"speed":null,"certificateChecked":true,"cause":null}"#
             )
             try await client.subscribe(Frames.btc)
             #expect(
@@ -151,7 +151,7 @@ struct StreamEndpointTests {
             #expect(status.hasPrefix(#"{"type":"status","state":"connecting","since":2,"reason":"connection lost","#))
             #expect(
                 try await client.frame().text
-                    == #"{"type":"gap","from":1,"to":9,"reason":"connection lost","nextSeq":2,"epoch":0,"overlap":null}"#
+                    == #"{"type":"gap","from":1,"to":9,"reason":"connection lost","nextSeq":2,"epoch":0,"overlap":null,"cause":null}"#
             )
             #expect(try await client.update() == Update("price", Frames.btc, "2", skipped: 0))
         }

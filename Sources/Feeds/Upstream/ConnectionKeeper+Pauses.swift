@@ -1,0 +1,90 @@
+import Logging
+import Market
+import NIOCore
+
+// The waits between attempts.
+extension ConnectionKeeper {
+    func pause(_ pause: ReconnectLadder.Pause, reason: String) {
+        let now = self.wallClock()
+        self.holding.ledger?.save(self.ladder.memory(of: pause, at: now, reason: reason))
+        self.report(
+            self.phase(of: pause.kind, until: now + pause.wait),
+            self.words(pause.kind, reason: reason),
+            pause.kind == .keyInUse ? .keyInUse : self.cause
+        )
+        self.pause(for: pause.wait)
+    }
+
+    func phase(of kind: ReconnectLadder.Pause.Kind, until: Int64) -> FeedStatus.Phase {
+        switch kind {
+        case .reconnecting: .reconnecting(attempt: max(self.ladder.failures, 1), retryAt: until)
+        case .rateLimited: .rateLimited(until: until)
+        case .keyInUse: .keyInUse(retryAt: until)
+        }
+    }
+
+    private func words(_ kind: ReconnectLadder.Pause.Kind, reason: String) -> String {
+        switch kind {
+        case .reconnecting, .rateLimited: reason
+        case .keyInUse:
+            "connections are accepted and die within seconds: is the key used by another program? (\(reason))"
+        }
+    }
+
+    /// Waits, then tries again.
+    func pause(for wait: Int64) {
+        if let reason {
+            // The state that is reported says the same to people.
+            self.logger.debug(
+                "The connection ended",
+                metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
+            )
+        }
+        self.retry(in: wait)
+    }
+
+    /// Waits without a word, then asks again whose the key is.
+    func retry(in wait: Int64) {
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.pauseNumber += 1
+        let number = self.pauseNumber
+        self.state = .pausing(
+            self.loop.scheduleTask(in: .nanoseconds(wait)) {
+                // A loop does not take back a timer that is due in the same turn as what cancels it.
+                guard case .pausing = loopBound.value.state, number == loopBound.value.pauseNumber else { return }
+                loopBound.value.next()
+            }
+        )
+    }
+}
+
+// What a connection has proved.
+extension ConnectionKeeper {
+    /// Looks now and then whether the connection has been good for long enough to forget what was before.
+    func armProof() {
+        let interval = max(self.ladder.settings.brief, 100_000_000)
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.proof = self.loop.scheduleTask(in: .nanoseconds(interval)) {
+            let keeper = loopBound.value
+            guard let connection = keeper.connection, !keeper.judge(connection) else { return }
+            keeper.armProof()
+        }
+    }
+
+    /// Writes down how good the connection has been so far; answers whether there is nothing more to prove.
+    @discardableResult
+    func judge(_ connection: any KeptConnection) -> Bool {
+        guard let ledger = self.holding.ledger, let openedAt else { return true }
+        if connection.tradedFor >= self.ladder.settings.settled {
+            self.ladder.connectionSettled()
+            ledger.clear()
+            return true
+        }
+        let brief = self.ladder.settings.brief
+        let life = (self.loop.now - openedAt).nanoseconds
+        if life >= 2 * brief, connection.tradedFor >= brief {
+            ledger.save(self.ladder.memory(ofSoundConnectionAt: self.wallClock() - life))
+        }
+        return false
+    }
+}

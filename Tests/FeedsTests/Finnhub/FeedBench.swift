@@ -1,0 +1,163 @@
+import Logging
+import Market
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import TickertapeTesting
+import WebSocket
+
+@testable import Feeds
+
+/// A whole feed but for the socket: its supervisor, on a loop whose time is the test's, with connections on which the
+/// test plays the service.
+final class FeedBench: Connecting, @unchecked Sendable {
+    let loop = EmbeddedEventLoop()
+    let log = TapeLog()
+    let supervisor: FinnhubSupervisor
+    /// By how much the wall clock was set forth, ns.
+    private let ahead: Clock
+    private(set) var connections: [Connection] = []
+    /// By which way each connection was asked for: `nil` for the service, else the path at a relay.
+    private(set) var ways: [String?] = []
+
+    /// The wall clock when the loop's is 0, ns since 1970.
+    static let epoch: Int64 = 1_800_000_000_000_000_000
+
+    private final class Clock: Sendable {
+        let ahead = Mutex<Int64>(0)
+    }
+
+    /// One connection, as the service sees it.
+    final class Connection {
+        let channel: EmbeddedChannel
+
+        init(loop: EmbeddedEventLoop) {
+            self.channel = EmbeddedChannel(loop: loop)
+        }
+
+        /// Delivers messages in one read.
+        func send(_ texts: String..., isWholeRead: Bool = true) {
+            for text in texts {
+                self.channel.pipeline.syncOperations
+                    .fireChannelRead(NIOAny(WebSocketMessage.text(ByteBuffer(string: text))))
+            }
+            if isWholeRead { self.channel.pipeline.syncOperations.fireChannelReadComplete() }
+        }
+
+        /// What has been asked since the last look, as `+A` and `-A`.
+        func takeRequests() throws -> [String] {
+            var requests: [String] = []
+            while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
+                guard case .text(let bytes) = output else { continue }
+                let text = String(buffer: bytes)
+                let symbol = text.split(separator: "\"").last { $0 != "}" } ?? ""
+                requests.append((text.contains("unsubscribe") ? "-" : "+") + symbol)
+            }
+            return requests
+        }
+
+        /// Answers a ping: a sign of life, and no trade.
+        func pong() {
+            self.channel.pipeline.syncOperations.fireUserInboundEventTriggered(WebSocketEvent.pongReceived)
+        }
+
+        var isOpen: Bool { self.channel.isActive }
+
+        /// Breaks it, as a reset found by a read does: an error, and no end of the read.
+        func reset() {
+            self.channel.pipeline.syncOperations.fireErrorCaught(IOError(errnoCode: 104, reason: "read"))
+        }
+    }
+
+    init(_ change: (inout FinnhubSettings) -> Void = { _ in }) {
+        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        settings.symbols = ["A"]
+        change(&settings)
+        let clock = Clock()
+        self.ahead = clock
+        let bound = NIOLoopBound(self.loop, eventLoop: self.loop)
+        self.supervisor = FinnhubSupervisor(
+            settings: settings,
+            writer: TapeWriter(epoch: 7, readers: [self.log]),
+            loop: self.loop,
+            wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLock { $0 } },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        let service = Way(path: nil)
+        service.bench = self
+        _ = self.supervisor.supervise(with: service, chance: { 1 })
+        self.supervisor.keeper?.relayConnector = { [unowned self] _, path in
+            let way = Way(path: path)
+            way.bench = self
+            return way
+        }
+    }
+
+    /// Who connects, so that the test knows where to.
+    private final class Way: Connecting, @unchecked Sendable {
+        let path: String?
+        weak var bench: FeedBench?
+
+        init(path: String?) { self.path = path }
+
+        func connect(
+            on loop: any EventLoop,
+            reached: @escaping (any Channel) throws -> Void,
+            connected: @escaping (any Channel) throws -> Void
+        ) -> EventLoopFuture<Void> {
+            self.bench?.ways.append(self.path)
+            return self.bench?.connect(on: loop, reached: reached, connected: connected)
+                ?? loop.makeFailedFuture(ChannelError.eof)
+        }
+    }
+
+    func connect(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        connected: @escaping (any Channel) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        let connection = Connection(loop: self.loop)
+        self.connections.append(connection)
+        do {
+            try connection.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            try reached(connection.channel)
+            try connected(connection.channel)
+            return loop.makeSucceededVoidFuture()
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
+    }
+
+    func start() {
+        self.supervisor.start()
+        self.loop.advanceTime(by: .zero)
+    }
+
+    func stop() {
+        self.supervisor.stop()
+        self.loop.advanceTime(by: .seconds(1))
+    }
+
+    /// Milliseconds since the start.
+    var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) / 1_000_000 }
+
+    func advance(milliseconds: Int64) { self.loop.advanceTime(by: .milliseconds(milliseconds)) }
+
+    /// Lets this machine sleep: the wall clock goes on, the other one does not.
+    func sleep(seconds: Int64) { self.ahead.ahead.withLock { $0 += seconds * 1_000_000_000 } }
+
+    /// A trade frame; `number` is its size and milliseconds.
+    static func trade(_ symbol: String, _ numbers: Int...) -> String {
+        let elements = numbers.map { #"{"c":null,"p":10,"s":"\#(symbol)","t":\#(1_723_161_255_000 + $0),"v":\#($0)}"# }
+        return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+}
+
+/// A key whose owner the test decides.
+final class DecidedOwnership: KeyOwnership {
+    private let state: Mutex<KeyClaim>
+    init(_ claim: KeyClaim) { self.state = Mutex(claim) }
+    func claim() -> KeyClaim { self.state.withLock { $0 } }
+    func change(_ claim: KeyClaim) { self.state.withLock { $0 = claim } }
+    func release() {}
+}
