@@ -10,10 +10,13 @@ package final class TapeMeter: TapeReader {
     /// What belongs to the feed's loop.
     private struct State {
         var log: StateLog
+        /// Set while the log has something to say later.
+        var timer: Scheduled<Void>?
     }
 
     private let instruments: Instruments
     private let warn: @Sendable (String) -> Void
+    private let loop: any EventLoop
     private let state: NIOLoopBoundBox<State>
     private let trades: Counter
     private let frames: Counter
@@ -37,6 +40,7 @@ package final class TapeMeter: TapeReader {
         let registry = instruments.registry
         self.instruments = instruments
         self.warn = warn
+        self.loop = loop
         self.state = .makeBoxSendingValue(State(log: StateLog(logger: logger)), eventLoop: loop)
         self.trades = Counter(label: MetricName.trades, factory: registry)
         self.frames = Counter(label: MetricName.frames, factory: registry)
@@ -74,6 +78,23 @@ package final class TapeMeter: TapeReader {
             self.reconnects(cause).increment()
         }
         self.state.withValue { $0.log.statusChanged(status, now: DisplayClock.monotonic()) }
+        self.scheduleLog()
+    }
+
+    /// Has the log say later what it has no room for now.
+    private func scheduleLog() {
+        let now = DisplayClock.monotonic()
+        guard self.state.value.timer == nil, let deadline = self.state.value.log.deadline else { return }
+        let timer = self.loop.assumeIsolated().scheduleTask(in: .nanoseconds(max(0, deadline - now) + 1_000_000)) {
+            [weak self] in
+            guard let self else { return }
+            self.state.withValue {
+                $0.timer = nil
+                $0.log.timePassed(now: DisplayClock.monotonic())
+            }
+            self.scheduleLog()
+        }
+        self.state.withValue { $0.timer = timer }
     }
 
     package func symbolChanged(_ status: SymbolStatus) {

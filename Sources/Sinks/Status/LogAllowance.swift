@@ -13,6 +13,9 @@ struct LogAllowance: Sendable {
         self.interval = interval
     }
 
+    /// When there is room again, once there is none; monotonic ns.
+    var reopens: Int64 { self.began + self.interval }
+
     /// Whether a line may be logged now; `nil` when not, else how many were left out before it.
     mutating func wanted(now: Int64) -> Int? {
         if self.logged == 0 || now - self.began >= self.interval {

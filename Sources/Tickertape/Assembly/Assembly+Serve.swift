@@ -15,6 +15,7 @@ extension Assembly {
         let authority = try CertificateAuthority(name: "tickertape stand-in")
         var standInSettings = StandInSettings()
         standInSettings.speed = order.speed.factor
+        standInSettings.rebasesTimes = order.movesTimes
         standInSettings.keepaliveInterval = .seconds(20)
         standInSettings.faults = order.faults
         standInSettings.oneConnectionPerKey = order.oneConnectionPerKey

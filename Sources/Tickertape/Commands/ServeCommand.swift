@@ -34,6 +34,12 @@ struct ServeCommand: SettingsCommand {
 
     @OptionGroup var pace: PaceOptions
 
+    @Flag(
+        name: .customLong("live-times"),
+        help: "Move the trades' times, so that the recording happens while a client gets it."
+    )
+    var liveTimes = false
+
     @Flag(help: "Serve ws:// without TLS; only on this machine (127.0.0.1, [::1], localhost).")
     var plain = false
 
@@ -136,6 +142,7 @@ struct ServeCommand: SettingsCommand {
         order.faults.latency = self.latency.nanoseconds
         order.faults.jitter = self.jitter.nanoseconds
         order.oneConnectionPerKey = self.onePerKey?.rule
+        order.movesTimes = self.liveTimes
         order.symbolLimit = self.symbolLimit
         order.connectionLimit = self.connectionLimit
         return order
@@ -157,6 +164,8 @@ package struct ServeOrder: Sendable, Equatable {
     package var isEncrypted: Bool
     /// Where to write the CA's certificate.
     package var authorityOut: String?
+    /// Whether the trades' times are moved, so that the recording begins when a client subscribes.
+    package var movesTimes = false
     /// What goes wrong, and how late everything comes.
     package var faults = FaultPlan()
     /// What becomes of two connections with one key; `nil` lets both live.

@@ -213,6 +213,92 @@ struct TapeMeterTests {
     }
 }
 
+@Suite("The log of the feed's states")
+struct StateLogTests {
+    private static let minute: Int64 = 60_000_000_000
+    private let lines = LogLines()
+
+    private func log() -> StateLog {
+        let handler = self.lines.handler
+        return StateLog(logger: Logger(label: "states", factory: { _ in handler }))
+    }
+
+    private func status(_ phase: FeedStatus.Phase, reason: String? = nil) -> FeedStatus {
+        FeedStatus(source: .live, phase: phase, since: 0, reason: reason)
+    }
+
+    @Test("a hundred symbols do not take the feed's lines")
+    func symbols() {
+        var log = self.log()
+        for number in 0..<100 {
+            log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .quiet, since: 0), now: 1)
+        }
+        log.statusChanged(self.status(.live), now: 2)
+        #expect(self.lines.all.last?.hasPrefix("notice the feed's state") == true)
+        #expect(self.lines.all.count < 50)
+    }
+
+    @Test("that a symbol is asked for is no line: the feed's state has said why")
+    func asked() {
+        var log = self.log()
+        log.symbolChanged(SymbolStatus(symbol: "S", state: .asked, since: 0), now: 1)
+        #expect(self.lines.all.isEmpty)
+    }
+
+    @Test("the state that lasts after a flapping is said as soon as there is room, and counts what was left out")
+    func lastState() throws {
+        var log = self.log()
+        for attempt in 1...30 {
+            log.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0)), now: 1)
+        }
+        log.statusChanged(self.status(.keyInUse(retryAt: 0)), now: 2)
+        #expect(self.lines.all.allSatisfy { $0.hasPrefix("warning") && $0.contains("reconnecting") })
+        let before = self.lines.all.count
+        let deadline = try #require(log.deadline)
+        log.timePassed(now: deadline - 1)
+        #expect(self.lines.all.count == before)
+        log.timePassed(now: deadline)
+        #expect(self.lines.all.last == "warning the feed's state leftOut=\(30 - before) \(self.facts("key-in-use"))")
+        #expect(log.deadline == nil && deadline <= 1 + Self.minute)
+        log.timePassed(now: deadline + 1)
+        #expect(self.lines.all.count == before + 1)
+    }
+
+    @Test("a state said at once leaves nothing for later")
+    func newer() {
+        var log = self.log()
+        for attempt in 1...30 {
+            log.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0)), now: 1)
+        }
+        log.statusChanged(self.status(.live), now: 2 + Self.minute)
+        #expect(self.lines.all.last == "notice the feed's state leftOut=10 since=1970-01-01T00:00:00.000Z state=live")
+        #expect(log.deadline == nil)
+    }
+
+    @Test("a reason that is forgotten is no news, another one is")
+    func reasons() {
+        var log = self.log()
+        for reason in ["the service says: a", nil, "the service says: a", "the service says: b"] {
+            log.statusChanged(self.status(.live, reason: reason), now: 1)
+        }
+        #expect(self.lines.all.map { $0.contains("says: b") } == [false, true])
+    }
+
+    @Test("the end is always said", arguments: [FeedStatus.Phase.stopped, .keyRejected(retryAt: nil)])
+    func end(phase: FeedStatus.Phase) {
+        var log = self.log()
+        for attempt in 1...30 {
+            log.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0)), now: 1)
+        }
+        log.statusChanged(self.status(phase), now: 2)
+        #expect(self.lines.all.last?.contains("state=\(phase.word)") == true)
+    }
+
+    private func facts(_ word: String) -> String {
+        "retryAt=1970-01-01T00:00:00.000Z since=1970-01-01T00:00:00.000Z state=\(word)"
+    }
+}
+
 /// What was logged, a line each: level, message, facts in the order of their names.
 final class LogLines: Sendable {
     private struct Handler: LogHandler {

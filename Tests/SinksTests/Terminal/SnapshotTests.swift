@@ -296,9 +296,9 @@ struct SnapshotTests {
             "61837.63 ▲ ◌ CONN",
         ],
         [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ CONNECTED, no trade yet",
+            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ CONNECTED, no trade yet: the reason",
             """
-            ◌ CONNECTED, no trade yet
+            ◌ CONNECTED, no trade yet: the reason
             BINANCE:BTCUSDT
             61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
             high 61837.63   low 61825.50

@@ -89,3 +89,48 @@ struct SymbolStateTests {
         #expect(header(age: 121).contains("STALE, no trade for 2m01s"))
     }
 }
+
+@Suite("The reason of a state on the screen")
+struct ReasonTests {
+    private static let words =
+        #"the key was rejected (HTTP 401: {"error":"Invalid API key"}): check FINNHUB_TOKEN, "#
+        + "--token-file or `token` in the config"
+
+    @Test("is shown whole where there is room, for the cure stands at its end", arguments: [(80, 24), (40, 12)])
+    func whole(columns: Int, rows: Int) {
+        var status = sampleStatus(.keyRejected(retryAt: sampleNoon.wall + 60 * oneSecond))
+        status.reason = Self.words
+        let model = DisplayModel(symbols: ["A", "B"], status: status)
+        let grid = DisplayView.frame(of: model.state, size: .init(columns: columns, rows: rows), now: sampleNoon).grid
+        let shown = (0..<rows).map(grid.line).joined(separator: " ").split(separator: " ").joined(separator: " ")
+        #expect(shown.contains(Self.words), "\(shown)")
+        #expect(shown.contains("no price yet"))
+    }
+
+    @Test("is shown in the state `waiting` too: it may say what the service says")
+    func waiting() {
+        var status = sampleStatus(.waiting)
+        status.reason = "the service says: No"
+        let model = DisplayModel(symbols: ["A"], status: status)
+        let grid = DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 12), now: sampleNoon).grid
+        #expect(grid.line(0).contains("the service says: No"))
+    }
+
+    @Test("breaks at spaces, and elsewhere only where it must")
+    func breaks() {
+        func lines(_ text: String, _ columns: Int, _ most: Int) -> [String] {
+            ScreenText.lines(text, columns: columns, most: most)
+        }
+        #expect(lines("one two three", 7, 3) == ["one two", "three"])
+        #expect(lines("one two three", 8, 3) == ["one two", "three"])
+        #expect(lines("one two three", 7, 1) == ["one tw…"])
+        #expect(lines("abcdefghij", 4, 3) == ["abcd", "efgh", "ij"])
+        #expect(lines("abcdefghij", 4, 2) == ["abcd", "efg…"])
+        #expect(lines("", 4, 2) == [])
+        #expect(lines("a b", 0, 2) == [] && lines("a b", 2, 0) == [])
+        #expect(lines("a\u{1B}[2Jb", 80, 2) == ["a␛[2Jb"])
+        #expect(lines(String(repeating: "字", count: 5), 3, 9) == ["字", "字", "字", "字", "字"])
+        #expect(lines(String(repeating: "字", count: 5), 1, 3).allSatisfy { ScreenText.width(of: $0) <= 1 })
+        #expect(lines(String(repeating: "word ", count: 100_000), 20, 3).count == 3)
+    }
+}

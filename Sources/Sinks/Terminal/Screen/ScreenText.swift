@@ -60,6 +60,41 @@ package enum ScreenText {
         Self.units(text, columns: columns, glyphs: glyphs).reduce(into: "") { $0 += $1.text }
     }
 
+    /// The printable form of `text` in at most `most` lines, broken at spaces where it can be; the last one shows with an
+    /// ellipsis that there is more.
+    package static func lines(
+        _ text: String,
+        columns: Int,
+        most: Int,
+        glyphs: ScreenGlyphs = .unicode
+    ) -> [String] {
+        guard columns > 0, most > 0 else { return [] }
+        // What breaks at spaces leaves columns empty, so this much may be needed, and never more.
+        var rest = Self.units(text, columns: columns * (most + 1), glyphs: glyphs)[...]
+        var lines: [String] = []
+        while !rest.isEmpty, lines.count < most {
+            var used = 0
+            var end = rest.startIndex
+            while end < rest.endIndex, used + rest[end].width <= columns {
+                used += rest[end].width
+                end += 1
+            }
+            var line = rest[..<end]
+            if end < rest.endIndex {
+                if lines.count == most - 1 {
+                    line = Self.ellipsised(Array(line), columns: columns, glyphs: glyphs)[...]
+                } else if rest[end].text != " ", let space = line.lastIndex(where: { $0.text == " " }) {
+                    line = rest[..<space]
+                    end = space
+                }
+            }
+            lines.append(line.reduce(into: "") { $0 += $1.text })
+            // One line's worth of a character wider than the screen is skipped rather than tried for ever.
+            rest = end == rest.startIndex ? rest.dropFirst() : rest[end...].drop { $0.text == " " }
+        }
+        return lines
+    }
+
     private static func ellipsised(_ units: [ScreenUnit], columns: Int, glyphs: ScreenGlyphs) -> [ScreenUnit] {
         var units = units
         var used = units.reduce(0) { $0 + $1.width }

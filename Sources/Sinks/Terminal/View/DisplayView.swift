@@ -9,7 +9,7 @@ package struct DisplayFrame: Sendable {
 
 /// The picture of a ``DisplayState``: state, size and time in, cells out.
 ///
-/// What does not fit is left out, never wrapped, by rank: the marks (demo, replay, unchecked certificate), then the
+/// What does not fit is left out, never wrapped (but for the reason of a state, which tells the cure), by rank: the marks (demo, replay, unchecked certificate), then the
 /// price, then how old it is, then the rest.
 package struct DisplayView {
     let state: DisplayState
@@ -61,8 +61,13 @@ package struct DisplayView {
         let unsaid = self.drawHeader()
         var top = 1
         if rows >= 3, let reason = unsaid {
-            self.grid.put(reason, row: top, column: 0, style: CellStyle(.alarm), glyphs: self.glyphs)
-            top += 1
+            // The cure stands at a reason's end, so a screen with room shows all of it.
+            let most = rows >= 12 ? 4 : (rows >= 10 ? 3 : 1)
+            let lines = ScreenText.lines(reason, columns: self.grid.size.columns, most: most, glyphs: self.glyphs)
+            for line in lines {
+                self.grid.put(line, row: top, column: 0, style: CellStyle(.alarm), glyphs: self.glyphs)
+                top += 1
+            }
         }
         if rows >= 10 { top += 1 }
         var bottom = rows

@@ -24,7 +24,7 @@ struct StatusWords {
             self.forms = ["CONNECTING\(because)", "CONNECTING", "CONN"]
         case .waiting:
             self.ink = .warning
-            self.forms = ["CONNECTED, no trade yet", "WAITING", "WAIT"]
+            self.forms = ["CONNECTED, no trade yet\(because)", "CONNECTED, no trade yet", "WAITING", "WAIT"]
         case .live:
             self.ink = .good
             self.forms = ["LIVE"]
@@ -173,8 +173,9 @@ extension FeedStatus.Phase {
     /// Whether the reason of a status is news in this phase.
     fileprivate var hasReason: Bool {
         switch self {
-        case .waiting, .live, .late, .stale: false
-        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended,
+        case .live, .late, .stale: false
+        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted,
+            .ended,
             .stopped:
             true
         }
