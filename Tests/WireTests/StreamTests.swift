@@ -82,6 +82,8 @@ import Wire
             cause: .sleep
         )
         #expect(StreamMessage.parse(StreamEncoder.gap(gap)) == .gap(gap))
+        let own = Gap(from: 1_000_000, to: 2_000_000, reason: "silence", nextSequence: 18, epoch: 7, symbol: "X:Y Z")
+        #expect(StreamMessage.parse(StreamEncoder.gap(own)) == .gap(own))
         let states: [SymbolStatus.State] = [
             .asked, .live, .quiet, .refused(.noSuchSymbol, retryAt: 9_000_000),
             .refused(.notPermitted, retryAt: 9_000_000), .refused(.overLimit, retryAt: 9_000_000),

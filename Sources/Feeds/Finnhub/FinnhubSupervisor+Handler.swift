@@ -33,7 +33,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         guard hasChanges || self.condition != .live || self.gaps.isOpen else { return false }
         self.look(handler, now)
         if let silence = self.watch.takeEndedSilence() {
-            self.gaps.interrupted(from: silence.from, reason: UpstreamFailure(.stale(silence)).description)
+            self.silenceEnded(silence, now)
         }
         let gap = self.gaps.traded(
             received: now.wall,
@@ -44,6 +44,27 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         if let gap { self.publish(gap) }
         self.publishChanges()
         return true
+    }
+
+    /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'
+    /// tape is whole; but only while these traded all the time, or they may have been mute for less than their thresholds.
+    private func silenceEnded(_ silence: SymbolSilence, _ now: FeedMoment) {
+        let failure = UpstreamFailure(.stale(silence))
+        guard silence.others == 0, !self.gaps.isOpen, self.lastSilent <= silence.from else {
+            self.gaps.interrupted(from: silence.from, reason: failure.description, cause: failure.cause)
+            return
+        }
+        self.publish(
+            Gap(
+                from: silence.from,
+                to: now.wall,
+                reason: failure.description,
+                nextSequence: self.writer.nextSequence,
+                epoch: self.writer.epoch,
+                cause: failure.cause,
+                symbol: silence.symbol
+            )
+        )
     }
 
     /// A machine that slept has heard nothing meanwhile, though its connection may stand.

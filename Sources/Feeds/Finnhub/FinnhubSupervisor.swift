@@ -17,6 +17,8 @@ final class FinnhubSupervisor {
     private var status: FeedStatus
     var watch: SymbolWatch
     var condition = SymbolWatch.Condition.waiting
+    /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
+    var lastSilent: Int64 = .min
     var gaps = GapWatch()
     var sleep = SleepWatch()
     var losses = LossReport()
@@ -194,6 +196,7 @@ final class FinnhubSupervisor {
     func look(_ handler: FinnhubHandler, _ now: FeedMoment) {
         let condition = self.watch.condition(now: now.monotonic)
         guard condition != self.condition else { return }
+        if self.condition != .live { self.lastSilent = now.wall }
         self.condition = condition
         self.report(condition, lastError: handler.session.lastError)
     }
@@ -247,7 +250,8 @@ final class FinnhubSupervisor {
             reason: gap.reason,
             nextSequence: self.writer.nextSequence,
             epoch: self.writer.epoch,
-            cause: gap.cause
+            cause: gap.cause,
+            symbol: gap.symbol
         )
         self.writer.publish(own)
     }

@@ -15,6 +15,8 @@ package struct Gap: Sendable, Equatable {
     package var overlap: Int?
     /// What kind of trouble it was, where that is known; recordings hold the reason only.
     package var cause: FeedStatus.Cause?
+    /// The only symbol of which something may be missing; `nil` for all of the feed's.
+    package var symbol: String?
 
     package init(
         from: Int64,
@@ -23,7 +25,8 @@ package struct Gap: Sendable, Equatable {
         nextSequence: UInt64,
         epoch: UInt64 = 0,
         overlap: Int? = nil,
-        cause: FeedStatus.Cause? = nil
+        cause: FeedStatus.Cause? = nil,
+        symbol: String? = nil
     ) {
         self.from = from
         self.to = to
@@ -32,5 +35,6 @@ package struct Gap: Sendable, Equatable {
         self.epoch = epoch
         self.overlap = overlap
         self.cause = cause
+        self.symbol = symbol
     }
 }

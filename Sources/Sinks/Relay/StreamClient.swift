@@ -144,12 +144,17 @@ final class StreamClient: RelayClient {
     }
 
     func gapFound(_ gap: Gap, frame: ByteBuffer) {
+        if let symbol = gap.symbol {
+            guard let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) else { return }
+        }
         guard !self.isWritable else { return self.send(framed: frame) }
         // Several become one that reaches over all of them.
         if var whole = self.postponedGap {
             whole.to = gap.to
             whole.nextSequence = gap.nextSequence
             whole.overlap = nil
+            if whole.symbol != gap.symbol { whole.symbol = nil }
+            whole.from = min(whole.from, gap.from)
             self.postponedGap = whole
         } else {
             self.postponedGap = gap

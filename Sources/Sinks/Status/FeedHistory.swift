@@ -31,7 +31,8 @@ package struct FeedHistory: Sendable, Equatable {
     package mutating func gapFound(_ gap: Gap) {
         self.gapCount += 1
         let (span, isAbsurd) = gap.to.subtractingReportingOverflow(gap.from)
-        if !isAbsurd { self.gapNanoseconds &+= max(span, 0) }
+        // Seconds are those of the feed: the others traded on while one symbol was silent.
+        if !isAbsurd, gap.symbol == nil { self.gapNanoseconds &+= max(span, 0) }
         if self.gaps.count == Self.rememberedGaps { self.gaps.removeFirst() }
         self.gaps.append(gap)
     }

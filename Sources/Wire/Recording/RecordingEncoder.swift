@@ -26,7 +26,8 @@ package enum RecordingEncoder {
 
     /// Writes a gap's line: `{"at":<ns>,"gap":{"from":<ns>,"to":<ns>,"reason":"…","nextSeq":…,"epoch":…,"overlap":…}}`.
     ///
-    /// `from` and `to` are wall clock, ns since 1970; `overlap` is null where nothing could be compared. Who knows only
+    /// `from` and `to` are wall clock, ns since 1970; `overlap` is null where nothing could be compared; `"symbol":"…"`
+    /// behind it names the only one concerned, and is not there for all. Who knows only
     /// frames leaves the line out.
     package static func gap(_ gap: Gap, at: Int64, into buffer: inout ByteBuffer) {
         buffer.writeStaticString("{\"at\":")
@@ -46,6 +47,10 @@ package enum RecordingEncoder {
             JSONText.write(overlap, into: &buffer)
         } else {
             buffer.writeStaticString("null")
+        }
+        if let symbol = gap.symbol {
+            buffer.writeStaticString(",\"symbol\":")
+            JSONText.escape(symbol, into: &buffer)
         }
         buffer.writeStaticString("}}\n")
     }

@@ -87,6 +87,9 @@ enum RecordingLine {
                 if key.equals("reason"), kind == .string {
                     guard let reason = reader.string() else { return nil }
                     gap.reason = reason.text
+                } else if key.equals("symbol"), kind == .string {
+                    guard let symbol = reader.string() else { return nil }
+                    gap.symbol = symbol.text
                 } else if key.equals("from"), kind == .number, let from = reader.integer() {
                     gap.from = from
                 } else if key.equals("to"), kind == .number, let to = reader.integer() {

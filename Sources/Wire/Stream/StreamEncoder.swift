@@ -74,7 +74,8 @@ package enum StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared.
+    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared;
+    /// `symbol` names the only one concerned and is not there for all.
     package static func gap(_ gap: Gap) -> ByteBuffer {
         var out = JSONLine(type: "gap")
         out.field("from", gap.from / 1_000_000)
@@ -84,6 +85,7 @@ package enum StreamEncoder {
         out.field("epoch", gap.epoch)
         out.field("overlap", gap.overlap)
         out.field("cause", gap.cause?.word)
+        if let symbol = gap.symbol { out.field("symbol", symbol) }
         return out.finish()
     }
 

@@ -152,7 +152,8 @@ private struct StreamFields {
             nextSequence: next,
             epoch: self.count("epoch") ?? 0,
             overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
-            cause: self.cause
+            cause: self.cause,
+            symbol: self.text("symbol")
         )
     }
 

@@ -45,6 +45,33 @@ struct FeedBenchTests {
         bench.stop()
     }
 
+    @Test(
+        "a symbol that was silent among others has a gap of its own; where the whole feed was silent, it is everybody's"
+    )
+    func silentSymbol() throws {
+        let bench = FeedBench { $0.symbols = ["A", "B"] }
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1), FeedBench.trade("B", 1))
+        for number in 2...41 {
+            bench.advance(milliseconds: 1_000)
+            bench.connections[0].send(FeedBench.trade("A", number))
+        }
+        bench.connections[0].send(FeedBench.trade("B", 2))
+        let own = try #require(bench.log.contents.gaps.last)
+        #expect(own.symbol == "B" && own.cause == .stale && own.to - own.from == 40 * Self.second)
+        #expect(bench.log.contents.gaps.count == 1)
+        // Now everything is silent; the pongs keep the connection.
+        for _ in 0..<13 {
+            bench.advance(milliseconds: 10_000)
+            bench.connections[0].pong()
+            guard bench.connections.count == 1 else { break }
+        }
+        bench.connections[bench.connections.count - 1].send(FeedBench.trade("B", 3))
+        let whole = try #require(bench.log.contents.gaps.last)
+        #expect(bench.log.contents.gaps.count == 2 && whole.symbol == nil)
+        bench.stop()
+    }
+
     @Test("tells of a gap after this machine slept, before the first trade that comes then")
     func slept() throws {
         let bench = FeedBench()

@@ -22,6 +22,8 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
     private(set) var times: [[Int64]]
     private(set) var seen: [[UInt8]]
     private(set) var gaps: [Span] = []
+    /// Gaps of a single symbol.
+    private(set) var symbolGaps: [[Span]] = [[], [], []]
     /// How many of them tell of silence only, and how many enclose others.
     private(set) var silences = 0
     private(set) var nested = 0
@@ -161,6 +163,14 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         if gap.nextSequence != self.nextSequence { self.wrong("a gap before \(gap.nextSequence)") }
         if gap.to > self.clock.wall { self.wrong("a gap that ends in the future: \(gap)") }
         let isSilence = gap.reason.hasPrefix("no trade of")
+        if let symbol = gap.symbol {
+            guard let place = SoakMarket.names.firstIndex(of: symbol) else { return self.wrong("a gap of \(symbol)") }
+            self.silences += 1
+            self.judgeLength(gap, isSilence: true)
+            self.symbolGaps[place].append(Span(from: gap.from, to: gap.to))
+            self.borders[place] = self.newestTime[place]
+            return
+        }
         if let last = self.gaps.last, gap.from < last.to {
             // One symbol's silence may enclose another's; nothing else may overlap.
             self.nested += 1
@@ -243,8 +253,8 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
     /// - Parameter tolerance: how far beyond a gap's border what was lost in it may have happened, ns: the time on the way.
     func account(tolerance: Int64) -> Account {
         var account = Account()
-        let spans = self.gaps.sorted { $0.from < $1.from }
         for symbol in 0..<3 {
+            let spans = (self.gaps + self.symbolGaps[symbol]).sorted { $0.from < $1.from }
             for number in self.times[symbol].indices {
                 account.trades += 1
                 let time = self.times[symbol][number] * 1_000_000
