@@ -33,12 +33,15 @@ package enum Canary {
         return FileHandle(forWritingAtPath: path)
     }
 
-    /// Keeps a copy of what a test leaves in its folder.
+    /// Keeps a copy of what a test leaves in its folder: of its files, for a named pipe would never be read to its end.
     static func keep(folder path: String) {
-        guard let folder = self.folder else { return }
-        try? FileManager.default.copyItem(
-            atPath: path,
-            toPath: "\(folder)/\(UUID().uuidString)-\(URL(fileURLWithPath: path).lastPathComponent)"
-        )
+        guard let folder = self.folder, let names = FileManager.default.enumerator(atPath: path) else { return }
+        let copy = "\(folder)/\(UUID().uuidString)-"
+        for case let name as String in names {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
+            let flat = name.replacingOccurrences(of: "/", with: "-")
+            try? FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: copy + flat)
+        }
     }
 }

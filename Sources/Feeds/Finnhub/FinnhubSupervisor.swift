@@ -201,13 +201,18 @@ final class FinnhubSupervisor {
         self.report(condition, lastError: handler.session.lastError)
     }
 
+    /// What the service said may be why, and may not.
+    private static func silence(_ words: String, _ says: String?) -> String { says.map { "\(words); \($0)" } ?? words }
+
     func report(_ condition: SymbolWatch.Condition, lastError: String?) {
         let says = lastError.map { "the service says: \($0)" }
         switch condition {
         case .waiting: self.report(.waiting, reason: says)
         case .live: self.report(.live, reason: says)
-        case .late: self.report(.late, reason: says ?? "connected, but no trades arrive")
-        case .stale: self.report(.stale, reason: says ?? "connected, but every symbol is silent for longer than usual")
+        case .late: self.report(.late, reason: Self.silence("connected, but no trades arrive", says))
+        case .stale:
+            let words = "connected, but every symbol is silent for longer than usual"
+            self.report(.stale, reason: Self.silence(words, says))
         case .noSuchSymbol:
             self.report(
                 .noSuchSymbol,

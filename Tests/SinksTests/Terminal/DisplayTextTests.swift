@@ -40,6 +40,8 @@ struct DisplayTextTests {
     @Test("An age is rounded to whole seconds, and says exactly when its words change")
     func ages() {
         #expect(AgeText.words(-5) == "0 s")
+        #expect(AgeText.record(346_999_999) == "346 ms")
+        #expect(AgeText.record(1_000_000_000) == "1 s")
         #expect(AgeText.words(4_499_999_999) == "4 s")
         #expect(AgeText.words(4_500_000_000) == "5 s")
         #expect(AgeText.words(65 * oneSecond) == "1m05s")

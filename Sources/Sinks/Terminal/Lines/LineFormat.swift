@@ -52,7 +52,7 @@ package struct LineFormat: Sendable {
         case .status(let status):
             return Lines(errors: Self.line("\(UTCText.timestamp(status.since)) \(Self.sentence(status))"))
         case .gap(let gap):
-            let span = AgeText.words(gap.to - gap.from)
+            let span = AgeText.record(gap.to - gap.from)
             let reason = ScreenText.clean(gap.reason, columns: 256)
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
         case .symbol(let status):
@@ -80,7 +80,7 @@ package struct LineFormat: Sendable {
         var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
         if case .refused(_, let retryAt) = status.state {
-            text += ", asked again in \(AgeText.words(retryAt - status.since))"
+            text += ", asked again in \(AgeText.record(retryAt - status.since))"
         }
         return text
     }
@@ -113,11 +113,11 @@ package struct LineFormat: Sendable {
         var text = status.word
         switch status.phase {
         case .reconnecting(let attempt, let retryAt):
-            text += ", attempt \(attempt) in \(AgeText.words(retryAt - status.since))"
+            text += ", attempt \(attempt) in \(AgeText.record(retryAt - status.since))"
         case .rateLimited(let until):
-            text += " for \(AgeText.words(until - status.since))"
+            text += " for \(AgeText.record(until - status.since))"
         case .keyInUse(let retryAt), .keyRejected(.some(let retryAt)):
-            text += ", next attempt in \(AgeText.words(retryAt - status.since))"
+            text += ", next attempt in \(AgeText.record(retryAt - status.since))"
         case .connecting, .waiting, .live, .late, .stale, .keyRejected(nil), .noSuchSymbol, .notPermitted, .ended,
             .stopped:
             break

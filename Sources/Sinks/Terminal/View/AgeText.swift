@@ -13,6 +13,11 @@ package enum AgeText {
         }
     }
 
+    /// The same, with milliseconds below a second: for what is told once and does not count on.
+    package static func record(_ nanoseconds: Int64) -> String {
+        (0..<Self.second).contains(nanoseconds) ? "\(nanoseconds / 1_000_000) ms" : Self.words(nanoseconds)
+    }
+
     /// Whole seconds, rounded to the nearest, so that a span of five seconds shows from 4.5 s on.
     package static func seconds(_ nanoseconds: Int64) -> Int64 {
         max(0, nanoseconds / Self.second + (nanoseconds % Self.second >= Self.second / 2 ? 1 : 0))
