@@ -40,6 +40,16 @@ struct PublicKeyPinTests {
         #expect(seen.alert == "alert bad certificate")
     }
 
+    @Test("a digest that begins with a slash is read in both spellings, and as itself")
+    func slash() throws {
+        let digest = "/L6rbx1EZKcDIfwmUI+0rgdAXgfBAEEYg7imoYIBK8Y="
+        let pin = try #require(PublicKeyPin("sha256/" + digest))
+        #expect(PublicKeyPin("sha256//" + digest) == pin)
+        #expect("\(pin)" == "sha256/" + digest)
+        #expect(PublicKeyPin("sha256/" + digest.dropFirst()) == nil)
+        #expect(PublicKeyPin("sha256///" + digest) == nil)
+    }
+
     @Test("a pinned key does not make up for a bad chain")
     func chainFirst() throws {
         let itself = try CertificateAuthority.selfSigned(names: ["localhost"])

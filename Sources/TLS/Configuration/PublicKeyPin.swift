@@ -13,8 +13,10 @@ package struct PublicKeyPin: Sendable, Hashable {
 
     /// Reads `sha256/BASE64`, or with two slashes as curl has it; `nil` for anything else.
     package init?(_ text: String) {
-        guard let prefix = ["sha256//", "sha256/"].first(where: text.hasPrefix) else { return nil }
-        let encoded = Array(text.dropFirst(prefix.count).utf8)
+        // One digest in 64 begins with a slash of its own, so the length tells which of the two it is.
+        let prefix = text.utf8.dropLast(Self.textBytes)
+        guard prefix.elementsEqual("sha256/".utf8) || prefix.elementsEqual("sha256//".utf8) else { return nil }
+        let encoded = Array(text.utf8.suffix(Self.textBytes))
         guard encoded.count == Self.textBytes, encoded.last == UInt8(ascii: "=") else { return nil }
         // OpenSSL's decoder gives the byte that the `=` stands for too.
         var decoded = [UInt8](repeating: 0, count: Self.digestBytes + 1)
