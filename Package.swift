@@ -27,6 +27,7 @@ extension Target.Dependency {
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioConcurrency = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -66,7 +67,7 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]
         ),
-        .target(name: "TLS", dependencies: ["COpenSSL", .nioCore, .nioTLS], swiftSettings: house),
+        .target(name: "TLS", dependencies: ["COpenSSL", .nioConcurrency, .nioCore, .nioTLS], swiftSettings: house),
         .target(
             name: "WebSocket",
             dependencies: ["CZlib", .nioCore, .nioHTTP1, .nioWebSocket],
@@ -78,7 +79,7 @@ let package = Package(
             name: "Feeds",
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS",
-                .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
         ),
@@ -86,7 +87,8 @@ let package = Package(
             name: "Sinks",
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS",
-                .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes, .hummingbird,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
+                .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer
@@ -95,7 +97,8 @@ let package = Package(
             name: "Tickertape",
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS", "Feeds", "Sinks",
-                .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser, .configuration,
+                .nioConcurrency, .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser,
+                .configuration,
             ],
             // Found by path (BundledRecording): the accessor that SwiftPM makes for resources would bring Foundation in.
             exclude: ["Resources"],
@@ -105,7 +108,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS", "Feeds", .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
+                "Market", "Wire", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1,
+                .nioPosix,
             ],
             path: "Tests/Support",
             swiftSettings: house
@@ -120,7 +124,7 @@ let package = Package(
         // What strangers send, and the rules that hold whatever it is; `scripts/fuzz` runs it by the million.
         .target(
             name: "FuzzTargets",
-            dependencies: ["WebSocket", "Market", "Wire", .nioCore, .nioEmbedded, .nioHTTP1],
+            dependencies: ["WebSocket", "Market", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1],
             path: "Tests/Fuzz/Targets",
             swiftSettings: house
         ),
@@ -137,13 +141,14 @@ let package = Package(
         ),
         .testTarget(
             name: "TLSTests",
-            dependencies: ["TLS", "TickertapeTesting", .nioCore, .nioEmbedded, .nioPosix, .nioTLS],
+            dependencies: ["TLS", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioTLS],
             swiftSettings: house
         ),
         .testTarget(
             name: "WebSocketTests",
             dependencies: [
-                "WebSocket", "TickertapeTesting", .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioWebSocket,
+                "WebSocket", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1,
+                .nioWebSocket,
             ],
             swiftSettings: house
         ),
@@ -157,7 +162,7 @@ let package = Package(
             name: "FeedsTests",
             dependencies: [
                 "Feeds", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
             swiftSettings: house
         ),
@@ -165,7 +170,8 @@ let package = Package(
             name: "SinksTests",
             dependencies: [
                 "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging, .coreMetrics,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
+                .coreMetrics,
             ],
             swiftSettings: house
         ),

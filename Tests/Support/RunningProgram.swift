@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A program started by a test: what it prints, and how it ends. It is killed when the test lets go of it.
 package final class RunningProgram: Sendable {
@@ -16,7 +16,7 @@ package final class RunningProgram: Sendable {
         var waiters: [(isDone: @Sendable (State) -> Bool, wake: @Sendable () -> Void)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
     private let process: Process
     /// Where the program keeps state and locks: never where the person who runs the tests has theirs.
     private let home: TemporaryFolder
@@ -56,10 +56,10 @@ package final class RunningProgram: Sendable {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let keptOutput = Canary.file(named: "\(name).out")
         let keptErrors = Canary.file(named: "\(name).err")
-        let open = Mutex(3)
+        let open = NIOLockedValueBox(3)
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
         let closed: @Sendable () -> Void = { [weak self] in
-            let isLast = open.withLock { count -> Bool in
+            let isLast = open.withLockedValue { count -> Bool in
                 count -= 1
                 return count == 0
             }
@@ -101,8 +101,8 @@ package final class RunningProgram: Sendable {
         self.home.remove()
     }
 
-    package var output: String { self.state.withLock { $0.output } }
-    package var errors: String { self.state.withLock { $0.errors } }
+    package var output: String { self.state.withLockedValue { $0.output } }
+    package var errors: String { self.state.withLockedValue { $0.errors } }
 
     package var processIdentifier: Int32 { self.process.processIdentifier }
 
@@ -111,7 +111,7 @@ package final class RunningProgram: Sendable {
     /// Waits for the end; `nil` if it does not come within the limit.
     package func ending(atMost limit: Duration = .seconds(60)) async -> Ending? {
         await self.waits(atMost: limit) { $0.ending != nil }
-        return self.state.withLock { $0.ending }
+        return self.state.withLockedValue { $0.ending }
     }
 
     /// Waits until standard error holds `text`, or the program has ended, and answers whether it does.
@@ -140,7 +140,7 @@ package final class RunningProgram: Sendable {
 
     private func waits(atMost limit: Duration, until isDone: @escaping @Sendable (State) -> Bool) async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             if isDone(state) {
                 continuation.yield()
             } else {
@@ -156,7 +156,7 @@ package final class RunningProgram: Sendable {
     }
 
     private func change(_ change: (inout State) -> Void) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             change(&state)
             let waiters = state.waiters
             state.waiters = waiters.filter { !$0.isDone(state) }

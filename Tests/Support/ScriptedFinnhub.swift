@@ -2,7 +2,7 @@ package import Feeds
 import NIOCore
 package import NIOHTTP1
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 package import TLS
 package import WebSocket
 
@@ -56,7 +56,7 @@ package final class ScriptedFinnhub: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(10_000))
         let tls = try credentials.map { try TLSContext(server: TLSServerConfiguration(credentials: $0)) }
-        let counter = Mutex(0)
+        let counter = NIOLockedValueBox(0)
         let open = Shared()
         let pipeline: FaultyPipeline = {
             var pipeline = FaultyPipeline(tls: tls)
@@ -66,7 +66,7 @@ package final class ScriptedFinnhub: Sendable {
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                let connection = counter.withLock { count in
+                let connection = counter.withLockedValue { count in
                     defer { count += 1 }
                     return count
                 }
@@ -90,9 +90,11 @@ package final class ScriptedFinnhub: Sendable {
                         }
                     )
                     let bound = NIOLoopBound(line, eventLoop: channel.eventLoop)
-                    open.connections.withLock { $0[connection] = Shared.Connection(channel: channel, line: bound) }
+                    open.connections.withLockedValue {
+                        $0[connection] = Shared.Connection(channel: channel, line: bound)
+                    }
                     channel.closeFuture.whenComplete { _ in
-                        open.connections.withLock { $0[connection] = nil }
+                        open.connections.withLockedValue { $0[connection] = nil }
                         continuation.yield(.ended(connection: connection))
                     }
                     if part.isHanging { continuation.yield(.accepted(connection: connection)) }
@@ -133,18 +135,18 @@ package final class ScriptedFinnhub: Sendable {
 
     /// Sends a text on an open connection.
     package func send(_ text: String, on connection: Int) {
-        self.shared.connections.withLock { $0[connection] }?.channel
+        self.shared.connections.withLockedValue { $0[connection] }?.channel
             .writeAndFlush(WebSocketOutput.text(ByteBuffer(string: text)), promise: nil)
     }
 
     /// Ends an open connection without a close frame.
     package func drop(_ connection: Int) {
-        self.shared.connections.withLock { $0[connection] }?.channel.close(promise: nil)
+        self.shared.connections.withLockedValue { $0[connection] }?.channel.close(promise: nil)
     }
 
     /// Lets something happen to an open connection.
     package func happen(_ event: ConnectionFaults.Event, on connection: Int) {
-        guard let channel = self.shared.connections.withLock({ $0[connection] })?.channel else { return }
+        guard let channel = self.shared.connections.withLockedValue({ $0[connection] })?.channel else { return }
         channel.eventLoop.execute {
             try? channel.pipeline.syncOperations.handler(type: FaultHandler.self).happen(event)
         }
@@ -154,7 +156,7 @@ package final class ScriptedFinnhub: Sendable {
         self.continuation.finish()
         try await self.channel.close().get()
         // What hangs or is half-open ends in no other way.
-        for connection in self.shared.connections.withLock({ Array($0.values) }) {
+        for connection in self.shared.connections.withLockedValue({ Array($0.values) }) {
             connection.channel.eventLoop.execute { connection.line.value.stop() }
         }
         try await self.group.shutdownGracefully()
@@ -174,7 +176,7 @@ private final class Shared: Sendable {
         var line: NIOLoopBound<FaultyLine>
     }
 
-    let connections = Mutex<[Int: Connection]>([:])
+    let connections = NIOLockedValueBox<[Int: Connection]>([:])
 }
 
 /// Plays the acts of one connection after its first request.

@@ -1,6 +1,6 @@
 package import Market
 import NIOCore
-import Synchronization
+import NIOConcurrencyHelpers
 package import Wire
 
 /// A reader of the tape that keeps everything, for tests to look at and to wait for.
@@ -43,11 +43,11 @@ package final class TapeLog: TapeReader {
         var waiting: [(condition: @Sendable (Contents) -> Bool, wake: @Sendable (Bool) -> Void)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     package init() {}
 
-    package var contents: Contents { self.state.withLock { $0.contents } }
+    package var contents: Contents { self.state.withLockedValue { $0.contents } }
 
     /// Waits until the contents satisfy the condition, at most for `limit`; answers whether they do.
     package func waits(
@@ -55,7 +55,7 @@ package final class TapeLog: TapeReader {
         until condition: @escaping @Sendable (Contents) -> Bool
     ) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             if condition(state.contents) {
                 continuation.yield(true)
             } else {
@@ -97,7 +97,7 @@ package final class TapeLog: TapeReader {
     package func symbolUnwished(_ symbol: String) { self.change { $0.unwished.append(symbol) } }
 
     private func change(_ change: (inout Contents) -> Void) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             change(&state.contents)
             let contents = state.contents
             state.waiting.removeAll { waiter in

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOTLS
-import Synchronization
+import NIOConcurrencyHelpers
 import TLS
 import TickertapeTesting
 import Testing
@@ -76,13 +76,13 @@ struct BackPressureTests {
         typealias OutboundOut = ByteBuffer
 
         let written: EventLoopPromise<Void>
-        let mostWaiting: Mutex<Int>
+        let mostWaiting: NIOLockedValueBox<Int>
         private let pieces: [ByteBuffer]
 
         init(pieces: [ByteBuffer], written: EventLoopPromise<Void>) {
             self.pieces = pieces
             self.written = written
-            self.mostWaiting = Mutex(0)
+            self.mostWaiting = NIOLockedValueBox(0)
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -96,7 +96,7 @@ struct BackPressureTests {
 
         private func watch(_ context: ChannelHandlerContext) {
             let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? .max
-            self.mostWaiting.withLock { $0 = max($0, waiting) }
+            self.mostWaiting.withLockedValue { $0 = max($0, waiting) }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { self.written.fail(error) }
@@ -124,7 +124,7 @@ struct BackPressureTests {
                 channel.eventLoop.makeCompletedFuture {
                     let writer = Writer(pieces: pieces, written: written)
                     written.futureResult.hop(to: channel.eventLoop).assumeIsolated().whenComplete { _ in
-                        mostWaiting.succeed(writer.mostWaiting.withLock { $0 })
+                        mostWaiting.succeed(writer.mostWaiting.withLockedValue { $0 })
                     }
                     try channel.pipeline.syncOperations.addHandlers([TLSHandler(context: context, peer: nil), writer])
                 }

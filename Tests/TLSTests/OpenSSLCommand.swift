@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The `openssl` command, as a TLS peer that is not ours.
 final class OpenSSLCommand: Sendable {
@@ -11,11 +11,11 @@ final class OpenSSLCommand: Sendable {
 
     /// What the command has written; its reader's thread and the test share it.
     private final class Output: Sendable {
-        let state = Mutex((text: "", isEnded: false))
+        let state = NIOLockedValueBox((text: "", isEnded: false))
         let changed = DispatchSemaphore(value: 0)
 
         func take(_ data: Data) {
-            self.state.withLock { state in
+            self.state.withLockedValue { state in
                 if data.isEmpty { state.isEnded = true } else { state.text += String(decoding: data, as: UTF8.self) }
             }
             self.changed.signal()
@@ -61,7 +61,7 @@ final class OpenSSLCommand: Sendable {
     }
 
     /// Everything written so far.
-    var text: String { self.output.state.withLock { $0.text } }
+    var text: String { self.output.state.withLockedValue { $0.text } }
 
     func send(_ text: String) throws {
         try self.input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
@@ -82,7 +82,7 @@ final class OpenSSLCommand: Sendable {
     func wait<Found>(for find: (String) -> Found?) throws -> Found {
         let limit = DispatchTime.now() + .seconds(10)
         while true {
-            let (text, isEnded) = self.output.state.withLock { $0 }
+            let (text, isEnded) = self.output.state.withLockedValue { $0 }
             if let found = find(text) { return found }
             guard !isEnded, self.output.changed.wait(timeout: limit) == .success else {
                 throw Failure(description: "openssl did not write what was expected, but: \(text)")
@@ -97,7 +97,7 @@ final class OpenSSLCommand: Sendable {
     /// Waits for the end; answers everything written.
     func finish() throws -> String {
         let limit = DispatchTime.now() + .seconds(10)
-        while !self.output.state.withLock({ $0.isEnded }) {
+        while !self.output.state.withLockedValue({ $0.isEnded }) {
             guard self.output.changed.wait(timeout: limit) == .success else {
                 throw Failure(description: "openssl did not end after: \(self.text)")
             }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import WebSocket
@@ -132,7 +132,7 @@ private final class Collector: ChannelInboundHandler, Sendable {
     private let count: Int
     private let done: EventLoopPromise<[Int]>
     private let closure: EventLoopPromise<WebSocketClosure>
-    private let sizes = Mutex<[Int]>([])
+    private let sizes = NIOLockedValueBox<[Int]>([])
 
     init(count: Int, done: EventLoopPromise<[Int]>, closure: EventLoopPromise<WebSocketClosure>) {
         self.count = count
@@ -142,7 +142,7 @@ private final class Collector: ChannelInboundHandler, Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .binary(let bytes) = Self.unwrapInboundIn(data) else { return }
-        let sizes = self.sizes.withLock { sizes in
+        let sizes = self.sizes.withLockedValue { sizes in
             sizes.append(bytes.readableBytes)
             return sizes
         }
@@ -159,17 +159,17 @@ private final class RawCollector: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
     private let done: EventLoopPromise<[UInt8]>
-    private let bytes = Mutex<[UInt8]>([])
+    private let bytes = NIOLockedValueBox<[UInt8]>([])
 
     init(done: EventLoopPromise<[UInt8]>) {
         self.done = done
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.bytes.withLock { $0 += Self.unwrapInboundIn(data).readableBytesView }
+        self.bytes.withLockedValue { $0 += Self.unwrapInboundIn(data).readableBytesView }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.done.succeed(self.bytes.withLock { $0 })
+        self.done.succeed(self.bytes.withLockedValue { $0 })
     }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A key's lock: a file in the runtime directory, named by a hash of the key, under an exclusive `flock(2)`.
 ///
@@ -28,7 +28,7 @@ package final class KeyLock: KeyOwnership {
     private let folders: [String]
     private let name: String
     private let warning: OneWarning
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
     ///   - folders: where the lock may be; the first that can be used is.
@@ -42,7 +42,7 @@ package final class KeyLock: KeyOwnership {
     deinit { self.release() }
 
     package func claim() -> KeyClaim {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
             // Not held, or the file was taken away from under it: then somebody else may hold another by now.
             let locking = self.lock()
@@ -73,17 +73,17 @@ package final class KeyLock: KeyOwnership {
 
     /// Says where other programs can have the trades; they read it while this program holds the key.
     package func announce(_ relay: KeyOwner.Relay) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             state.relay = relay
             if let held = state.held { Self.tell(relay, in: held.descriptor) }
         }
     }
 
     /// Whether this program holds the key.
-    package var isHeld: Bool { self.state.withLock { $0.held != nil } }
+    package var isHeld: Bool { self.state.withLockedValue { $0.held != nil } }
 
     package func release() {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             guard let held = state.held else { return }
             state.held = nil
             state.newest = nil

@@ -1,6 +1,6 @@
 import Dispatch
 import NIOCore
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Why a name gave no address.
 enum NameFailure: Error, Equatable {
@@ -46,11 +46,11 @@ final class NameResolver: Sendable {
     }
 
     private let lookUp: Lookup
-    private let state: Mutex<State>
+    private let state: NIOLockedValueBox<State>
 
     init(lookUp: @escaping Lookup) {
         self.lookUp = lookUp
-        self.state = Mutex(State())
+        self.state = NIOLockedValueBox(State())
     }
 
     /// Finds the addresses of a host; a host that is an address is its own.
@@ -66,7 +66,7 @@ final class NameResolver: Sendable {
         let place = Place(host: host, port: port)
         let promise = loop.makePromise(of: [SocketAddress].self)
         let now = loop.now
-        let (number, begins) = self.state.withLock { state in
+        let (number, begins) = self.state.withLockedValue { state in
             state.lastNumber += 1
             var search = state.searches[place] ?? Search(newest: now)
             search.askers[state.lastNumber] = promise
@@ -81,7 +81,7 @@ final class NameResolver: Sendable {
         }
         let timer = loop.scheduleTask(in: limit) {
             // Whoever takes the promise out completes it.
-            self.state.withLock { $0.searches[place]?.askers.removeValue(forKey: number) }?.fail(
+            self.state.withLockedValue { $0.searches[place]?.askers.removeValue(forKey: number) }?.fail(
                 NameFailure.late(limit)
             )
         }
@@ -92,7 +92,7 @@ final class NameResolver: Sendable {
 
     /// How many lookups of a host are under way.
     func lookups(of host: String, port: Int) -> Int {
-        self.state.withLock { $0.searches[Place(host: host, port: port)]?.lookups ?? 0 }
+        self.state.withLockedValue { $0.searches[Place(host: host, port: port)]?.lookups ?? 0 }
     }
 
     private func begin(_ place: Place) {
@@ -109,7 +109,7 @@ final class NameResolver: Sendable {
     }
 
     private func ended(_ place: Place, _ result: Result<[SocketAddress], NameFailure>) {
-        let askers = self.state.withLock { state in
+        let askers = self.state.withLockedValue { state in
             guard var search = state.searches[place] else { return [] as [EventLoopPromise<[SocketAddress]>] }
             let askers = Array(search.askers.values)
             search.askers = [:]

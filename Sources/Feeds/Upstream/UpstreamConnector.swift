@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOTLS
-import Synchronization
+import NIOConcurrencyHelpers
 import TLS
 import WebSocket
 
@@ -34,7 +34,7 @@ final class UpstreamConnector: Sendable {
     private let wallClock: @Sendable () -> Int64
     /// Nothing where there is no TLS, and after a refused certificate: then the trust is read anew, which a person may
     /// have mended meanwhile.
-    private let tls: Mutex<TLSContext?>
+    private let tls: NIOLockedValueBox<TLSContext?>
 
     /// - Throws: ``TLSError`` when the trust roots cannot be used.
     init(
@@ -45,14 +45,14 @@ final class UpstreamConnector: Sendable {
         self.settings = settings
         self.resolver = resolver
         self.wallClock = wallClock
-        self.tls = Mutex(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
+        self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
     }
 
     private func tlsContext() throws(TLSError) -> TLSContext? {
         guard self.settings.address.isEncrypted else { return nil }
-        if let known = self.tls.withLock({ $0 }), known.isCurrent { return known }
+        if let known = self.tls.withLockedValue({ $0 }), known.isCurrent { return known }
         let context = try TLSContext(client: self.settings.tls)
-        self.tls.withLock { $0 = context }
+        self.tls.withLockedValue { $0 = context }
         return context
     }
 
@@ -153,7 +153,7 @@ final class UpstreamConnector: Sendable {
 
     private func failure(_ error: any Error, route: Route) -> UpstreamFailure {
         if let error = error as? TLSError, error.kind == .certificateRefused {
-            self.tls.withLock { $0 = nil }
+            self.tls.withLockedValue { $0 = nil }
         }
         var failure: UpstreamFailure
         switch error {

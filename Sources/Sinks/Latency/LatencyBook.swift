@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A way that is measured.
 package enum LatencyPath: String, Sendable, CaseIterable {
@@ -31,7 +31,7 @@ package enum ExchangeClocks: Sendable, Equatable {
 /// All latencies of one program, and what its clock is worth.
 package final class LatencyBook: Sendable {
     private let histograms: [LatencyHistogram]
-    private let clock = Mutex(ClockCheck())
+    private let clock = NIOLockedValueBox(ClockCheck())
     package let clocks: ExchangeClocks
 
     /// No difference of clocks counts for more than this, ns (36 years).
@@ -62,7 +62,7 @@ package final class LatencyBook: Sendable {
         // The exchange's time is foreign input: any number may stand there.
         let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
         let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
-        let (offset, warning) = self.clock.withLock { clock in
+        let (offset, warning) = self.clock.withLockedValue { clock in
             let warning = clock.took(implied, now: now)
             return (clock.offset, warning)
         }
@@ -75,7 +75,7 @@ package final class LatencyBook: Sendable {
             rows: LatencyPath.allCases.compactMap { path in
                 self[path].summary.map { LatencyReport.Row(path: path, summary: $0) }
             },
-            clockOffset: self.clock.withLock { $0.offset },
+            clockOffset: self.clock.withLockedValue { $0.offset },
             clocks: self.clocks
         )
     }

@@ -1,6 +1,6 @@
 import CoreMetrics
 import Histogram
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The distribution of one latency: fixed memory (about 25 KiB), 1 % exact, from 1 µs to an hour.
 ///
@@ -45,7 +45,7 @@ package final class LatencyHistogram: Sendable {
 
     /// What takes longer counts as this long; nanoseconds.
     private static let longest: UInt64 = 3_600_000_000_000
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     package init() {}
 
@@ -53,7 +53,7 @@ package final class LatencyHistogram: Sendable {
     package func record(nanoseconds: Int64) {
         let span = max(nanoseconds, 0)
         let counted = min(UInt64(span), Self.longest)
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             state.histogram.record(counted / 1_000)
             state.sum += Double(counted)
             state.maximum = max(state.maximum, span)
@@ -62,7 +62,7 @@ package final class LatencyHistogram: Sendable {
 
     /// Returns the figures so far, or `nil` when nothing was counted.
     package var summary: Summary? {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             guard state.histogram.totalCount > 0 else { return nil }
             return Summary(
                 count: state.histogram.totalCount,
@@ -75,7 +75,7 @@ package final class LatencyHistogram: Sendable {
 
     /// Returns how many took at most so long, for each bound in microseconds, in ascending order.
     func buckets(upTo bounds: [UInt64]) -> Buckets {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             var cumulative = [UInt64](repeating: 0, count: bounds.count)
             for step in state.histogram.recordedValues() {
                 guard let bucket = bounds.firstIndex(where: { step.value <= $0 }) else { break }

@@ -1,6 +1,6 @@
 import CoreMetrics
 package import Market
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// What one program measures of itself, for all who show it: `/metrics`, `/v1/status`, the display, the exit report.
 package final class Instruments: Sendable {
@@ -8,9 +8,9 @@ package final class Instruments: Sendable {
     package let latency: LatencyBook
     /// Monotonic ns at the start.
     let started = DisplayClock.monotonic()
-    private let past = Mutex(FeedHistory())
+    private let past = NIOLockedValueBox(FeedHistory())
     /// Frames that are missing in the recording, once there is one.
-    private let dropped = Mutex<(@Sendable () -> UInt64)?>(nil)
+    private let dropped = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
 
     /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
     package init(source: FeedStatus.Source = .live) {
@@ -25,16 +25,18 @@ package final class Instruments: Sendable {
         }
     }
 
-    package var history: FeedHistory { self.past.withLock { $0 } }
+    package var history: FeedHistory { self.past.withLockedValue { $0 } }
 
-    func changeHistory<Result>(_ change: (inout sending FeedHistory) -> sending Result) -> sending Result {
-        self.past.withLock { change(&$0) }
+    func changeHistory<Result>(_ change: (inout FeedHistory) -> Result) -> Result {
+        self.past.withLockedValue { change(&$0) }
     }
 
     /// Tells how to find out how many frames a recording lacks.
-    package func recorderDropped(_ count: @escaping @Sendable () -> UInt64) { self.dropped.withLock { $0 = count } }
+    package func recorderDropped(_ count: @escaping @Sendable () -> UInt64) {
+        self.dropped.withLockedValue { $0 = count }
+    }
 
-    var droppedFrames: UInt64? { self.dropped.withLock { $0 }?() }
+    var droppedFrames: UInt64? { self.dropped.withLockedValue { $0 }?() }
 }
 
 /// The names of our metrics, and what each is.

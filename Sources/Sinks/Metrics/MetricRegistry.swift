@@ -1,4 +1,5 @@
 package import CoreMetrics
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// The metrics of one program: a factory for swift-metrics whose handlers are atomics, and their text for Prometheus.
@@ -31,12 +32,12 @@ package final class MetricRegistry: MetricsFactory {
         var help: [String: String] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     package init() {}
 
     /// Says what a metric is, for its `HELP` line.
-    func describe(_ name: String, _ help: String) { self.state.withLock { $0.help[name] = help } }
+    func describe(_ name: String, _ help: String) { self.state.withLockedValue { $0.help[name] = help } }
 
     // MARK: swift-metrics
 
@@ -100,7 +101,7 @@ package final class MetricRegistry: MetricsFactory {
         cell: (Handler) -> Cell?
     ) -> Cell? {
         let name = PrometheusText.name(label)
-        return self.state.withLock { state in
+        return self.state.withLockedValue { state in
             var family = state.families[name] ?? Family(kind: kind)
             guard family.kind == kind else { return nil }
             if let known = family.series.first(where: { $0.labels.elementsEqual(labels, by: ==) }) {
@@ -114,7 +115,7 @@ package final class MetricRegistry: MetricsFactory {
     }
 
     private func remove(_ handler: AnyObject) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             for name in state.families.keys {
                 state.families[name]?.series.removeAll { series in
                     switch series.handler {
@@ -131,7 +132,7 @@ package final class MetricRegistry: MetricsFactory {
 
     /// Writes all families in the order of their names.
     func write(to text: inout PrometheusText) {
-        let (families, help) = self.state.withLock { ($0.families, $0.help) }
+        let (families, help) = self.state.withLockedValue { ($0.families, $0.help) }
         for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
             text.family(name, family.kind, help[name] ?? "Counted by the library that names it.")
             for series in family.series {

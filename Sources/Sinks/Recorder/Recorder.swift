@@ -1,7 +1,7 @@
 package import Market
 import NIOCore
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 package import Wire
 
 /// The writer of a recording: every frame as it came, with its arrival, appended by a thread of its own.
@@ -63,9 +63,9 @@ package final class Recorder: TapeReader {
     /// What may wait for the disk, in bytes of memory.
     package static let maximumWaitingBytes = 64 << 20
 
-    private let queue = Mutex(Queue())
+    private let queue = NIOLockedValueBox(Queue())
     private let pool = NIOThreadPool(numberOfThreads: 1)
-    private let file: Mutex<RecordingWriter>
+    private let file: NIOLockedValueBox<RecordingWriter>
     private let complain: @Sendable (String) -> Void
     /// The file's path.
     package let path: String
@@ -83,14 +83,14 @@ package final class Recorder: TapeReader {
     ) throws {
         self.path = path
         self.complain = complain
-        self.file = Mutex(
+        self.file = NIOLockedValueBox(
             try RecordingWriter(path: path, header: RecordingHeader(program: program, symbols: symbols, start: started))
         )
         self.pool.start()
     }
 
     package func read(_ batch: TapeBatch) {
-        let mustWake = self.queue.withLock { queue -> Bool in
+        let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
             // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
             var storage = batch.frames.first?.bytes.storageCapacity ?? 0
@@ -124,7 +124,7 @@ package final class Recorder: TapeReader {
     package func statusChanged(_ status: FeedStatus) {}
 
     package func gapFound(_ gap: Gap) {
-        let mustWake = self.queue.withLock { queue -> Bool in
+        let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
             // A word of what is missing has its place even where frames have none.
             queue.bytes += gap.reason.utf8.count + Self.entryBytes
@@ -136,11 +136,11 @@ package final class Recorder: TapeReader {
     }
 
     /// Frames that are missing in the file so far. From any thread; waits for no disk.
-    package var dropped: UInt64 { self.queue.withLock { $0.dropped + $0.failed } }
+    package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
     /// Writes what is queued, syncs and closes the file; answers with what it holds.
     package func finish() async -> Report {
-        self.queue.withLock { queue in
+        self.queue.withLockedValue { queue in
             queue.isFinished = true
             queue.tellLeftOut()
         }
@@ -155,12 +155,12 @@ package final class Recorder: TapeReader {
 
     private func close() -> Report {
         self.drain()
-        return self.file.withLock { file in
+        return self.file.withLockedValue { file in
             file.close()
             return Report(
                 frames: file.frames,
                 bytes: file.bytes,
-                dropped: file.failed + self.queue.withLock { $0.dropped }
+                dropped: file.failed + self.queue.withLockedValue { $0.dropped }
             )
         }
     }
@@ -174,7 +174,7 @@ package final class Recorder: TapeReader {
 
     private func drain() {
         while true {
-            let entries = self.queue.withLock { queue -> [Entry] in
+            let entries = self.queue.withLockedValue { queue -> [Entry] in
                 let entries = queue.entries
                 queue.entries = []
                 queue.bytes = 0
@@ -182,7 +182,7 @@ package final class Recorder: TapeReader {
                 return entries
             }
             if entries.isEmpty { return }
-            self.file.withLock { file in
+            self.file.withLockedValue { file in
                 for entry in entries {
                     switch entry {
                     case .frame(let bytes, let received, let next, let epoch):
@@ -193,7 +193,7 @@ package final class Recorder: TapeReader {
                 }
                 file.flush()
                 let failed = file.failed
-                self.queue.withLock { $0.failed = failed }
+                self.queue.withLockedValue { $0.failed = failed }
                 if let problem = file.takeProblem() {
                     self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")
                 }

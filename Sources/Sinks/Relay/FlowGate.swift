@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 import Wire
 
 /// The decision when a feed that can wait is asked to, and when it may go on: it waits as long as the outbox is high or
@@ -11,7 +11,7 @@ final class FlowGate: Sendable {
     }
 
     private let control: any FlowControl
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     init(_ control: any FlowControl) { self.control = control }
 
@@ -30,7 +30,7 @@ final class FlowGate: Sendable {
 
     /// The control is called under the lock, so that the two loops' calls come in the order of their decisions.
     private func change(_ change: (inout State) -> Void) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             change(&state)
             let mustPause = state.isOutboxHigh || state.slowClients > 0
             guard mustPause != state.isPaused else { return }

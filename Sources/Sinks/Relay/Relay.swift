@@ -3,7 +3,7 @@ package import Market
 package import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
+import NIOConcurrencyHelpers
 package import Wire
 
 /// The local relay: Finnhub's own protocol at `/`, debounced prices at `/v1/stream`, and a little HTTP, on one port.
@@ -31,7 +31,7 @@ package final class Relay: TapeReader, Sendable {
     private let instruments: Instruments
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
-    private let life = Mutex(Life.new)
+    private let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
     ///   - eventLoop: where the relay lives; another one than the feed's, so that neither waits for the other.
@@ -109,7 +109,7 @@ package final class Relay: TapeReader, Sendable {
 
     /// Where it listens, while it runs.
     package var address: SocketAddress? {
-        self.life.withLock { if case .running(let channel) = $0 { channel.localAddress } else { nil } }
+        self.life.withLockedValue { if case .running(let channel) = $0 { channel.localAddress } else { nil } }
     }
 
     /// Waits until any client has subscribed for the first time; `false` when none will (the relay has stopped, or the
@@ -123,7 +123,7 @@ package final class Relay: TapeReader, Sendable {
     /// - Throws: ``RelayError``, with a line that says what to change.
     package func start() async throws -> SocketAddress {
         let address = try LoopbackAddress.resolve(host: self.settings.host, port: self.settings.port)
-        try self.life.withLock { life in
+        try self.life.withLockedValue { life in
             guard case .new = life else { throw RelayError.alreadyStarted }
             life = .starting
         }
@@ -131,7 +131,7 @@ package final class Relay: TapeReader, Sendable {
             return try await self.listen(at: address)
         } catch {
             // Who waits for an address may ask again; a stop meanwhile stays one.
-            self.life.withLock { if case .starting = $0 { $0 = .new } }
+            self.life.withLockedValue { if case .starting = $0 { $0 = .new } }
             throw self.relayError(for: error)
         }
     }
@@ -146,7 +146,7 @@ package final class Relay: TapeReader, Sendable {
             listener: listener,
             logger: self.logger
         )
-        let isRunning = self.life.withLock { life in
+        let isRunning = self.life.withLockedValue { life in
             guard case .starting = life else { return false }
             life = .running(channel)
             return true
@@ -200,7 +200,7 @@ package final class Relay: TapeReader, Sendable {
     package func finish() async { await self.end(within: Self.finishLimit, reason: "the replay is over") }
 
     private func end(within limit: TimeAmount, reason: String) async {
-        let before = self.life.withLock { life in
+        let before = self.life.withLockedValue { life in
             let before = life
             life = .stopped
             return before
@@ -218,7 +218,7 @@ package final class Relay: TapeReader, Sendable {
 extension Relay: Service {
     /// Runs until the service group shuts down: starts if that has not been done, and stops at the end.
     package func run() async throws {
-        let isNew = self.life.withLock { if case .new = $0 { true } else { false } }
+        let isNew = self.life.withLockedValue { if case .new = $0 { true } else { false } }
         if isNew { _ = try await self.start() }
         // Throws when the task is cancelled, which ends the relay as well.
         try? await gracefulShutdown()

@@ -1,6 +1,6 @@
 import Market
 import NIOCore
-import Synchronization
+import NIOConcurrencyHelpers
 import Wire
 
 /// The door from the ingest loop to the relay's loop: in order, bounded, honest about overflow, and waking its reader at
@@ -26,7 +26,7 @@ final class RelayOutbox: Sendable {
     let highMark: Int
     /// Above this many bytes trades are left out, and counted.
     let limit: Int
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     init(highMark: Int, limit: Int) {
         self.highMark = highMark
@@ -34,14 +34,14 @@ final class RelayOutbox: Sendable {
     }
 
     /// Whether more waits than the high mark allows.
-    var isHigh: Bool { self.state.withLock { $0.cost > self.highMark } }
+    var isHigh: Bool { self.state.withLockedValue { $0.cost > self.highMark } }
 
     /// The bytes that the waiting events hold, about.
-    var waitingBytes: Int { self.state.withLock { $0.cost } }
+    var waitingBytes: Int { self.state.withLockedValue { $0.cost } }
 
     func offer(_ event: RelayEvent) -> Offered {
         let cost = Self.cost(of: event)
-        return self.state.withLock { state in
+        return self.state.withLockedValue { state in
             var offered = Offered()
             if case .batch(let batch) = event, !self.hasRoom(cost, in: state) {
                 Self.leaveOut(batch, in: &state)
@@ -58,7 +58,7 @@ final class RelayOutbox: Sendable {
 
     /// Empties the box; the reader is woken again by the next offer.
     func take() -> [RelayEvent] {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             let events = state.events
             state.events = []
             state.cost = 0

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Synchronization
+import NIOConcurrencyHelpers
 
 /// The newest session of each peer of one client context, for the next connection to resume.
 ///
@@ -15,7 +15,7 @@ final class TLSSessionCache: Sendable {
         var order: [TLSPeerName] = []
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     /// Keeps a copy of a session as the peer's newest.
     ///
@@ -23,7 +23,7 @@ final class TLSSessionCache: Sendable {
     func store(_ session: OpaquePointer, for peer: TLSPeerName, until: Int64) {
         guard SSL_SESSION_is_resumable(session) == 1, let copy = SSL_SESSION_dup(session) else { return }
         let stored = StoredSession(owning: copy, until: until)
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             state.order.removeAll { $0 == peer }
             state.order.append(peer)
             state.sessions[peer] = stored
@@ -38,7 +38,7 @@ final class TLSSessionCache: Sendable {
     /// A TLS 1.3 session is given once, so that two connections cannot be linked by it (RFC 8446, C.4); one of TLS 1.2
     /// may serve many times, because its server sends a new one only now and then.
     func resume(_ ssl: OpaquePointer, for peer: TLSPeerName) -> Int64? {
-        let session = self.state.withLock { state -> StoredSession? in
+        let session = self.state.withLockedValue { state -> StoredSession? in
             guard let stored = state.sessions[peer] else { return nil }
             if stored.isUsable, !stored.isForOneUse { return stored.copy() }
             state.sessions[peer] = nil
@@ -56,7 +56,7 @@ final class TLSSessionCache: Sendable {
 
     /// Forgets the peer's session: after a failure it might be the cause of the next one too.
     func remove(_ peer: TLSPeerName) {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             state.sessions[peer] = nil
             state.order.removeAll { $0 == peer }
         }

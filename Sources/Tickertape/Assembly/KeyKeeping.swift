@@ -1,6 +1,6 @@
 import Feeds
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The lock and the memory of a live feed's key, where the settings and the system have a place for them.
 struct KeyKeeping {
@@ -42,13 +42,13 @@ struct KeyKeeping {
 
 /// Where warnings go: to standard error, and later to the log, which never gets into the picture.
 final class ProgramWarnings: Sendable {
-    private let logger = Mutex<Logger?>(nil)
+    private let logger = NIOLockedValueBox<Logger?>(nil)
 
     /// From now on there is a picture.
-    func go(to logger: Logger) { self.logger.withLock { $0 = logger } }
+    func go(to logger: Logger) { self.logger.withLockedValue { $0 = logger } }
 
     func tell(_ text: String) {
-        if let logger = self.logger.withLock({ $0 }) {
+        if let logger = self.logger.withLockedValue({ $0 }) {
             logger.warning("A warning", metadata: ["text": "\(text)"])
         } else {
             Console.complain("warning: \(text)")

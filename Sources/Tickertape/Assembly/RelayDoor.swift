@@ -1,6 +1,6 @@
 import Feeds
 import Sinks
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The relay of a live program, which listens as soon as its address is free for it.
 ///
@@ -17,9 +17,9 @@ final class RelayDoor: Sendable {
     /// Where it is to listen; port 0 takes any.
     let listen: Endpoint
     private let lock: KeyLock?
-    private let opened = Mutex<Endpoint?>(nil)
+    private let opened = NIOLockedValueBox<Endpoint?>(nil)
     /// Tells the person where the relay is; nobody where there is a picture.
-    private let tell = Mutex<@Sendable (String) -> Void>({ _ in })
+    private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
     init(relay: Relay, listen: Endpoint, lock: KeyLock?) {
         self.relay = relay
@@ -28,7 +28,7 @@ final class RelayDoor: Sendable {
     }
 
     /// Where it listens, or will.
-    var endpoint: Endpoint { self.opened.withLock { $0 } ?? self.listen }
+    var endpoint: Endpoint { self.opened.withLockedValue { $0 } ?? self.listen }
 
     /// Listens at once, unless another program holds the key.
     ///
@@ -44,8 +44,8 @@ final class RelayDoor: Sendable {
 
     /// Says where the relay is, now or when it listens.
     func announce(_ tell: @escaping @Sendable (String) -> Void) {
-        self.tell.withLock { $0 = tell }
-        if let endpoint = self.opened.withLock({ $0 }) { tell(Self.words(for: endpoint)) }
+        self.tell.withLockedValue { $0 = tell }
+        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(Self.words(for: endpoint)) }
     }
 
     private static func words(for endpoint: Endpoint) -> String {
@@ -54,7 +54,7 @@ final class RelayDoor: Sendable {
 
     /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
     func openLater() async {
-        guard let lock, self.opened.withLock({ $0 == nil }) else { return }
+        guard let lock, self.opened.withLockedValue({ $0 == nil }) else { return }
         var told: String?
         var failures = 0
         while !Task.isCancelled {
@@ -62,18 +62,18 @@ final class RelayDoor: Sendable {
             case .others(let owner) where !self.mayListen(beside: owner):
                 if case .at(let address)? = owner?.relay, let pid = owner?.pid {
                     let words = "the relay on \(address) is that of another tickertape (pid \(pid))"
-                    if told != words { self.tell.withLock { $0 }(words) }
+                    if told != words { self.tell.withLockedValue { $0 }(words) }
                     told = words
                 }
             case .mine, .others:
                 do {
                     try await self.listenNow()
-                    self.announce(self.tell.withLock { $0 })
+                    self.announce(self.tell.withLockedValue { $0 })
                     return
                 } catch {
                     // The other program's relay, which is about to close, or somebody else's.
                     failures += 1
-                    if failures == Self.patience { self.tell.withLock { $0 }("warning: \(error)") }
+                    if failures == Self.patience { self.tell.withLockedValue { $0 }("warning: \(error)") }
                 }
             }
             try? await Task.sleep(for: Self.interval)
@@ -92,7 +92,7 @@ final class RelayDoor: Sendable {
     private func listenNow() async throws {
         let address = try await self.relay.start()
         let endpoint = Endpoint(host: self.listen.host, port: address.port ?? self.listen.port)
-        self.opened.withLock { $0 = endpoint }
+        self.opened.withLockedValue { $0 = endpoint }
         self.lock?.announce(.at(UpstreamAddress(isEncrypted: false, host: endpoint.host, port: endpoint.port)))
     }
 }

@@ -1,6 +1,6 @@
 import Market
 import NIOCore
-import Synchronization
+import NIOConcurrencyHelpers
 import Wire
 
 /// The count of a replay's trades and of the time they took, for the last line of it.
@@ -11,12 +11,12 @@ final class TradeTally: TapeReader {
         var last: NIODeadline?
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         let now = NIODeadline.now()
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             state.trades += UInt64(batch.trades.count)
             state.first = state.first ?? now
             state.last = now
@@ -29,7 +29,7 @@ final class TradeTally: TapeReader {
 
     /// `replayed 19904 trades in 650.1 s`.
     var report: String {
-        self.state.withLock { state in
+        self.state.withLockedValue { state in
             guard let first = state.first, let last = state.last else { return "replayed no trade" }
             let milliseconds = (last - first).nanoseconds / 1_000_000
             let fraction = "\(1_000 + milliseconds % 1_000)".dropFirst()

@@ -1,6 +1,6 @@
 import Configuration
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The config file: found, read within bounds, and parsed as YAML.
 struct SettingsFile {
@@ -59,7 +59,7 @@ struct SettingsFile {
         let keys = Keys()
         let options = YAMLSnapshot.ParsingOptions(
             secretsSpecifier: .dynamic { key, _ in
-                keys.list.withLock { $0.append(key) }
+                keys.list.withLockedValue { $0.append(key) }
                 return Setting.named(key)?.isSecret ?? true
             }
         )
@@ -70,7 +70,7 @@ struct SettingsFile {
         } catch {
             throw OperatorError("\(path):\(Self.oneLine("\(error)"))", status: .configuration)
         }
-        self.keys = keys.list.withLock { $0 }
+        self.keys = keys.list.withLockedValue { $0 }
     }
 
     /// Makes one line of the parser's message, and leaves out the text it points at, which may hold a key.
@@ -82,7 +82,7 @@ struct SettingsFile {
     }
 
     private final class Keys: Sendable {
-        let list = Mutex<[String]>([])
+        let list = NIOLockedValueBox<[String]>([])
     }
 }
 

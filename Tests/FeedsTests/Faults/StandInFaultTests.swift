@@ -3,7 +3,7 @@ import Logging
 import Market
 import NIOCore
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
 
@@ -71,12 +71,13 @@ struct StandInFaultTests {
 
     @Test("plays its recording to the end through duplicates, garbage and frames out of order, and loses none")
     func wholeRecording() async throws {
-        let told = Mutex<[String]>([])
+        let told = NIOLockedValueBox<[String]>([])
         let (standIn, folder) = try await self.serve(frames: 2_000) { settings in
             settings.faults = try FaultPlan(
                 parsing: ["duplicate=0.05", "reorder=0.05", "garbage=0.02", "drop=upgrade@1", "error=hello@2"]
             )
-            settings.faultHappened = { connection, fault in told.withLock { $0.append("\(connection) \(fault)") } }
+            settings.faultHappened = { connection, fault in told.withLockedValue { $0.append("\(connection) \(fault)") }
+            }
         }
         let (_, log, outcome) = try await self.feed(on: standIn)
         try await outcome.value
@@ -84,7 +85,7 @@ struct StandInFaultTests {
         #expect(lines.count >= 2_000)
         #expect(Set(lines) == Set((0..<2_000).map { "A \(1_000 + $0) 1" }))
         #expect(log.contents.words.last == "ended")
-        #expect(told.withLock { $0 } == ["1 drop=upgrade", #"2 {"msg":"hello","type":"error"}"#])
+        #expect(told.withLockedValue { $0 } == ["1 drop=upgrade", #"2 {"msg":"hello","type":"error"}"#])
         await standIn.stop()
         folder.remove()
     }

@@ -2,7 +2,7 @@ import Logging
 import Market
 import NIOCore
 import NIOEmbedded
-import Synchronization
+import NIOConcurrencyHelpers
 import TickertapeTesting
 import WebSocket
 
@@ -24,7 +24,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
     static let epoch: Int64 = 1_800_000_000_000_000_000
 
     private final class Clock: Sendable {
-        let ahead = Mutex<Int64>(0)
+        let ahead = NIOLockedValueBox<Int64>(0)
     }
 
     /// One connection, as the service sees it.
@@ -80,7 +80,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
             settings: settings,
             writer: TapeWriter(epoch: 7, readers: [self.log]),
             loop: self.loop,
-            wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLock { $0 } },
+            wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         let service = Way(path: nil)
@@ -144,7 +144,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
     func advance(milliseconds: Int64) { self.loop.advanceTime(by: .milliseconds(milliseconds)) }
 
     /// Lets this machine sleep: the wall clock goes on, the other one does not.
-    func sleep(seconds: Int64) { self.ahead.ahead.withLock { $0 += seconds * 1_000_000_000 } }
+    func sleep(seconds: Int64) { self.ahead.ahead.withLockedValue { $0 += seconds * 1_000_000_000 } }
 
     /// A trade frame; `number` is its size and milliseconds.
     static func trade(_ symbol: String, _ numbers: Int...) -> String {
@@ -155,9 +155,9 @@ final class FeedBench: Connecting, @unchecked Sendable {
 
 /// A key whose owner the test decides.
 final class DecidedOwnership: KeyOwnership {
-    private let state: Mutex<KeyClaim>
-    init(_ claim: KeyClaim) { self.state = Mutex(claim) }
-    func claim() -> KeyClaim { self.state.withLock { $0 } }
-    func change(_ claim: KeyClaim) { self.state.withLock { $0 = claim } }
+    private let state: NIOLockedValueBox<KeyClaim>
+    init(_ claim: KeyClaim) { self.state = NIOLockedValueBox(claim) }
+    func claim() -> KeyClaim { self.state.withLockedValue { $0 } }
+    func change(_ claim: KeyClaim) { self.state.withLockedValue { $0 = claim } }
     func release() {}
 }

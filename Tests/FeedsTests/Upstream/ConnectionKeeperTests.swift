@@ -3,7 +3,7 @@ import Logging
 import Market
 import NIOCore
 import NIOEmbedded
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 /// What becomes of an attempt.
@@ -158,20 +158,20 @@ private final class World: Connecting, @unchecked Sendable {
 
 /// A ledger in memory.
 private final class Notebook: AttemptLedger {
-    private let state = Mutex<LadderMemory?>(nil)
-    func load() -> LadderMemory? { self.state.withLock { $0 } }
-    func save(_ memory: LadderMemory) { self.state.withLock { $0 = memory } }
-    func clear() { self.state.withLock { $0 = nil } }
+    private let state = NIOLockedValueBox<LadderMemory?>(nil)
+    func load() -> LadderMemory? { self.state.withLockedValue { $0 } }
+    func save(_ memory: LadderMemory) { self.state.withLockedValue { $0 = memory } }
+    func clear() { self.state.withLockedValue { $0 = nil } }
 }
 
 /// A key whose owner the test decides.
 private final class FakeOwnership: KeyOwnership {
-    private let state: Mutex<(claim: KeyClaim, isReleased: Bool)>
-    init(_ claim: KeyClaim) { self.state = Mutex((claim, false)) }
-    func claim() -> KeyClaim { self.state.withLock { $0.claim } }
-    func change(_ claim: KeyClaim) { self.state.withLock { $0.claim = claim } }
-    func release() { self.state.withLock { $0.isReleased = true } }
-    var isReleased: Bool { self.state.withLock { $0.isReleased } }
+    private let state: NIOLockedValueBox<(claim: KeyClaim, isReleased: Bool)>
+    init(_ claim: KeyClaim) { self.state = NIOLockedValueBox((claim, false)) }
+    func claim() -> KeyClaim { self.state.withLockedValue { $0.claim } }
+    func change(_ claim: KeyClaim) { self.state.withLockedValue { $0.claim = claim } }
+    func release() { self.state.withLockedValue { $0.isReleased = true } }
+    var isReleased: Bool { self.state.withLockedValue { $0.isReleased } }
 }
 
 @Suite("The keeper of a connection")

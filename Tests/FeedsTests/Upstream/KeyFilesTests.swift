@@ -1,14 +1,14 @@
 import Feeds
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
 
 /// What was warned of.
 private final class Warnings: Sendable {
-    private let state = Mutex<[String]>([])
-    var texts: [String] { self.state.withLock { $0 } }
-    var take: @Sendable (String) -> Void { { text in self.state.withLock { $0.append(text) } } }
+    private let state = NIOLockedValueBox<[String]>([])
+    var texts: [String] { self.state.withLockedValue { $0 } }
+    var take: @Sendable (String) -> Void { { text in self.state.withLockedValue { $0.append(text) } } }
 }
 
 private func identity(_ key: String = "a key that is long enough", host: String = "ws.finnhub.io") -> KeyIdentity {

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A server that takes bytes and answers with bytes: whatever a test wants to say in the place of a service or a proxy.
 final class RawServer: Sendable {
@@ -53,11 +53,11 @@ final class RawServer: Sendable {
 
 /// A list that several threads add to.
 private final class HeadList: Sendable {
-    private let texts = Mutex<[String]>([])
+    private let texts = NIOLockedValueBox<[String]>([])
 
-    var all: [String] { self.texts.withLock { $0 } }
+    var all: [String] { self.texts.withLockedValue { $0 } }
 
-    func add(_ text: String) { self.texts.withLock { $0.append(text) } }
+    func add(_ text: String) { self.texts.withLockedValue { $0.append(text) } }
 }
 
 private final class RawHandler: ChannelInboundHandler {

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-import Synchronization
+import NIOConcurrencyHelpers
 import WebSocket
 
 /// The rules for the opening handshake of a client, whatever its server answers.
@@ -53,9 +53,9 @@ enum UpgradeFuzz {
     /// Answers an upgrade request with the pieces, and tells what the client made of them.
     private static func answer(_ pieces: [[UInt8]]) throws(FuzzFinding) -> String {
         let channel = EmbeddedChannel()
-        let outcomes = Mutex<[String]>([])
-        let upgrades = Mutex(0)
-        let frames = Mutex<[String]>([])
+        let outcomes = NIOLockedValueBox<[String]>([])
+        let upgrades = NIOLockedValueBox(0)
+        let frames = NIOLockedValueBox<[String]>([])
         do {
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             var request = WebSocketClientRequest(host: "ws.finnhub.io", target: "/?token=secret")
@@ -65,9 +65,9 @@ enum UpgradeFuzz {
             channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client), nonce: (1, 2)) {
                 channel,
                 _ in
-                upgrades.withLock { $0 += 1 }
+                upgrades.withLockedValue { $0 += 1 }
                 try channel.pipeline.syncOperations.addHandler(
-                    FrameWitness { text in frames.withLock { $0.append(text) } }
+                    FrameWitness { text in frames.withLockedValue { $0.append(text) } }
                 )
             }.whenComplete { result in
                 let words =
@@ -75,7 +75,7 @@ enum UpgradeFuzz {
                     case .success: "open"
                     case .failure(let error): "\(error)"
                     }
-                outcomes.withLock { $0.append(words) }
+                outcomes.withLockedValue { $0.append(words) }
             }
             let accept = try Self.accept(for: try channel.readOutbound(as: ByteBuffer.self))
             for piece in Self.replacing(pieces, accept) where channel.isActive {
@@ -83,15 +83,15 @@ enum UpgradeFuzz {
             }
             // A body that never ends is not waited for longer than the limit says.
             channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-            let outcome = outcomes.withLock { $0 }
-            let count = upgrades.withLock { $0 }
+            let outcome = outcomes.withLockedValue { $0 }
+            let count = upgrades.withLockedValue { $0 }
             try FuzzFinding.require(outcome.count == 1, "\(outcome.count) outcomes after the limit")
             try FuzzFinding.require(count == (outcome == ["open"] ? 1 : 0), "\(count) upgrades for \(outcome)")
             try FuzzFinding.require(outcome == ["open"] || !channel.isActive, "open after \(outcome)")
             try FuzzFinding.require(!outcome[0].contains("secret"), "the request's target is told: \(outcome)")
             try FuzzFinding.require(outcome[0].utf8.count < 16 << 10, "an outcome of \(outcome[0].utf8.count) bytes")
             _ = try channel.finish(acceptAlreadyClosed: true)
-            return "\(outcome[0]) \(frames.withLock { $0 })"
+            return "\(outcome[0]) \(frames.withLockedValue { $0 })"
         } catch {
             throw (error as? FuzzFinding) ?? FuzzFinding("\(error) was thrown")
         }

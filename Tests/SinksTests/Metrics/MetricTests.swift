@@ -3,7 +3,7 @@ import Logging
 import Market
 import NIOCore
 import NIOEmbedded
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 import Wire
 
@@ -313,13 +313,13 @@ final class LogLines: Sendable {
 
         func log(event: LogEvent) {
             let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-            self.lines.values.withLock { $0.append("\(event.level) \(event.message)\(facts.joined())") }
+            self.lines.values.withLockedValue { $0.append("\(event.level) \(event.message)\(facts.joined())") }
         }
     }
 
-    private let values = Mutex<[String]>([])
+    private let values = NIOLockedValueBox<[String]>([])
 
-    var all: [String] { self.values.withLock { $0 } }
+    var all: [String] { self.values.withLockedValue { $0 } }
 
     var handler: any LogHandler { Handler(lines: self) }
 }

@@ -2,7 +2,7 @@ import Logging
 import Market
 import NIOCore
 import NIOPosix
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 import Wire
 
@@ -13,7 +13,7 @@ final class RelayFixture: Sendable {
     let relay: Relay
     let address: SocketAddress
     let calls: Calls
-    private let feed = Mutex(HandFeed())
+    private let feed = NIOLockedValueBox(HandFeed())
 
     private init(relay: Relay, address: SocketAddress, calls: Calls) {
         self.relay = relay
@@ -60,7 +60,7 @@ final class RelayFixture: Sendable {
     func feed(_ frames: String...) { self.feed(frames) }
 
     func feed(_ frames: [String], received: Int64 = 1_723_161_255_342_123_456) {
-        self.relay.read(self.feed.withLock { $0.batch(frames, received: received) })
+        self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
     }
 
     /// A client of Finnhub's protocol that has subscribed.
@@ -89,9 +89,9 @@ final class RelayFixture: Sendable {
 
 /// What a callback was called with.
 final class Calls: Sendable {
-    private let values = Mutex<[String]>([])
-    var all: [String] { self.values.withLock { $0 } }
-    func add(_ value: String) { self.values.withLock { $0.append(value) } }
+    private let values = NIOLockedValueBox<[String]>([])
+    var all: [String] { self.values.withLockedValue { $0 } }
+    func add(_ value: String) { self.values.withLockedValue { $0.append(value) } }
 }
 
 /// The frames of one feed as batches, numbered.

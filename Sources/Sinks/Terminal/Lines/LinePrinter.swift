@@ -1,6 +1,6 @@
 import Glibc
 package import Market
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The output without a screen: one line a price, written by a thread of its own.
 ///
@@ -21,7 +21,7 @@ package final class LinePrinter: Sendable {
         var sleeps = false
     }
 
-    let mailbox: Mutex<Mailbox>
+    let mailbox: NIOLockedValueBox<Mailbox>
     let wake: WakeSignal
     let output: PatientOutput
     let errors: PatientOutput
@@ -48,7 +48,7 @@ package final class LinePrinter: Sendable {
         self.output = PatientOutput(output)
         self.errors = PatientOutput(errors)
         self.format = LineFormat(isJSON: isJSON, status: status)
-        self.mailbox = Mutex(Mailbox(queue: LineQueue(capacity: capacity)))
+        self.mailbox = NIOLockedValueBox(Mailbox(queue: LineQueue(capacity: capacity)))
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -71,7 +71,7 @@ package final class LinePrinter: Sendable {
 
     /// Ends ``run()`` within a second, with all that was printed before written if the reader takes it.
     package func stop() {
-        self.mailbox.withLock { $0.isStopping = true }
+        self.mailbox.withLockedValue { $0.isStopping = true }
         self.wake.ring()
     }
 
@@ -90,7 +90,7 @@ package final class LinePrinter: Sendable {
     }
 
     private func append(_ item: LineItem) {
-        let mustWake = self.mailbox.withLock { mailbox in
+        let mustWake = self.mailbox.withLockedValue { mailbox in
             mailbox.queue.append(item)
             defer { mailbox.sleeps = false }
             return mailbox.sleeps
@@ -143,12 +143,12 @@ private struct LineLoop {
     }
 
     private var hasMore: Bool {
-        !self.items.isEmpty || self.printer.mailbox.withLock { !$0.queue.isEmpty }
+        !self.items.isEmpty || self.printer.mailbox.withLockedValue { !$0.queue.isEmpty }
     }
 
     /// Turns waiting items into one piece of whole lines; tells whether the end has been asked for.
     private mutating func fill() -> Bool {
-        let isStopping = self.printer.mailbox.withLock { mailbox -> Bool in
+        let isStopping = self.printer.mailbox.withLockedValue { mailbox -> Bool in
             if self.items.isEmpty, self.pending.isEmpty {
                 let (items, dropped) = mailbox.queue.take()
                 self.items = items[...]
@@ -207,7 +207,7 @@ private struct LineLoop {
     }
 
     private mutating func listen(atMost wait: Int64?) {
-        let isCalled = self.printer.mailbox.withLock { mailbox in
+        let isCalled = self.printer.mailbox.withLockedValue { mailbox in
             let canTake = self.pending.isEmpty && self.items.isEmpty
             mailbox.sleeps = canTake && mailbox.queue.isEmpty
             return canTake && !mailbox.queue.isEmpty || mailbox.isStopping && self.stopAt == nil
@@ -226,7 +226,7 @@ private struct LineLoop {
             )
         }
         DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
-        self.printer.mailbox.withLock { $0.sleeps = false }
+        self.printer.mailbox.withLockedValue { $0.sleeps = false }
         if descriptors[0].revents != 0 { self.printer.wake.hush() }
         // Also heard while there is nothing to write: `tickertape | head -1` ends with its reader.
         self.isClosed = Int32(descriptors[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0

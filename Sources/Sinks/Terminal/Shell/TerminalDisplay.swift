@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The live screen on a terminal, drawn by a thread of its own.
 ///
@@ -29,7 +29,7 @@ package final class TerminalDisplay: Sendable {
         var sleeps = false
     }
 
-    let mailbox = Mutex(Mailbox())
+    let mailbox = NIOLockedValueBox(Mailbox())
     let wake: WakeSignal
     let device: TerminalDevice
     let settings: DisplaySettings
@@ -52,7 +52,7 @@ package final class TerminalDisplay: Sendable {
 
     /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.
     package func publish(_ state: DisplayState) {
-        let mustWake = self.mailbox.withLock { mailbox in
+        let mustWake = self.mailbox.withLockedValue { mailbox in
             mailbox.newest = state
             defer { mailbox.sleeps = false }
             return mailbox.sleeps
@@ -62,7 +62,7 @@ package final class TerminalDisplay: Sendable {
 
     /// Ends ``run()`` within a second, the terminal restored. From any thread, any number of times, also before `run`.
     package func stop() {
-        self.mailbox.withLock { $0.isStopping = true }
+        self.mailbox.withLockedValue { $0.isStopping = true }
         self.wake.ring()
     }
 

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The drawing thread: waits for news, keys, signals and the clock, and obeys ``FramePacer``.
 struct TerminalLoop {
@@ -53,7 +53,7 @@ struct TerminalLoop {
         }
         if events.contains(.resized) { self.pacer.contentChanged() }
 
-        let (news, isStopping) = self.display.mailbox.withLock { mailbox in
+        let (news, isStopping) = self.display.mailbox.withLockedValue { mailbox in
             defer { mailbox.newest = nil }
             return (mailbox.newest, mailbox.isStopping)
         }
@@ -133,7 +133,7 @@ struct TerminalLoop {
         // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
         // been no state at all, dirty as the screen then is.
         let needsBell = self.isInside && self.pending.isEmpty && (!self.pacer.isDirty || self.state == nil)
-        let isCalled = self.display.mailbox.withLock { mailbox in
+        let isCalled = self.display.mailbox.withLockedValue { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
             return mailbox.isStopping || (needsBell && mailbox.newest != nil)
         }
@@ -144,7 +144,7 @@ struct TerminalLoop {
             pollfd(fd: self.display.device.descriptor, events: events, revents: 0),
         ]
         DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
-        self.display.mailbox.withLock { $0.sleeps = false }
+        self.display.mailbox.withLockedValue { $0.sleeps = false }
         if descriptors[0].revents != 0 { self.display.wake.hush() }
         let heard = Int32(descriptors[1].revents)
         if heard & POLLIN != 0 { return self.takeKeys() }
