@@ -22,8 +22,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var router: RelayRouter
         /// Takes a place for a WebSocket client, or says why there is none.
         var admit: () -> HTTPRefusal?
-        /// Makes the handler of a new WebSocket client.
-        var makeClient: (RelayEndpoint) -> RelayClient
+        /// Makes the handler of a new WebSocket client, or says why the request does not get one.
+        var makeClient: (RelayEndpoint, HTTPRequestHead) throws(HTTPRefusal) -> RelayClient
     }
 
     private enum State {
@@ -210,8 +210,14 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         if let refusal = self.host.admit() { return self.refuse(refusal, context: context) }
 
-        let client = self.host.makeClient(endpoint)
+        let client: RelayClient
+        do throws(HTTPRefusal) {
+            client = try self.host.makeClient(endpoint, head)
+        } catch {
+            return self.refuse(error, context: context)
+        }
         var headers = accepted.responseHeaders
+        if let subprotocol = client.subprotocol { headers.add(name: "Sec-WebSocket-Protocol", value: subprotocol) }
         client.agreement = client.webSocketSettings.compression.flatMap {
             accepted.agreeOnCompression($0, adding: &headers)
         }

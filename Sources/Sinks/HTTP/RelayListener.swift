@@ -74,7 +74,7 @@ struct RelayListener {
             gate: RequestGate(boundAddress: address, allowedOrigins: self.hub.settings.allowedOrigins),
             router: self.router,
             admit: { self.refusal() },
-            makeClient: { self.hub.makeClient($0) }
+            makeClient: { endpoint, head throws(HTTPRefusal) in try self.hub.makeClient(endpoint, for: head) }
         )
     }
 

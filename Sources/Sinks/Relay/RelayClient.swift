@@ -19,6 +19,8 @@ class RelayClient: ChannelInboundHandler {
     private let marks: Marks
     /// How messages to this client are compressed, if it has asked for that; set before the client joins a pipeline.
     var agreement: DeflateAgreement?
+    /// The subprotocol that was agreed on; set before the client joins a pipeline.
+    var subprotocol: String?
     private var context: ChannelHandlerContext?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false

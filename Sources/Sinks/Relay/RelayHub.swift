@@ -2,6 +2,7 @@ import CoreMetrics
 import Logging
 import Market
 import NIOCore
+import NIOHTTP1
 import WebSocket
 import Wire
 
@@ -94,7 +95,8 @@ final class RelayHub {
 
     var clientCount: Int { self.tradesClients.count + self.streamClients.count }
 
-    func makeClient(_ endpoint: RelayEndpoint) -> RelayClient {
+    /// Makes the client that a request asks for.
+    func makeClient(_ endpoint: RelayEndpoint, for head: HTTPRequestHead) throws(HTTPRefusal) -> RelayClient {
         switch endpoint {
         case .trades: TradesClient(hub: self)
         case .stream: StreamClient(hub: self)
