@@ -55,7 +55,7 @@ final class StreamClient: RelayClient {
             webSocket.closeTimeout = settings.stallTimeout
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
-        self.highMark = min(settings.maximumWaitingBytes, 64 << 10)
+        self.highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         // An eighth of the room is for what must not be missed.
         self.backlog = Backlog(
             limit: settings.maximumWaitingBytes / 8 * 7,

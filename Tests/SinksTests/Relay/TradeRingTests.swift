@@ -96,7 +96,7 @@ struct TradeRingTests {
     @Test("what is older than its time is forgotten, whether trades come or not")
     func ages() {
         let second: Int64 = 1_000_000_000
-        var ring = TradeRing(capacity: 100, span: 10 * second)
+        var ring = TradeRing(capacity: 100, span: 10 * second, epoch: 7)
         var table = SymbolTable()
         for number in 1...30 as ClosedRange<Int64> {
             var batch = self.batch("a", first: UInt64(number), symbols: table)
