@@ -13,7 +13,10 @@ extension RelayHub {
 
     /// Tells the upstream what it need not send any more.
     func sendReleases() {
-        for symbol in self.ledger.takeReleases() { self.release(symbol) }
+        for symbol in self.ledger.takeReleases() {
+            self.release(symbol)
+            self.freeRow(of: symbol)
+        }
     }
 
     /// One timer for all symbols, at the earliest end of a grace. Where that symbol is wanted again, it looks anew.

@@ -51,6 +51,9 @@ struct SymbolLedger {
     /// When ``timePassed(now:)`` wants to be called.
     var deadline: NIODeadline? { self.grace.deadline }
 
+    /// Whether the feed has the symbol or anybody wants it.
+    func holds(_ symbol: String) -> Bool { self.own.contains(symbol) || self.readers[symbol] != nil }
+
     /// Notes that the upstream does not send the symbol: its place is free, though it is still wished for.
     mutating func refused(_ symbol: String) {
         if self.grace.remove(symbol) { return self.release(symbol) }  // there is nothing to come back for
