@@ -11,6 +11,8 @@ struct Audience<Member: AnyObject> {
         var members: [Member]
         /// Whole WebSocket frames.
         var bytes: ByteBuffer
+        /// How many of these there are.
+        var messages: Int
         /// The trades in them.
         var trades: UInt64
     }
@@ -60,19 +62,26 @@ struct Audience<Member: AnyObject> {
         guard !self.groups.isEmpty, let newest = batches.last else { return [] }
         self.learn(newest)
         let present = TradeCourier.symbols(in: batches)
-        var encoded: [SymbolSet: (bytes: ByteBuffer, trades: UInt64)] = [:]
+        var encoded: [SymbolSet: (bytes: ByteBuffer, messages: Int, trades: UInt64)] = [:]
         var parcels: [Parcel] = []
         for group in self.groups.values {
             let wanted = group.wanted.intersection(present)
             guard !wanted.isEmpty else { continue }
-            let content: (bytes: ByteBuffer, trades: UInt64)
+            let content: (bytes: ByteBuffer, messages: Int, trades: UInt64)
             if let known = encoded[wanted] {
                 content = known
             } else {
                 content = TradeCourier.encode(batches, wanted: wanted, isAll: wanted == present)
                 encoded[wanted] = content
             }
-            parcels.append(Parcel(members: group.members, bytes: content.bytes, trades: content.trades))
+            parcels.append(
+                Parcel(
+                    members: group.members,
+                    bytes: content.bytes,
+                    messages: content.messages,
+                    trades: content.trades
+                )
+            )
         }
         return parcels
     }

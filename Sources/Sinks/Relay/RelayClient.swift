@@ -22,6 +22,8 @@ class RelayClient: ChannelInboundHandler {
     /// The subprotocol that was agreed on; set before the client joins a pipeline.
     var subprotocol: String?
     private var context: ChannelHandlerContext?
+    /// The WebSocket below; there while the client is in a pipeline.
+    private var webSocket: WebSocketHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
@@ -41,6 +43,8 @@ class RelayClient: ChannelInboundHandler {
     func received(_ text: ByteBuffer) {}
     /// The channel has become writable or unwritable.
     func writabilityChanged() {}
+    /// Some of what was written could not leave at once.
+    func leftWaiting() {}
     /// The WebSocket is closing or gone; nothing more can be written.
     func closed() {}
 
@@ -50,25 +54,38 @@ class RelayClient: ChannelInboundHandler {
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// The bytes that wait in this program.
-    var waitingBytes: Int {
-        guard let options = self.context?.channel.syncOptions else { return 0 }
-        return (try? options.getOption(.bufferedWritableBytes)) ?? 0
+    var waitingBytes: Int { self.webSocket?.waitingBytes ?? 0 }
+
+    /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
+    func compressed(_ plain: ByteBuffer) -> ByteBuffer {
+        self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
     }
 
     /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
-    func send(framed plain: ByteBuffer) {
-        guard self.isOpen, let context = self.context else { return }
-        let bytes = self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
-        context.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
+    func send(framed plain: ByteBuffer) { self.send(asIs: self.compressed(plain)) }
+
+    /// Writes bytes that are whole frames as this client gets them; they leave with the hub's next flush.
+    func send(asIs bytes: ByteBuffer) {
+        guard self.isOpen, let webSocket = self.webSocket else { return }
+        webSocket.writeFramed(bytes)
         if !self.mustFlush {
             self.mustFlush = true
             self.hub.mustFlush(self)
         }
     }
 
+    /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for who knows that no
+    /// more will come in this turn.
+    func sendNow(asIs bytes: ByteBuffer) {
+        guard self.isOpen, let webSocket = self.webSocket else { return }
+        webSocket.writeFramed(bytes)
+        // With the hub's next flush, nothing is left to do for one that was to be flushed.
+        if webSocket.flushFramed() { self.leftWaiting() }
+    }
+
     func flush() {
         self.mustFlush = false
-        self.context?.flush()
+        if let webSocket = self.webSocket, webSocket.flushFramed() { self.leftWaiting() }
     }
 
     /// Starts the closing handshake, behind all that was written.
@@ -87,6 +104,8 @@ class RelayClient: ChannelInboundHandler {
             .writeBufferWaterMark,
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
+        self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        if let transport = SocketTransport(context.pipeline) { self.webSocket?.sendDirectly(through: transport) }
         self.isOpen = true
         self.hub.joined(self)
         self.opened()
@@ -97,6 +116,7 @@ class RelayClient: ChannelInboundHandler {
         self.end()
         self.hub.left(self)
         self.context = nil
+        self.webSocket = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -31,6 +31,8 @@ final class RelayHub {
     /// The status as a frame of `/v1/stream`.
     var statusFrame: ByteBuffer
     let compression = SharedCompression()
+    /// The time of all clients' keepalive and closing.
+    let deadlines: DeadlineWheel
     private var unflushed: [RelayClient] = []
     /// The newest trades, for `/v1/trades` and for who comes back.
     var ring = TradeRing()
@@ -64,6 +66,7 @@ final class RelayHub {
     ) {
         self.settings = settings
         self.loop = loop
+        self.deadlines = DeadlineWheel(loop: loop)
         self.logger = logger
         self.gauges = gauges
         self.instruments = instruments
@@ -98,7 +101,7 @@ final class RelayHub {
     /// Makes the client that a request asks for.
     func makeClient(_ endpoint: RelayEndpoint, for head: HTTPRequestHead) throws(HTTPRefusal) -> RelayClient {
         switch endpoint {
-        case .trades: TradesClient(hub: self)
+        case .trades: TradesClient(hub: self, options: try TradesRequestOptions(uri: head.uri))
         case .stream: StreamClient(hub: self)
         }
     }
@@ -148,11 +151,14 @@ final class RelayHub {
 
     /// Sends what has been written since the last call. A flush can make a client write more, which is sent as well.
     func flush() {
+        var clients: [RelayClient] = []
         while !self.unflushed.isEmpty {
-            let clients = self.unflushed
-            self.unflushed.removeAll(keepingCapacity: true)
+            // Two arrays by turns, so that neither is allocated anew for every flush.
+            swap(&clients, &self.unflushed)
             for client in clients { client.flush() }
+            clients.removeAll(keepingCapacity: true)
         }
+        if clients.capacity > self.unflushed.capacity { swap(&clients, &self.unflushed) }
         self.compression.turnEnded()
         guard !self.shownArrivals.isEmpty else { return }
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
@@ -201,6 +207,9 @@ final class RelayHub {
         self.skipped.client.increment(by: Int64(clamping: missed))
         self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
+
+    /// A client that was too slow goes on with the newest.
+    func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
 
     // MARK: The end
 

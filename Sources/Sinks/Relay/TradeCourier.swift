@@ -19,24 +19,26 @@ enum TradeCourier {
         return set
     }
 
-    /// Returns WebSocket frames with the wanted trades, and how many these are.
+    /// Returns WebSocket frames with the wanted trades, how many frames and how many trades these are.
     ///
     /// - Parameter isAll: whether `wanted` holds all symbols of the batches.
     static func encode(
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
         isAll: Bool
-    ) -> (bytes: ByteBuffer, trades: UInt64) {
+    ) -> (bytes: ByteBuffer, messages: Int, trades: UInt64) {
         var out = ByteBuffer()
         out.reserveCapacity(batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } })
         var scratch = ByteBuffer()
         var count = 0
+        var messages = 0
         for batch in batches {
             for frame in batch.frames where !frame.trades.isEmpty {
                 let trades = batch.trades[frame.trades]
                 if frame.isWhole, isAll || trades.allSatisfy({ wanted.contains($0.symbol) }) {
                     WebSocketFraming.serverText(frame.bytes, into: &out)
                     count += trades.count
+                    messages += 1
                     continue
                 }
                 let chosen = trades.filter { wanted.contains($0.symbol) }
@@ -45,8 +47,9 @@ enum TradeCourier {
                 FinnhubEncoder.trade(chosen, symbols: batch.symbols, into: &scratch)
                 WebSocketFraming.serverText(scratch, into: &out)
                 count += chosen.count
+                messages += 1
             }
         }
-        return (out, UInt64(count))
+        return (out, messages, UInt64(count))
     }
 }

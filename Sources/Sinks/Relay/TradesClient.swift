@@ -5,12 +5,13 @@ import Wire
 /// A client of Finnhub's own protocol: lossless, or closed with the count of what it missed.
 final class TradesClient: RelayClient {
     private var session: TradesSession
-    private var backlog: Backlog {
-        didSet { self.paceChanged(from: oldValue) }
-    }
+    private var backlog: Backlog
+    /// What the client has asked for in its URL.
+    let options: TradesRequestOptions
 
-    init(hub: RelayHub) {
+    init(hub: RelayHub, options: TradesRequestOptions = TradesRequestOptions()) {
         let settings = hub.settings
+        self.options = options
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
         let waiting = settings.maximumWaitingBytes
         var webSocket = WebSocketSettings(role: .server)
@@ -18,7 +19,13 @@ final class TradesClient: RelayClient {
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
         if hub.flow == nil {
-            self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
+            self.backlog = Backlog(
+                limit: waiting,
+                messageLimit: settings.maximumWaitingMessages,
+                patience: settings.stallTimeout,
+                feedWaits: false,
+                overflow: options.overflow
+            )
             let marks = Marks(low: waiting / 32, high: waiting / 16)
             super.init(hub: hub, webSocketSettings: webSocket, marks: marks)
         } else {
@@ -72,18 +79,31 @@ final class TradesClient: RelayClient {
 
     // MARK: Trades
 
-    func deliver(_ bytes: ByteBuffer, trades: UInt64) {
+    /// Trades that the client wants have come.
+    ///
+    /// - Parameter messages: the messages in the bytes, which are whole frames.
+    func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
-        let waiting = self.isWritable ? 0 : self.waitingBytes
-        switch self.backlog.offered(trades: trades, bytes: bytes.readableBytes, waiting: waiting, now: self.hub.now) {
-        case .write: self.send(framed: bytes)
+        let bytes = self.compressed(plain)
+        let before = self.pace
+        let offer = self.backlog.offered(
+            trades: trades,
+            messages: messages,
+            bytes: bytes.readableBytes,
+            waiting: self.waitingBytes,
+            now: self.hub.now
+        )
+        self.paceChanged(from: before)
+        switch offer {
+        // It is in one group, so all that a turn brings is in these bytes.
+        case .write: self.sendNow(asIs: bytes)
         case .leaveOut: break
         }
     }
 
     /// The relay itself has left out trades that the client wanted.
     func missed(_ trades: UInt64) {
-        if trades > 0 { self.obey(.close(missed: trades)) }
+        if trades > 0 { self.change { $0.lost(trades: trades) } }
     }
 
     /// Sends Finnhub's text ping; to who does not read, silence says the same.
@@ -95,24 +115,47 @@ final class TradesClient: RelayClient {
 
     override func writabilityChanged() {
         if self.isWritable {
-            self.obey(self.backlog.becameWritable())
+            self.change { $0.becameWritable() }
         } else {
-            self.backlog.becameUnwritable(waiting: self.waitingBytes, now: self.hub.now)
+            self.change { [waiting = self.waitingBytes, now = self.hub.now] backlog in
+                backlog.becameUnwritable(waiting: waiting, now: now)
+                return .keep
+            }
         }
     }
 
-    /// Time has passed for a client that is being watched.
-    func timePassed() { self.obey(self.backlog.timePassed(waiting: self.waitingBytes, now: self.hub.now)) }
+    override func leftWaiting() {
+        guard !self.backlog.isWatched else { return }
+        self.change { [waiting = self.waitingBytes, now = self.hub.now] backlog in
+            backlog.leftWaiting(waiting, now: now)
+            return .keep
+        }
+    }
+
+    func timePassed() {
+        self.change { [waiting = self.waitingBytes, now = self.hub.now] in $0.timePassed(waiting: waiting, now: now) }
+    }
 
     override func closed() {
-        self.backlog.ended()
+        self.change { backlog in
+            backlog.ended()
+            return .keep
+        }
         for symbol in self.session.left() { self.hub.gaveUp(symbol) }
+    }
+
+    /// Lets something happen to the backlog, and does what follows from it.
+    private func change(_ event: (inout Backlog) -> Backlog.Verdict) {
+        let before = self.pace
+        let verdict = event(&self.backlog)
+        self.paceChanged(from: before)
+        self.obey(verdict)
     }
 
     private func obey(_ verdict: Backlog.Verdict) {
         switch verdict {
         case .keep:
-            break
+            self.tellSkipped()
         case .close(let missed):
             guard self.isOpen else { return }
             self.hub.noteSlowClient(missed: missed)
@@ -120,7 +163,25 @@ final class TradesClient: RelayClient {
         }
     }
 
-    private func paceChanged(from before: Backlog) {
+    /// Tells a client that goes on with the newest what it has missed, before anything newer.
+    private func tellSkipped() {
+        guard self.isOpen, self.options.overflow == .latest else { return }
+        let trades = self.backlog.takeSkipped()
+        guard trades > 0 else { return }
+        self.hub.noteSkipped(trades)
+        self.send(framed: RelayHub.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(trades)}"#)))
+        self.hub.flush()
+    }
+
+    /// What others must be told when it changes.
+    private struct Pace {
+        var holdsUpFeed: Bool
+        var isWatched: Bool
+    }
+
+    private var pace: Pace { Pace(holdsUpFeed: self.backlog.holdsUpFeed, isWatched: self.backlog.isWatched) }
+
+    private func paceChanged(from before: Pace) {
         switch (before.holdsUpFeed, self.backlog.holdsUpFeed) {
         case (false, true): self.hub.flow?.clientBecameSlow()
         case (true, false): self.hub.flow?.clientCaughtUp()
