@@ -26,6 +26,8 @@ final class TradesClient: RelayClient {
                 feedWaits: false,
                 overflow: options.overflow
             )
+            // The close frame with the count stands behind what waits, for one that reads again in time.
+            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
             let marks = Marks(low: waiting / 32, high: waiting / 16)
             super.init(hub: hub, webSocketSettings: webSocket, marks: marks)
         } else {

@@ -127,10 +127,7 @@ struct SlowClientTests {
 
     @Test("a client that asked for the newest goes on with it, and is told what it missed")
     func goesOn() async throws {
-        try await RelayFixture.run {
-            Self.small(&$0)
-            $0.stallTimeout = .milliseconds(200)
-        } body: { fixture in
+        try await RelayFixture.run(Self.small) { fixture in
             let slow = try await RawClient.open(
                 "/?token=any&overflow=latest",
                 at: fixture.address,
