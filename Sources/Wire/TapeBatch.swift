@@ -39,7 +39,8 @@ package struct TapeBatch: Sendable {
         package init() {}
     }
 
-    /// Names the run of numbers; a new one begins when the program starts.
+    /// Names the run of numbers; a new one begins when the program starts, and when a feed has used up its symbols' numbers:
+    /// a ``SymbolID`` means a symbol within one epoch only.
     package var epoch: UInt64
     /// The number of `trades[0]`; the others follow without a hole.
     package var firstSequence: UInt64

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import NIOConcurrencyHelpers
 
 /// A program started by a test: what it prints, and how it ends. It is killed when the test lets go of it.
@@ -36,8 +36,13 @@ package final class RunningProgram: Sendable {
     /// A Python with the clients of `Tests/requirements.txt`, made by `scripts/test`.
     package static var python: String { "\(self.sources)/.build/python/bin/python3" }
 
-    /// Starts a program with nothing in its environment but a path and `environment`.
-    package init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    /// Starts a program with nothing in its environment but a path and `environment`, and nothing to read but `input`.
+    package init(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: Pipe? = nil
+    ) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
@@ -47,7 +52,11 @@ package final class RunningProgram: Sendable {
             "XDG_RUNTIME_DIR": self.home.path,
         ]
         process.environment = own.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        if let input {
+            process.standardInput = input
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output

@@ -22,6 +22,9 @@ final class TapeWriter {
     /// When the comparison ends for symbols that have not traded since either; monotonic ns.
     private var overlapEnd: Int64?
     private static let overlapTime: Int64 = 60_000_000_000
+    /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
+    /// more has its trades counted as malformed.
+    private static let leastRoom = 256
 
     /// What could not be read, and frames that came again, so far.
     private(set) var losses = LossReport.Counts()
@@ -201,6 +204,19 @@ final class TapeWriter {
         self.frames = []
         self.frames.reserveCapacity(min(frameCount, 256))
         for reader in self.readers { reader.read(batch) }
+        if SymbolTable.capacity - self.symbols.count < Self.leastRoom { self.beginAnew() }
+    }
+
+    /// Begins a new epoch, without the names of the last one.
+    ///
+    /// A symbol keeps its number for as long as its epoch lasts, and there are ``SymbolTable/capacity`` numbers. Who changes
+    /// often enough what is asked for must not use them up for all others: for whom the tape goes on, with new numbers.
+    private func beginAnew() {
+        self.tape = Tape(epoch: self.tape.epoch + 1)
+        self.symbols = SymbolTable()
+        self.tails = TradeTails()
+        self.overlap = nil
+        self.overlapEnd = nil
     }
 
     func publish(_ status: FeedStatus) {

@@ -17,6 +17,8 @@ package final class PriceDisplay: TapeReader {
     /// What belongs to the feed's loop.
     private struct State {
         var pipeline: PricePipeline
+        /// That of the trades which the pipeline has.
+        var epoch: UInt64?
         var model: DisplayModel
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
@@ -68,6 +70,12 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             state.newest = (batch.received, batch.receivedMonotonic)
             var updates: [PriceUpdate] = []
+            if let epoch = state.epoch, epoch != batch.epoch {
+                // Another epoch has other numbers for the symbols: what was held back is shown, and the board begins anew.
+                state.pipeline.flush { updates.append($0) }
+                state.pipeline = PricePipeline(settings: state.pipeline.settings)
+            }
+            state.epoch = batch.epoch
             state.pipeline.take(
                 trades: batch.trades,
                 firstSequence: batch.firstSequence,

@@ -39,6 +39,7 @@ struct PriceDesk {
     private var rowOfName: [String: Int] = [:]
     /// The row by the feed's number of the symbol.
     private var rowOfSymbol: [Int?] = []
+    private var epoch: UInt64?
 
     init(settings: PricePipeline.Settings) { self.pipeline = PricePipeline(settings: settings) }
 
@@ -72,6 +73,9 @@ struct PriceDesk {
     /// Takes in a batch that came at `now`, and returns what is to be shown at once.
     mutating func take(_ batch: TapeBatch, now: Int64) -> [Showing] {
         var updates: [PriceUpdate] = []
+        var showings: [Showing] = []
+        if let epoch = self.epoch, epoch != batch.epoch { showings = self.beginAnew() }
+        self.epoch = batch.epoch
         self.pipeline.take(
             trades: batch.trades,
             firstSequence: batch.firstSequence,
@@ -80,7 +84,20 @@ struct PriceDesk {
             now: now
         ) { updates.append($0) }
         for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
-        return self.showings(updates)
+        return showings + self.showings(updates)
+    }
+
+    /// Shows what was held back, and begins the board anew: another epoch has other numbers for the symbols. The rows and the
+    /// counts of their trades stay.
+    private mutating func beginAnew() -> [Showing] {
+        let showings = self.flush()
+        self.pipeline = PricePipeline(settings: self.pipeline.settings)
+        self.rowOfSymbol = []
+        for row in self.rows.indices {
+            self.rows[row].boardRow = nil
+            self.rows[row].shown = self.rows[row].taken
+        }
+        return showings
     }
 
     /// Returns what is due at `now`.

@@ -66,8 +66,8 @@ class RelayClient: ChannelInboundHandler {
 
     /// Writes bytes that are whole frames as this client gets them; they leave with the hub's next flush.
     func send(asIs bytes: ByteBuffer) {
-        guard self.isOpen, let webSocket = self.webSocket else { return }
-        webSocket.writeFramed(bytes)
+        guard self.isOpen else { return }
+        self.write(bytes)
         if !self.mustFlush {
             self.mustFlush = true
             self.hub.mustFlush(self)
@@ -77,15 +77,26 @@ class RelayClient: ChannelInboundHandler {
     /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for who knows that no
     /// more will come in this turn.
     func sendNow(asIs bytes: ByteBuffer) {
-        guard self.isOpen, let webSocket = self.webSocket else { return }
-        webSocket.writeFramed(bytes)
+        guard self.isOpen else { return }
+        self.write(bytes)
         // With the hub's next flush, nothing is left to do for one that was to be flushed.
+        self.push()
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
+        // Another handler plays the WebSocket.
+        self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
+    }
+
+    private func push() {
+        guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
         if webSocket.flushFramed() { self.leftWaiting() }
     }
 
     func flush() {
         self.mustFlush = false
-        if let webSocket = self.webSocket, webSocket.flushFramed() { self.leftWaiting() }
+        self.push()
     }
 
     /// Starts the closing handshake, behind all that was written.

@@ -15,8 +15,10 @@ enum RelayEvent: Sendable {
 
 /// Trades that the relay itself left out because its loop was too late to take them.
 struct RelayLoss: Sendable {
-    /// How many of each symbol.
-    private(set) var trades: [SymbolID: UInt64] = [:]
+    /// How many of each symbol of the newest epoch, and of those before it.
+    private var trades: [SymbolID: UInt64] = [:]
+    private var earlier: [String: UInt64] = [:]
+    private var epoch: UInt64
     /// The arrival of the first and of the last of them, wall clock, ns since 1970.
     private(set) var from: Int64
     private(set) var to: Int64
@@ -29,10 +31,17 @@ struct RelayLoss: Sendable {
         self.to = batch.received
         self.nextSequence = batch.firstSequence
         self.symbols = batch.symbols
+        self.epoch = batch.epoch
         self.add(batch)
     }
 
     mutating func add(_ batch: TapeBatch) {
+        if batch.epoch != self.epoch {
+            // The numbers of an epoch say nothing in another one.
+            for (symbol, count) in self.trades { self.earlier[self.symbols.name(of: symbol), default: 0] += count }
+            self.trades = [:]
+            self.epoch = batch.epoch
+        }
         for trade in batch.trades { self.trades[trade.symbol, default: 0] += 1 }
         self.to = batch.received
         self.nextSequence = batch.firstSequence + UInt64(batch.trades.count)
@@ -42,5 +51,6 @@ struct RelayLoss: Sendable {
     /// How many of them a reader wanted.
     func count(where isWanted: (String) -> Bool) -> UInt64 {
         self.trades.reduce(0) { isWanted(self.symbols.name(of: $1.key)) ? $0 + $1.value : $0 }
+            + self.earlier.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
     }
 }

@@ -22,6 +22,12 @@ extension RelayHub {
                 self.take(event)
                 continue
             }
+            // The numbers of an epoch's symbols say nothing in another one.
+            if let last = piece.last, last.epoch != batch.epoch {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+            }
             piece.append(batch)
             bytes += batch.frames.reduce(0) { $0 + $1.bytes.readableBytes }
             if bytes >= Self.pieceBytes {
@@ -98,6 +104,7 @@ extension RelayHub {
             return
         }
         self.ledger.refused(status.symbol)
+        self.sendReleases()
         let message = self.refusal(of: status.symbol) ?? ""
         for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
         for client in self.streamClients.values { client.refused(status.symbol, message: message) }

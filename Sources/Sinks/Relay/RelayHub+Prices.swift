@@ -13,7 +13,6 @@ extension RelayHub {
     }
 
     func appeared(_ row: Int) {
-        self.ledger.appeared(self.desk.symbol(ofRow: row))
         for client in self.streamClients.values { client.appeared(row) }
     }
 

@@ -17,7 +17,7 @@ final class RelayHub {
     let logger: Logger
     let gauges: RelayGauges
     private let demand: @Sendable (String) -> Void
-    private let release: @Sendable (String) -> Void
+    let release: @Sendable (String) -> Void
 
     /// The symbols asked of the upstream.
     var ledger: SymbolLedger
@@ -50,6 +50,7 @@ final class RelayHub {
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
     var priceTimer: (at: Int64, task: Scheduled<Void>)?
+    var graceTimer: (at: NIODeadline, task: Scheduled<Void>)?
     private let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
 
     init(
@@ -81,7 +82,11 @@ final class RelayHub {
         self.flow = flow
         self.status = status
         self.statusFrame = Self.framed(StreamEncoder.status(status))
-        self.ledger = SymbolLedger(limit: settings.symbolLimit, own: ownSymbols)
+        self.ledger = SymbolLedger(
+            limit: settings.symbolLimit,
+            own: ownSymbols,
+            grace: settings.unsubscribeGrace
+        )
         self.desk = PriceDesk(settings: settings.pipeline)
     }
 
@@ -101,7 +106,7 @@ final class RelayHub {
     /// Makes the client that a request asks for.
     func makeClient(_ endpoint: RelayEndpoint, for head: HTTPRequestHead) throws(HTTPRefusal) -> RelayClient {
         switch endpoint {
-        case .trades: TradesClient(hub: self, options: try TradesRequestOptions(uri: head.uri))
+        case .trades: TradesClient(hub: self, options: TradesOptions(target: head.uri))
         case .stream: StreamClient(hub: self)
         }
     }
@@ -137,12 +142,9 @@ final class RelayHub {
     /// A client has subscribed, to a symbol that the feed must be asked for or not.
     func subscribed(demand symbol: String? = nil) {
         self.gauges.subscribed()
+        // A place that was taken from another symbol is free before it is asked for.
+        self.sendReleases()
         if let symbol { self.demand(symbol) }
-    }
-
-    /// A client wants a symbol no more; with the last one the upstream need not send it.
-    func gaveUp(_ symbol: String) {
-        if self.ledger.unwanted(symbol) { self.release(symbol) }
     }
 
     // MARK: One flush for each client
@@ -221,6 +223,7 @@ final class RelayHub {
         self.show(self.desk.flush())
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
+        self.graceTimer?.task.cancel()
         self.flush()
         for client in self.tradesClients.values { client.close(.goingAway, reason: reason) }
         for client in self.streamClients.values { client.close(.goingAway, reason: reason) }

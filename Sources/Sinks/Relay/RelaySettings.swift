@@ -31,6 +31,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var stallTimeout: TimeAmount = .seconds(10)
     /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
     package var symbolLimit = 50
+    /// How long a symbol is still asked for upstream when no client wants it any more; 0 gives it up at once.
+    package var unsubscribeGrace: TimeAmount = .seconds(10)
     /// How the prices of `/v1/stream` are debounced.
     package var pipeline = PricePipeline.Settings()
     /// The kernel's send buffer of a client (`SO_SNDBUF`; Linux doubles it), in bytes. Left to itself, Linux takes 2.5 MB

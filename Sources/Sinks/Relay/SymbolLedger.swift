@@ -1,12 +1,19 @@
+import NIOCore
+
 /// The symbols that the upstream has been asked for or sends already, all readers together.
 ///
 /// It keeps hostile or mistaken wishes away from the upstream: names that can not be symbols, and more symbols than one
-/// connection may have. A symbol that only readers wished for gives up its place with the last of them.
+/// connection may have. Only the first wish for a symbol and the end of the last one concern the upstream, and that end only
+/// after a grace (``SymbolGrace``); where all places are taken, a new wish gets that of the symbol in grace longest.
+///
+/// What it holds is bounded by the places, whatever names readers make up: a name is held while somebody wants it, and for its
+/// grace. That a symbol trades says nothing here: it may be a late trade of one that was given up, and a place that such a
+/// symbol took would be lost for good.
 struct SymbolLedger {
     enum Answer: Equatable {
         /// The feed has it, or has been asked for it.
         case known
-        /// It is to be asked for now.
+        /// It is to be asked for now, behind ``takeReleases()``.
         case demand
         /// All places are taken.
         case full
@@ -19,11 +26,12 @@ struct SymbolLedger {
 
     private let limit: Int
     /// The feed's own symbols, which are there without any reader.
-    private var own: Set<String>
-    /// How many readers want each of the others.
+    private let own: Set<String>
+    /// How many readers want each of the others; 0 in grace.
     private var readers: [String: Int] = [:]
-    /// Symbols given up, of which a trade may still be under way.
-    private var givenUp: Set<String> = []
+    private var grace: SymbolGrace
+    /// What the upstream need not send any more and has not been told yet.
+    private var releases: [String] = []
 
     /// Those of them that the upstream does not send now; they take none of its places.
     private var refusedSymbols: Set<String> = []
@@ -31,24 +39,21 @@ struct SymbolLedger {
     /// How many refused symbols may be asked for beside the others, for each place.
     private static let refusedPerPlace = 4
 
-    /// The most names that are remembered as given up.
-    private static let mostGivenUp = 4_096
-
-    init(limit: Int, own: some Sequence<String> = []) {
+    init(limit: Int, own: some Sequence<String> = [], grace: TimeAmount = .zero) {
         self.limit = limit
         self.own = Set(own)
+        self.grace = SymbolGrace(time: grace)
     }
 
     /// The symbols that the feed is asked for, in order of their names.
     var symbols: [String] { (self.own.union(self.readers.keys)).sorted() }
 
-    /// Notes that the feed has the symbol.
-    mutating func appeared(_ symbol: String) {
-        if self.readers[symbol] == nil, !self.givenUp.contains(symbol) { self.own.insert(symbol) }
-    }
+    /// When ``timePassed(now:)`` wants to be called.
+    var deadline: NIODeadline? { self.grace.deadline }
 
     /// Notes that the upstream does not send the symbol: its place is free, though it is still wished for.
     mutating func refused(_ symbol: String) {
+        if self.grace.remove(symbol) { return self.release(symbol) }  // there is nothing to come back for
         if self.own.contains(symbol) || self.readers[symbol] != nil { self.refusedSymbols.insert(symbol) }
     }
 
@@ -60,31 +65,46 @@ struct SymbolLedger {
         guard Self.isPlausible(symbol) else { return .invalid }
         if self.own.contains(symbol) { return .known }
         if let count = self.readers[symbol] {
+            if count == 0 { _ = self.grace.remove(symbol) }
             self.readers[symbol] = count + 1
             return .known
         }
-        let all = self.own.count + self.readers.count
-        guard all - self.refusedSymbols.count < self.limit, all < self.limit * (1 + Self.refusedPerPlace) else {
-            return .full
-        }
+        // None in grace is refused, so each that goes makes a place.
+        guard self.hasPlace(without: self.grace.count) else { return .full }
+        while !self.hasPlace(without: 0), let oldest = self.grace.placeNeeded() { self.release(oldest) }
         self.readers[symbol] = 1
-        self.givenUp.remove(symbol)
         return .demand
     }
 
-    /// Takes back one reader's wish that was answered `known` or `demand`; answers whether it was the last, so that the
-    /// upstream need not send the symbol any more.
-    mutating func unwanted(_ symbol: String) -> Bool {
-        guard let count = self.readers[symbol] else { return false }
-        guard count == 1 else {
-            self.readers[symbol] = count - 1
-            return false
-        }
+    /// Takes back one reader's wish that was answered `known` or `demand`.
+    mutating func unwanted(_ symbol: String, now: NIODeadline) {
+        guard let count = self.readers[symbol], count > 0 else { return }
+        self.readers[symbol] = count - 1
+        guard count == 1 else { return }
+        if self.refusedSymbols.contains(symbol) || !self.grace.gaveUp(symbol, now: now) { self.release(symbol) }
+    }
+
+    /// Time has passed: whose grace is over is released.
+    mutating func timePassed(now: NIODeadline) {
+        for symbol in self.grace.timePassed(now: now) { self.release(symbol) }
+    }
+
+    /// Answers with what the upstream is to be told it need not send any more, each once.
+    mutating func takeReleases() -> [String] {
+        defer { self.releases = [] }
+        return self.releases
+    }
+
+    /// Whether there is a place for one more symbol, were there `gone` symbols less.
+    private func hasPlace(without gone: Int) -> Bool {
+        let all = self.own.count + self.readers.count - gone
+        return all - self.refusedSymbols.count < self.limit && all < self.limit * (1 + Self.refusedPerPlace)
+    }
+
+    private mutating func release(_ symbol: String) {
         self.readers[symbol] = nil
         self.refusedSymbols.remove(symbol)
-        if self.givenUp.count >= Self.mostGivenUp { self.givenUp = [] }
-        self.givenUp.insert(symbol)
-        return true
+        self.releases.append(symbol)
     }
 
     /// Whether the name can be a symbol: not empty, not too long, no control characters. (Spaces exist: `IC MARKETS:1`.)

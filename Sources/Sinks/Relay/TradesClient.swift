@@ -5,11 +5,13 @@ import Wire
 /// A client of Finnhub's own protocol: lossless, or closed with the count of what it missed.
 final class TradesClient: RelayClient {
     private var session: TradesSession
+    private let options: TradesOptions
+    /// With `snapshot=1`: the newest trades of symbols that it has given up, by number, as it has had these.
+    private var had: [String: UInt64] = [:]
+    private static let mostHad = 256
     private var backlog: Backlog
-    /// What the client has asked for in its URL.
-    let options: TradesRequestOptions
 
-    init(hub: RelayHub, options: TradesRequestOptions = TradesRequestOptions()) {
+    init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
         self.options = options
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
@@ -24,7 +26,7 @@ final class TradesClient: RelayClient {
                 messageLimit: settings.maximumWaitingMessages,
                 patience: settings.stallTimeout,
                 feedWaits: false,
-                overflow: options.overflow
+                overflow: options.overflow == .latest ? .latest : .close
             )
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
@@ -47,10 +49,11 @@ final class TradesClient: RelayClient {
         switch self.session.received(request, ledger: &self.hub.ledger) {
         case .changed(let demand):
             self.hub.wishesChanged(self, wanting: self.session.symbols, demand: demand)
-            if case .subscribe(let symbol) = request, let message = self.hub.refusal(of: symbol) {
-                self.refused(symbol, message: message)
-            }
+            guard case .subscribe(let symbol) = request else { return }
+            if self.options.snapshot { self.showNewest(symbol) }
+            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
         case .gaveUp(let symbol):
+            if self.options.snapshot { self.noteHad(symbol) }
             self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
             self.hub.gaveUp(symbol)
         case .refuse(let message):
@@ -70,6 +73,21 @@ final class TradesClient: RelayClient {
     func accepted(_ symbol: String) { self.session.accepted(symbol) }
 
     func wants(_ symbol: String) -> Bool { self.session.symbols.contains(symbol) }
+
+    /// Sends the newest trade of a symbol just asked for, if there is one and the client has not had it. What is live comes
+    /// behind it: all that the relay has seen of the symbol has gone to its clients in an earlier turn of the loop.
+    private func showNewest(_ symbol: String) {
+        let had = self.had.removeValue(forKey: symbol)
+        guard let newest = self.hub.newest(of: symbol), newest.sequence != had else { return }
+        self.deliver(RelayHub.framed(FinnhubEncoder.newest(newest)), messages: 1, trades: 1)
+    }
+
+    /// Notes what a client has had of a symbol that it gives up; bounded, for who gives up hundreds.
+    private func noteHad(_ symbol: String) {
+        guard let newest = self.hub.newest(of: symbol) else { return }
+        if self.had.count >= Self.mostHad { self.had = [:] }
+        self.had[symbol] = newest.sequence
+    }
 
     /// Who asks without reading the answers gets none.
     private func answer(_ message: ByteBuffer) {

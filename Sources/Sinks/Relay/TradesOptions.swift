@@ -1,50 +1,33 @@
-/// What a client of Finnhub's own protocol asks for in its URL, beyond what Finnhub knows.
-struct TradesRequestOptions: Equatable {
-    /// Whether a symbol's newest trade is sent at once when it is subscribed (`snapshot=1`).
+/// What a client of Finnhub's protocol may choose in the query of the URL.
+///
+/// Finnhub ignores what it does not know there, and so does the relay: `token` is anything, and neither an unknown name nor
+/// an unknown value keeps a client out. Without any choice the relay is Finnhub.
+struct TradesOptions: Equatable {
+    /// What is done where the client does not keep up.
+    enum Overflow: Equatable {
+        /// It is closed with the count of what it missed.
+        case close
+        /// It goes on with the newest and a count.
+        case latest
+    }
+
+    var overflow = Overflow.close
+    /// Whether the newest trade of a symbol comes at once when it is subscribed.
     var snapshot = false
-    /// What becomes of the client when it is too slow (`overflow=close` or `overflow=latest`).
-    var overflow = Backlog.Overflow.close
 
     init() {}
 
-    /// Reads a request's URI. Names that are not known are passed over, as Finnhub does: a client written for it may send
-    /// any.
-    ///
-    /// - Throws: ``HTTPRefusal`` for a bad value of a known name, or one that is given twice with different values.
-    init(uri: String) throws(HTTPRefusal) {
-        guard let mark = uri.firstIndex(of: "?") else { return }
-        var snapshot: Bool?
-        var overflow: Backlog.Overflow?
-        for pair in uri[uri.index(after: mark)...].split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count > 1 ? PercentText.decoded(parts[1]) : ""
-            switch PercentText.decoded(parts[0]) {
-            case "snapshot":
-                try Self.note(["1": true, "0": false], value, as: "snapshot must be 1 or 0", in: &snapshot)
-            case "overflow":
-                try Self.note(
-                    ["close": .close, "latest": .latest],
-                    value,
-                    as: "overflow must be close or latest",
-                    in: &overflow
-                )
-            default:
-                continue
+    /// Reads the target of a request, such as `/?token=any&snapshot=1`; of an option given twice the last one counts.
+    init(target: String) {
+        guard let mark = target.firstIndex(of: "?") else { return }
+        for pair in target[target.index(after: mark)...].split(separator: "&") {
+            switch pair {
+            case "snapshot=1", "snapshot=true": self.snapshot = true
+            case "snapshot=0", "snapshot=false": self.snapshot = false
+            case "overflow=close": self.overflow = .close
+            case "overflow=latest": self.overflow = .latest
+            default: break
             }
         }
-        self.snapshot = snapshot ?? false
-        self.overflow = overflow ?? .close
-    }
-
-    private static func note<Value: Equatable>(
-        _ meanings: [String: Value],
-        _ text: String?,
-        as rule: String,
-        in place: inout Value?
-    ) throws(HTTPRefusal) {
-        guard let meaning = text.flatMap({ meanings[$0] }), place == nil || place == meaning else {
-            throw .badQuery(rule)
-        }
-        place = meaning
     }
 }

@@ -12,7 +12,8 @@ struct TradesSession {
         case nothing
     }
 
-    /// The words of Finnhub where one connection asks for too many symbols.
+    /// The words of Finnhub where one connection asks for too many symbols. It does not say which one was too many; the
+    /// relay adds the name (``tooMany(_:)``), as Finnhub does with `Invalid symbol`.
     static let tooManySymbols = "Subscribing to too many symbols"
 
     private(set) var symbols: Set<String> = []
@@ -28,12 +29,12 @@ struct TradesSession {
         case .subscribe(let symbol):
             // Asking again for what one has changes nothing, as there.
             if self.symbols.contains(symbol) { return .nothing }
-            guard self.symbols.count < self.limit else { return .refuse(Self.tooManySymbols) }
+            guard self.symbols.count < self.limit else { return .refuse(Self.tooMany(symbol)) }
             switch ledger.wanted(symbol) {
             case .invalid:
                 return .refuse(Self.invalid(symbol))
             case .full:
-                return .refuse(Self.tooManySymbols)
+                return .refuse(Self.tooMany(symbol))
             case .known:
                 self.symbols.insert(symbol)
                 return .changed(demand: nil)
@@ -70,4 +71,8 @@ struct TradesSession {
     }
 
     static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolLedger.longestName))" }
+
+    static func tooMany(_ symbol: String) -> String {
+        "\(Self.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+    }
 }

@@ -90,6 +90,7 @@ extension RelaySettings {
         self.pingInterval = settings.relay.pingInterval
         self.pongTimeout = settings.relay.pongTimeout
         self.symbolLimit = settings.upstream.maxSymbols
+        self.unsubscribeGrace = settings.relay.unsubscribeGrace
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay

@@ -190,6 +190,8 @@ package struct Settings: Sendable, Equatable {
         package var maxWaiting = 1 << 20
         /// The largest message taken from a client, in bytes.
         package var maxMessage = 64 << 10
+        /// How long a symbol that no client wants any more is still asked for upstream.
+        package var unsubscribeGrace = TimeAmount.seconds(10)
         /// Whether clients that ask for compressed messages get them.
         package var compression = Compression.auto
         /// Pages that may connect; programs, which send no origin, always may.

@@ -21,7 +21,7 @@ extension Setting {
         format, colour, isQuiet,
         recordFile, recordDirectory,
         relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting,
-        relayMaxMessage, relayCompression, relayAllowedOrigins,
+        relayMaxMessage, relayUnsubscribeGrace, relayCompression, relayAllowedOrigins,
         logLevel,
     ]
 
@@ -383,6 +383,13 @@ extension Setting {
         \.relay.maxMessage,
         Syntax.size.within(1_024...(16 << 20)),
         help: "The largest message that is taken from a client."
+    )
+    static let relayUnsubscribeGrace = Setting(
+        "relay.unsubscribe-grace",
+        \.relay.unsubscribeGrace,
+        Syntax.duration.within(.zero ... .hours(1)),
+        help:
+            "How long a symbol is still asked for upstream when the last client has given it up; 0 gives it up at once."
     )
     static let relayCompression = Setting(
         "relay.compression",

@@ -15,18 +15,50 @@ package enum FinnhubEncoder {
         buffer.writeStaticString("{\"data\":[")
         var isFirst = true
         for trade in trades {
-            buffer.writeStaticString(isFirst ? "{\"c\":null,\"p\":" : ",{\"c\":null,\"p\":")
+            if !isFirst { buffer.writeStaticString(",") }
             isFirst = false
-            JSONText.write(trade.price, style: .finnhub, into: &buffer)
-            buffer.writeStaticString(",\"s\":")
-            JSONText.escape(symbols.name(of: trade.symbol), into: &buffer)
-            buffer.writeStaticString(",\"t\":")
-            JSONText.write(trade.exchangeTime / 1_000_000, into: &buffer)
-            buffer.writeStaticString(",\"v\":")
-            JSONText.write(trade.size, style: .finnhub, into: &buffer)
-            buffer.writeStaticString("}")
+            Self.element(
+                price: trade.price,
+                symbol: symbols.name(of: trade.symbol),
+                exchangeTime: trade.exchangeTime,
+                size: trade.size,
+                into: &buffer
+            )
         }
         buffer.writeStaticString("],\"type\":\"trade\"}")
+    }
+
+    /// Makes a trade message of a symbol's newest trade.
+    package static func newest(_ summary: SymbolSummary) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeStaticString("{\"data\":[")
+        Self.element(
+            price: summary.price,
+            symbol: summary.symbol,
+            exchangeTime: summary.exchangeTime,
+            size: summary.size,
+            into: &buffer
+        )
+        buffer.writeStaticString("],\"type\":\"trade\"}")
+        return buffer
+    }
+
+    private static func element(
+        price: ExactDecimal,
+        symbol: String,
+        exchangeTime: Int64,
+        size: ExactDecimal,
+        into buffer: inout ByteBuffer
+    ) {
+        buffer.writeStaticString("{\"c\":null,\"p\":")
+        JSONText.write(price, style: .finnhub, into: &buffer)
+        buffer.writeStaticString(",\"s\":")
+        JSONText.escape(symbol, into: &buffer)
+        buffer.writeStaticString(",\"t\":")
+        JSONText.write(exchangeTime / 1_000_000, into: &buffer)
+        buffer.writeStaticString(",\"v\":")
+        JSONText.write(size, style: .finnhub, into: &buffer)
+        buffer.writeStaticString("}")
     }
 
     /// Makes an error message: `{"msg":"…","type":"error"}`.

@@ -33,6 +33,7 @@ final class RelayFixture: Sendable {
         var settings = RelaySettings(host: "127.0.0.1", port: 0)
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.activityInterval = .hours(1)
+        settings.unsubscribeGrace = .zero
         change(&settings)
         let calls = Calls()
         let relay = Relay(
@@ -99,6 +100,12 @@ struct HandFeed {
     private var tape = Tape(epoch: 7)
     private var symbols = SymbolTable()
     private var parser = FinnhubParser()
+
+    /// Begins a new epoch, in which symbols get numbers anew.
+    mutating func beginAnew() {
+        self.tape = Tape(epoch: self.tape.epoch + 1)
+        self.symbols = SymbolTable()
+    }
 
     mutating func batch(_ frames: [String], received: Int64 = 0) -> TapeBatch {
         var trades: [Trade] = []

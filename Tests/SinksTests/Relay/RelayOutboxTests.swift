@@ -58,6 +58,16 @@ struct RelayOutboxTests {
         #expect(loss.count { _ in false } == 0)
     }
 
+    @Test("a loss over the end of an epoch counts each trade for the symbol that its number meant then")
+    func countsLossOverEpochs() {
+        var feed = HandFeed()
+        var loss = RelayLoss(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1"), Frames.trade("C", "1")]))
+        feed.beginAnew()
+        loss.add(feed.batch([Frames.trade("C", "1")]))
+        loss.add(feed.batch([Frames.trade("A", "1")]))
+        #expect(["A", "B", "C"].map { name in loss.count { $0 == name } } == [2, 1, 2])
+    }
+
     @Test("the feed waits as long as the outbox is high or any client is slow, and is told each once")
     func brakes() async {
         let flow = FlowRecorder()

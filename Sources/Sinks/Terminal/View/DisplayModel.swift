@@ -88,8 +88,18 @@ package struct DisplayModel: Sendable {
         self.state.clients = clients
     }
 
+    /// Forgets the symbols that nobody asks for any more, where there are too many.
+    private mutating func forgetUnwished() {
+        self.state.rows.removeAll {
+            self.rankOf[$0.summary.symbol] == nil && self.state.symbolStates[$0.summary.symbol] == nil
+        }
+        self.rowOf = [:]
+        for index in self.state.rows.indices { self.rowOf[self.state.rows[index].summary.symbol] = index }
+    }
+
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }
+        if self.state.rows.count >= SymbolTable.capacity { self.forgetUnwished() }
         // Symbols that nobody named stand behind those that somebody did.
         let rank = self.rankOf[summary.symbol] ?? .max
         let row =
@@ -109,9 +119,10 @@ extension DisplayRow {
     /// Follows the tape's count and clock.
     fileprivate mutating func note(_ summary: SymbolSummary, now: Int64) {
         if summary.sequence != self.summary.sequence { self.arrived = now }
-        if summary.trades > self.summary.trades {
-            self.rate.add(summary.trades - self.summary.trades, now: now)
-        }
+        // The count begins anew with an epoch.
+        let isAnew = summary.sequence < self.summary.sequence && summary.trades < self.summary.trades
+        let before = isAnew ? 0 : self.summary.trades
+        if summary.trades > before { self.rate.add(summary.trades - before, now: now) }
         self.widen(to: summary)
     }
 

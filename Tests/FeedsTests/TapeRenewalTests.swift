@@ -1,0 +1,78 @@
+import Market
+import NIOCore
+import Testing
+import Wire
+
+@testable import Feeds
+
+/// Names and their numbers are bounded, and nobody who asks for enough symbols may use them up for the others.
+@Suite("The tape, when its symbols' numbers are used up")
+struct TapeRenewalTests {
+    /// A reader that keeps of each trade what it would tell.
+    private final class Book: TapeReader, @unchecked Sendable {
+        var lines: [String] = []
+        var places: Set<String> = []
+        var epochs: [UInt64] = []
+        var mostNames = 0
+
+        func read(_ batch: TapeBatch) {
+            if self.epochs.last != batch.epoch { self.epochs.append(batch.epoch) }
+            self.mostNames = max(self.mostNames, batch.symbols.count)
+            for (index, trade) in batch.trades.enumerated() {
+                self.lines.append("\(batch.symbols.name(of: trade.symbol)) \(trade.price)")
+                self.places.insert("\(batch.epoch) \(batch.firstSequence + UInt64(index))")
+            }
+        }
+
+        func statusChanged(_ status: FeedStatus) {}
+        func gapFound(_ gap: Gap) {}
+    }
+
+    private static func frame(_ symbol: String, _ number: Int) -> ByteBuffer {
+        ByteBuffer(
+            string:
+                #"{"data":[{"c":null,"p":\#(number),"s":"\#(symbol)","t":\#(1_723_161_255_342 + number),"v":1}],"type":"trade"}"#
+        )
+    }
+
+    @Test(
+        "begins anew, so that 5,000 names that trade once leave room for others, and every trade is on it by its name"
+    )
+    func manyNames() {
+        let book = Book()
+        let writer = TapeWriter(epoch: 100, readers: [book])
+        var expected: [String] = []
+        for number in 1...5_000 {
+            for symbol in ["NAME:\(number)", "BINANCE:BTCUSDT"] {
+                _ = writer.take(Self.frame(symbol, number), now: Int64(number))
+                expected.append("\(symbol) \(number)")
+            }
+            writer.endRead(FeedMoment(monotonic: Int64(number), wall: Int64(number)))
+        }
+        #expect(book.lines == expected)
+        // No two trades have the same place.
+        #expect(book.places.count == expected.count)
+        #expect(book.epochs == [100, 101])
+        #expect(book.mostNames < SymbolTable.capacity)
+        #expect(writer.losses == LossReport.Counts())
+    }
+
+    @Test("compares nothing over its end: a number means another symbol then")
+    func overlap() {
+        let book = Book()
+        let writer = TapeWriter(epoch: 1, readers: [book])
+        var number = 0
+        while book.epochs.last != 2 {
+            number += 1
+            // The same times and prices under each number: only the symbol tells them apart.
+            _ = writer.take(Self.frame("NAME:\(number)", 1), now: Int64(number))
+            _ = writer.take(Self.frame("NAME:\(number)", 2), now: Int64(number))
+            // Each time from shortly before its end on.
+            if number > 3_800 { writer.interrupted() }
+            writer.leaveOutOverlap(now: Int64(number))
+            writer.endRead(FeedMoment(monotonic: Int64(number), wall: 1))
+            guard number < 10_000 else { break }
+        }
+        #expect(book.lines.count == 2 * number)
+    }
+}

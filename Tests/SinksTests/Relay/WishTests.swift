@@ -1,0 +1,158 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import Wire
+
+@testable import Sinks
+
+@Suite("What clients wish for, and what the upstream hears of it", .timeLimit(.minutes(5)))
+struct WishTests {
+    @Test("a client that leaves and comes back within ten seconds changes nothing upstream, one that stays away does")
+    func grace() throws {
+        let bench = HubBench()
+        let first = try bench.client()
+        try first.subscribe("A")
+        try first.subscribe("B")
+        #expect(bench.calls.all == ["A", "B"])
+        try first.leave()
+        bench.loop.advanceTime(by: .seconds(9))
+        #expect(bench.calls.all == ["A", "B"])
+        let second = try bench.client()
+        try second.subscribe("A")
+        bench.loop.advanceTime(by: .seconds(1))
+        #expect(bench.calls.all == ["A", "B", "-B"])
+        bench.loop.advanceTime(by: .seconds(100))
+        try second.unsubscribe("A")
+        bench.loop.advanceTime(by: .milliseconds(9_999))
+        #expect(bench.calls.all == ["A", "B", "-B"])
+        bench.loop.advanceTime(by: .milliseconds(1))
+        #expect(bench.calls.all == ["A", "B", "-B", "-A"])
+        #expect(try second.takeTexts() == [])
+        bench.stop()
+    }
+
+    @Test("in grace a symbol still takes its place, until another one needs it")
+    func placesInGrace() throws {
+        let bench = HubBench { $0.symbolLimit = 2 }
+        let first = try bench.client()
+        let second = try bench.client()
+        try first.subscribe("A")
+        try first.subscribe("B")
+        try first.unsubscribe("B")
+        bench.loop.advanceTime(by: .seconds(1))
+        try first.unsubscribe("A")
+        try second.subscribe("C")
+        #expect(bench.calls.all == ["A", "B", "-B", "C"])
+        try second.subscribe("D")
+        #expect(bench.calls.all == ["A", "B", "-B", "C", "-A", "D"])
+        try first.subscribe("E")
+        #expect(try first.takeTexts() == [#"{"msg":"Subscribing to too many symbols: E","type":"error"}"#])
+        bench.loop.advanceTime(by: .hours(1))
+        #expect(bench.calls.all == ["A", "B", "-B", "C", "-A", "D"])
+        bench.stop()
+    }
+
+    @Test("the grace of many symbols needs one timer, which is gone with the hub")
+    func oneTimer() throws {
+        let bench = HubBench()
+        let client = try bench.client()
+        for number in 0..<50 {
+            try client.subscribe("S\(number)")
+            try client.unsubscribe("S\(number)")
+        }
+        #expect(bench.hub.graceTimer?.at == bench.loop.now + .seconds(10))
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.calls.all.count == 100)
+        #expect(bench.hub.graceTimer == nil)
+        try client.subscribe("A")
+        bench.stop()
+        bench.loop.advanceTime(by: .hours(1))
+        #expect(bench.calls.all.last == "A")
+    }
+
+    @Test("late trades of symbols that were given up take no place, and their next wish is heard upstream")
+    func lateTrades() throws {
+        let bench = HubBench { $0.symbolLimit = 3 }
+        let client = try bench.client()
+        for number in 0..<100 {
+            try client.subscribe("S\(number)")
+            try client.unsubscribe("S\(number)")
+        }
+        bench.loop.advanceTime(by: .seconds(10))
+        for number in 0..<100 { bench.play(Frames.trade("S\(number)", "1")) }
+        #expect(bench.hub.ledger.symbols == [])
+        for symbol in ["S5", "S6", "S7"] {
+            try client.subscribe(symbol)
+            #expect(bench.calls.all.last == symbol)
+        }
+        bench.stop()
+    }
+
+    /// What a feed says of a symbol that it was asked for, in vain, and that was given up.
+    private func say(of symbol: String, to hub: RelayHub) {
+        let since: Int64 = 1
+        let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
+        hub.take([
+            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)),
+            .symbol(SymbolStatus(symbol: symbol, state: refused, since: since, reason: "Invalid symbol \(symbol)")),
+            .unwished(symbol),
+        ])
+    }
+
+    @Test(
+        "100,000 invented names from one client leave the others every place, however late the upstream's answers come"
+    )
+    func inventedNames() throws {
+        let bench = HubBench()
+        let hostile = try bench.client()
+        let other = try bench.client()
+        try other.subscribe(Frames.btc)
+        var unanswered: [String] = []
+        for number in 0..<100_000 {
+            let name = "INVENTED:\(number)"
+            try hostile.subscribe(name)
+            try hostile.unsubscribe(name)
+            unanswered.append(name)
+            guard unanswered.count == 20_000 else { continue }
+            // More at a time than are remembered as given up.
+            for name in unanswered.prefix(5_000) { self.say(of: name, to: bench.hub) }
+            unanswered = []
+            _ = try hostile.takeTexts()
+        }
+        #expect(bench.hub.ledger.symbols.count <= 50)
+        #expect(bench.hub.symbolStates.count <= 50)
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.hub.ledger.symbols == [Frames.btc])
+        // All 49 other places are there, for symbols that trade.
+        for number in 1...49 {
+            try other.subscribe("NEW:\(number)")
+            #expect(bench.calls.all.last == "NEW:\(number)")
+        }
+        bench.play(Frames.trade("NEW:1", "1"), Frames.trade("NEW:49", "2"))
+        #expect(try other.takeTexts() == [Frames.trade("NEW:1", "1"), Frames.trade("NEW:49", "2")])
+        #expect(bench.calls.all.filter { $0 == Frames.btc } == [Frames.btc])
+        bench.stop()
+    }
+
+    @Test(
+        "20,000 names held by one client are refused beyond its limit, each by its name, and the upstream hears of 50"
+    )
+    func heldNames() throws {
+        let bench = HubBench()
+        let hostile = try bench.client()
+        for number in 0..<20_000 { try hostile.subscribe("INVENTED:\(number)") }
+        #expect(bench.calls.all.count == 50)
+        let answers = try hostile.takeTexts()
+        #expect(answers.count == 19_950)
+        #expect(
+            answers.last == #"{"msg":"Subscribing to too many symbols: INVENTED:19999","type":"error"}"#
+        )
+        try hostile.leave()
+        let other = try bench.client()
+        try other.subscribe("REAL")
+        #expect(bench.calls.all.count == 52 && bench.calls.all[50].hasPrefix("-INVENTED:"))
+        #expect(bench.calls.all.last == "REAL")
+        bench.stop()
+    }
+}

@@ -1,0 +1,104 @@
+package import Foundation
+import Glibc
+
+/// A sample of Finnhub's documentation as a program to run, in one of its languages, unmodified but for the URL.
+package struct FinnhubSample: Sendable, CustomStringConvertible {
+    package struct Missing: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    package let description: String
+    private let path: String
+    private var arguments: [String] = []
+    private var environment: [String: String] = [:]
+    /// What has to be there before it can run, beside the program itself.
+    private var needs: [String] = []
+    /// What it prints of a message, all of whose numbers are written as `JSON` and Go write them.
+    private let shows: @Sendable (Frame) -> String
+
+    /// A message with one trade, or a ping.
+    package enum Frame: Sendable {
+        case trade(symbol: String, price: String, size: String)
+        case ping
+
+        /// The message's bytes as Finnhub sends them.
+        package var text: String {
+            switch self {
+            case .trade(let symbol, let price, let size):
+                #"{"data":[{"c":null,"p":\#(price),"s":"\#(symbol)","t":1723161255342,"v":\#(size)}],"type":"trade"}"#
+            case .ping:
+                #"{"type":"ping"}"#
+            }
+        }
+
+        /// The message as Go prints what it has read.
+        fileprivate var map: String {
+            switch self {
+            case .trade(let symbol, let price, let size):
+                "map[data:[map[c:<nil> p:\(price) s:\(symbol) t:1.723161255342e+12 v:\(size)]] type:trade]"
+            case .ping:
+                "map[type:ping]"
+            }
+        }
+    }
+
+    private static let folder = "\(RunningProgram.sources)/Tests/Clients/Finnhub"
+    private static let prefix = "Message from server  "
+
+    /// On the package websocket-client; it prints the very bytes.
+    package static let python = FinnhubSample(
+        description: "Python, websocket-client",
+        path: RunningProgram.python,
+        arguments: ["\(Self.folder)/run.py"],
+        shows: { $0.text }
+    )
+    /// On Debian's node-ws; it prints the very bytes.
+    package static let javaScript = FinnhubSample(
+        description: "JavaScript, ws",
+        path: "/usr/bin/node",
+        arguments: ["\(Self.folder)/run.js"],
+        environment: ["NODE_PATH": "/usr/share/nodejs"],
+        needs: ["/usr/share/nodejs/ws/package.json"],
+        shows: { Self.prefix + $0.text }
+    )
+    /// On Debian's gorilla; it prints what it made of the bytes.
+    package static let go = FinnhubSample(
+        description: "Go, gorilla",
+        path: "\(RunningProgram.sources)/.build/go/sample",
+        shows: { Self.prefix + $0.map }
+    )
+    /// The same with one line more, by which it unsubscribes as the other two do.
+    package static let goUnsubscribing = FinnhubSample(
+        description: "Go, gorilla, unsubscribing",
+        path: "\(RunningProgram.sources)/.build/go/unsubscribing",
+        shows: { Self.prefix + $0.map }
+    )
+
+    /// The line that it prints of a message.
+    package func line(of frame: Frame) -> String { self.shows(frame) }
+
+    /// Starts it. A line of `input` is a symbol to unsubscribe.
+    package func start(_ url: String, input: Pipe) throws -> RunningProgram {
+        for path in [self.path] + self.needs where access(path, R_OK) != 0 {
+            throw Missing(description: "\(path) is missing: run scripts/test, which makes or installs it")
+        }
+        return try RunningProgram(
+            self.path,
+            self.arguments + [url],
+            environment: self.environment,
+            input: input
+        )
+    }
+}
+
+extension RunningProgram {
+    /// Waits until the program has printed the line, and answers with all lines so far.
+    package func lines(upTo last: String, atMost limit: Duration = .seconds(60)) async -> [String] {
+        var count = 1
+        while true {
+            let lines = await self.lines(count, atMost: limit)
+            if lines.contains(last) || lines.count < count { return lines }
+            count = lines.count + 1
+        }
+    }
+}
