@@ -230,7 +230,11 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         do {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addWebSocketHandlers(client.webSocketSettings, agreement: client.agreement)
+            try pipeline.addWebSocketHandlers(
+                client.webSocketSettings,
+                agreement: client.agreement,
+                wheel: client.hub.deadlines
+            )
             _ = pipeline.removeHandler(encoder)
             _ = pipeline.removeHandler(context: context)
             // The client writes at once, so nothing that speaks HTTP may be in its way.

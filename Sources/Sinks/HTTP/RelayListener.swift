@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -13,6 +14,9 @@ struct RelayListener {
     /// are told so, and all others are closed without a word.
     static let spareConnections = 100
 
+    /// What is read of a connection at once, in bytes; most requests fit.
+    private static let readBytes = 512
+
     let hub: RelayHub
     let roster: ConnectionRoster
     let router: RelayRouter
@@ -26,8 +30,11 @@ struct RelayListener {
         listener: NIOLoopBound<RelayListener>,
         logger: Logger
     ) async throws -> any Channel {
-        try await ServerBootstrap(group: loop)
-            .serverChannelOption(.backlog, value: 1_024)
+        DescriptorLimit.raise(for: settings.maximumClients + 2 * Self.spareConnections + 50, logger: logger)
+        var bootstrap = ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: 4_096)
+            // As many connections as come at once, rather than a few between one batch of trades and the next.
+            .serverChannelOption(.maxMessagesPerRead, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Connections inherit it, and it must stand before TCP agrees on a window.
             .serverChannelOption(.socketOption(.so_sndbuf), value: .init(settings.sendBufferBytes))
@@ -36,13 +43,22 @@ struct RelayListener {
                     try channel.pipeline.syncOperations.addHandler(AcceptHandler(logger: logger))
                 }
             }
+            // Clients send little: a symbol now and then. Each connection keeps the buffer of its last read, so it is small.
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             // A client may end its side right behind its request and still wants the answer.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try listener.value.setUp(channel) }
             }
-            .bind(to: address)
-            .get()
+        if address.protocol != .unix {
+            // Inherited as well.
+            bootstrap = bootstrap.serverChannelOption(
+                .tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)),
+                value: .init(settings.unsentBytes)
+            )
+        }
+        return try await bootstrap.bind(to: address).get()
     }
 
     private func setUp(_ channel: any Channel) throws {

@@ -77,8 +77,7 @@ struct Backlog: Equatable {
     /// Whether `timePassed` wants to be called now and then.
     var isWatched: Bool {
         switch self.state {
-        case .slow: true
-        case .behind: self.closes
+        case .slow, .behind: true
         case .keepingUp, .closing: false
         }
     }
@@ -116,6 +115,14 @@ struct Backlog: Equatable {
         }
     }
 
+    /// Some of what was written could not leave at once, which alone is no fault: but it has to leave in time.
+    ///
+    /// - Parameter drained: all bytes that have left so far.
+    mutating func leftWaiting(drained: Int, now: NIODeadline) {
+        // A replay waits for who lets much wait; the patience with the others is the keepalive's.
+        if !self.feedWaits { self.becameUnwritable(drained: drained, now: now) }
+    }
+
     /// What waits has passed the channel's high mark.
     ///
     /// - Parameter drained: all bytes that have left so far.
@@ -147,11 +154,15 @@ struct Backlog: Equatable {
 
     /// Time has passed.
     ///
-    /// - Parameter drained: all bytes that have left so far.
-    mutating func timePassed(drained: Int, now: NIODeadline) -> Verdict {
+    /// - Parameters:
+    ///   - drained: all bytes that have left so far.
+    ///   - waiting: the bytes that wait for it.
+    mutating func timePassed(drained: Int, waiting: Int, now: NIODeadline) -> Verdict {
         switch self.state {
         case .keepingUp, .closing:
             return .keep
+        case .slow where waiting == 0, .behind where waiting == 0:
+            return self.becameWritable()
         case .slow(let before, let since):
             if drained > before {
                 self.state = .slow(drained: drained, since: now)

@@ -22,6 +22,8 @@ class RelayClient: ChannelInboundHandler {
     /// The subprotocol that was agreed on; set before the client joins a pipeline.
     var subprotocol: String?
     private var context: ChannelHandlerContext?
+    /// The WebSocket below; there while the client is in a pipeline.
+    private var webSocket: WebSocketHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
@@ -45,6 +47,8 @@ class RelayClient: ChannelInboundHandler {
     func writabilityChanged() {}
     /// Time has passed for a client that the hub keeps an eye on.
     func timePassed() {}
+    /// Some of what was written could not leave at once.
+    func leftWaiting() {}
     /// The WebSocket is closing or gone; nothing more can be written.
     func closed() {}
 
@@ -54,26 +58,50 @@ class RelayClient: ChannelInboundHandler {
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// The bytes that wait in this program.
-    var waitingBytes: Int {
-        guard let options = self.context?.channel.syncOptions else { return 0 }
-        return (try? options.getOption(.bufferedWritableBytes)) ?? 0
+    var waitingBytes: Int { self.webSocket?.waitingBytes ?? 0 }
+
+    /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
+    func compressed(_ plain: ByteBuffer) -> ByteBuffer {
+        self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
     }
 
     /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
-    func send(framed plain: ByteBuffer) {
-        guard self.isOpen, let context = self.context else { return }
-        let bytes = self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
-        self.writtenBytes += bytes.readableBytes
-        context.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
+    func send(framed plain: ByteBuffer) { self.send(asIs: self.compressed(plain)) }
+
+    /// Writes bytes that are whole frames as this client gets them; they leave with the hub's next flush.
+    func send(asIs bytes: ByteBuffer) {
+        guard self.isOpen else { return }
+        self.write(bytes)
         if !self.mustFlush {
             self.mustFlush = true
             self.hub.mustFlush(self)
         }
     }
 
+    /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for who knows that no
+    /// more will come in this turn.
+    func sendNow(asIs bytes: ByteBuffer) {
+        guard self.isOpen else { return }
+        self.write(bytes)
+        // With the hub's next flush, nothing is left to do for one that was to be flushed.
+        self.push()
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        self.writtenBytes += bytes.readableBytes
+        if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
+        // Another handler plays the WebSocket.
+        self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
+    }
+
+    private func push() {
+        guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
+        if webSocket.flushFramed() { self.leftWaiting() }
+    }
+
     func flush() {
         self.mustFlush = false
-        self.context?.flush()
+        self.push()
     }
 
     /// Starts the closing handshake, behind all that was written.
@@ -92,6 +120,8 @@ class RelayClient: ChannelInboundHandler {
             .writeBufferWaterMark,
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
+        self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        if let transport = SocketTransport(context.pipeline) { self.webSocket?.sendDirectly(through: transport) }
         self.isOpen = true
         self.hub.joined(self)
         self.opened()
@@ -102,6 +132,7 @@ class RelayClient: ChannelInboundHandler {
         self.end()
         self.hub.left(self)
         self.context = nil
+        self.webSocket = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

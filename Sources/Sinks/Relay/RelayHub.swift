@@ -39,6 +39,8 @@ final class RelayHub {
     var beats: [Int: PriceBeat] = [:]
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
+    /// The time of all clients' keepalive and closing.
+    let deadlines: DeadlineWheel
     private var unflushed: [RelayClient] = []
     /// The newest trades, for `/v1/trades` and for who comes back.
     var ring: TradeRing
@@ -75,6 +77,7 @@ final class RelayHub {
     ) {
         self.settings = settings
         self.loop = loop
+        self.deadlines = DeadlineWheel(loop: loop)
         self.logger = logger
         self.gauges = gauges
         self.instruments = instruments
@@ -174,11 +177,14 @@ final class RelayHub {
 
     /// Sends what has been written since the last call. A flush can make a client write more, which is sent as well.
     func flush() {
+        var clients: [RelayClient] = []
         while !self.unflushed.isEmpty {
-            let clients = self.unflushed
-            self.unflushed.removeAll(keepingCapacity: true)
+            // Two arrays by turns, so that neither is allocated anew for every flush.
+            swap(&clients, &self.unflushed)
             for client in clients { client.flush() }
+            clients.removeAll(keepingCapacity: true)
         }
+        if clients.capacity > self.unflushed.capacity { swap(&clients, &self.unflushed) }
         self.compression.turnEnded()
         guard !self.shownArrivals.isEmpty else { return }
         let now = Int64(NIODeadline.now().uptimeNanoseconds)

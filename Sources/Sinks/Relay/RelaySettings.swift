@@ -11,6 +11,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var maximumClients = 1_000
     /// Most bytes that wait for one client in this program. (What waits in the kernel is `sendBufferBytes`.)
     package var maximumWaitingBytes = 1 << 20
+    /// Most messages that wait for one client in this program.
+    package var maximumWaitingMessages = 1_024
     /// Largest message taken from a client, in bytes.
     package var maximumMessageBytes = 64 << 10
     /// Largest request line and headers of a request together, in bytes.
@@ -39,6 +41,9 @@ package struct RelaySettings: Sendable, Equatable {
     /// The kernel's send buffer of a client (`SO_SNDBUF`; Linux doubles it), in bytes. Left to itself, Linux takes 2.5 MB
     /// for a client that does not read, before anybody notices.
     package var sendBufferBytes = 128 << 10
+    /// Most bytes in that buffer that could not even be sent, because the client's own buffer is full
+    /// (`TCP_NOTSENT_LOWAT`): beyond these a client is seen to be slow.
+    package var unsentBytes = 32 << 10
     /// Origins of web pages that may connect, such as `https://example.org`, besides those on a loopback name.
     package var allowedOrigins: [String] = []
 

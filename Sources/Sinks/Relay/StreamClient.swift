@@ -235,9 +235,14 @@ final class StreamClient: RelayClient {
         self.hub.flush()
     }
 
+    override func leftWaiting() {
+        if !self.backlog.isWatched { self.backlog.leftWaiting(drained: self.drainedBytes, now: self.hub.now) }
+    }
+
     /// Time has passed for a client that is being watched.
     override func timePassed() {
-        self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now))
+        let (drained, waiting) = (self.drainedBytes, self.waitingBytes)
+        self.obey(self.backlog.timePassed(drained: drained, waiting: waiting, now: self.hub.now))
     }
 
     private func obey(_ verdict: Backlog.Verdict) {

@@ -12,9 +12,7 @@ final class TradesClient: RelayClient {
     private var allowance: RequestAllowance
     private var waitingMessages = WaitingMessages()
     private let highMark: Int
-    private var backlog: Backlog {
-        didSet { self.paceChanged(from: oldValue) }
-    }
+    private var backlog: Backlog
 
     init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
@@ -28,7 +26,14 @@ final class TradesClient: RelayClient {
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
         if hub.flow == nil {
-            self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
+            self.backlog = Backlog(
+                limit: waiting,
+                patience: settings.stallTimeout,
+                feedWaits: false,
+                closes: options.overflow == .close
+            )
+            // The close frame with the count stands behind what waits, for one that reads again in time.
+            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
             super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: self.highMark))
         } else {
             // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
@@ -102,9 +107,16 @@ final class TradesClient: RelayClient {
 
     // MARK: Trades
 
-    func deliver(_ bytes: ByteBuffer, messages: Int, trades: UInt64) {
+    /// Trades that the client wants have come.
+    ///
+    /// - Parameters:
+    ///   - plain: whole frames.
+    ///   - messages: how many of these there are.
+    func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
+        let bytes = self.compressed(plain)
         let waiting = self.isWritable ? 0 : self.waitingBytes
+        let before = self.pace
         let offer = self.backlog.offered(
             trades: trades,
             bytes: bytes.readableBytes,
@@ -113,10 +125,11 @@ final class TradesClient: RelayClient {
             waitingMessages: self.waitingMessages.count(waiting: waiting),
             now: self.hub.now
         )
-        switch offer {
-        case .write: self.write(bytes, messages: messages)
-        case .leaveOut: break
-        }
+        self.paceChanged(from: before)
+        guard case .write = offer else { return }
+        // It is in one group, so all that a turn brings is in these bytes.
+        self.sendNow(asIs: bytes)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {
@@ -126,7 +139,8 @@ final class TradesClient: RelayClient {
 
     /// The relay itself has left out trades that the client wanted.
     func missed(_ trades: UInt64) {
-        if trades > 0 { self.obey(.close(missed: trades)) }
+        guard trades > 0 else { return }
+        self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }
 
     /// Sends Finnhub's text ping; to who does not read, silence says the same.
@@ -137,35 +151,73 @@ final class TradesClient: RelayClient {
     // MARK: Pace
 
     override func writabilityChanged() {
-        if self.isWritable {
-            self.obey(self.backlog.becameWritable())
-        } else {
-            self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
+        let (drained, now) = (self.drainedBytes, self.hub.now)
+        self.change { [isWritable = self.isWritable] backlog in
+            if isWritable { return backlog.becameWritable() }
+            backlog.becameUnwritable(drained: drained, now: now)
+            return .keep
+        }
+    }
+
+    override func leftWaiting() {
+        guard !self.backlog.isWatched else { return }
+        let (drained, now) = (self.drainedBytes, self.hub.now)
+        self.change { backlog in
+            backlog.leftWaiting(drained: drained, now: now)
+            return .keep
         }
     }
 
     /// Time has passed for a client that is being watched.
-    override func timePassed() { self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now)) }
+    override func timePassed() {
+        let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)
+        self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) }
+    }
 
     private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
 
     override func closed() {
-        self.backlog.ended()
+        self.change { backlog in
+            backlog.ended()
+            return .keep
+        }
         for symbol in self.session.left() { self.hub.gaveUp(symbol) }
     }
 
+    /// Lets something happen to the backlog, and does what follows from it.
+    private func change(_ event: (inout Backlog) -> Backlog.Verdict) {
+        let before = self.pace
+        let verdict = event(&self.backlog)
+        self.paceChanged(from: before)
+        self.obey(verdict)
+    }
+
     private func obey(_ verdict: Backlog.Verdict) {
+        guard self.isOpen else { return }
         switch verdict {
-        case .keep, .goOn:
-            break  // going on is for who did not want every trade
+        case .keep:
+            break
+        case .goOn(let missed):
+            // Told before anything newer.
+            guard missed > 0 else { return }
+            self.hub.noteSkipped(missed)
+            self.write(RelayHub.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(missed)}"#)), messages: 1)
+            self.hub.flush()
         case .close(let missed):
-            guard self.isOpen else { return }
             self.hub.noteSlowClient(missed: missed)
             self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
         }
     }
 
-    private func paceChanged(from before: Backlog) {
+    /// What others must be told when it changes.
+    private struct Pace {
+        var holdsUpFeed: Bool
+        var isWatched: Bool
+    }
+
+    private var pace: Pace { Pace(holdsUpFeed: self.backlog.holdsUpFeed, isWatched: self.backlog.isWatched) }
+
+    private func paceChanged(from before: Pace) {
         switch (before.holdsUpFeed, self.backlog.holdsUpFeed) {
         case (false, true): self.hub.flow?.clientBecameSlow()
         case (true, false): self.hub.flow?.clientCaughtUp()

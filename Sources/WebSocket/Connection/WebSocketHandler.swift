@@ -5,7 +5,7 @@ package import NIOWebSocket
 ///
 /// It obeys four machines: `MessageAssembler` joins frames, `ClosingMachine` ends the connection, `KeepaliveMachine` pings,
 /// and `JudgingFrameDecoder` below has judged each header. Pings are answered here and go no further. One timer serves
-/// all deadlines.
+/// all deadlines, its own or a wheel that it shares with others.
 package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias InboundIn = WebSocketFrame
     package typealias InboundOut = WebSocketMessage
@@ -13,20 +13,28 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias OutboundOut = WebSocketFrame
 
     let settings: WebSocketSettings
-    private let door: FramedOutputDoor
+    let door: FramedOutputDoor
     private var assembler: MessageAssembler
     private var compressor: MessageCompressor?
     var closing: ClosingMachine
     var keepalive: KeepaliveMachine
-    var timer = DeadlineTimer()
+    var timer: DeadlineTimer
     private var mustFlush = false
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
 
-    /// - Parameter agreement: how messages are compressed; nil where they are not.
-    init(_ settings: WebSocketSettings, agreement: DeflateAgreement?, door: FramedOutputDoor) {
+    /// - Parameters:
+    ///   - agreement: how messages are compressed; nil where they are not.
+    ///   - wheel: what keeps the time; nil for a timer of the loop.
+    init(
+        _ settings: WebSocketSettings,
+        agreement: DeflateAgreement?,
+        door: FramedOutputDoor,
+        wheel: DeadlineWheel? = nil
+    ) {
         self.settings = settings
+        self.timer = DeadlineTimer(wheel: wheel)
         self.door = door
         self.assembler = MessageAssembler(
             maximumBytes: settings.maximumMessageBytes,
@@ -240,16 +248,6 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             let action = self.closing.closeAsked(code, reason: reason, now: context.eventLoop.now)
             self.perform(action, context: context, promise: promise)
         }
-    }
-
-    /// Writes bytes that already are whole frames, like `WebSocketOutput.framed` but by a plain call on the loop, without
-    /// the way through the pipeline's upper part. For fan-out.
-    package func writeFramed(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>? = nil) {
-        guard self.closing.isOpen else {
-            promise?.fail(WebSocketWriteError.closing)
-            return
-        }
-        self.door.writeFrames(bytes, promise: promise)
     }
 
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {

@@ -7,9 +7,15 @@ extension ChannelPipeline.SynchronousOperations {
     /// Bytes come in and go out below; `WebSocketMessage` goes up, `WebSocketOutput` comes down, and `WebSocketEvent` tells
     /// the end.
     ///
-    /// - Parameter agreement: how messages are compressed, where the handshake has agreed on it.
-    package func addWebSocketHandlers(_ settings: WebSocketSettings, agreement: DeflateAgreement? = nil) throws {
-        try self.addHandlers(webSocketHandlers(settings, agreement))
+    /// - Parameters:
+    ///   - agreement: how messages are compressed, where the handshake has agreed on it.
+    ///   - wheel: what keeps the time for the connections of this loop; nil for a timer of its own.
+    package func addWebSocketHandlers(
+        _ settings: WebSocketSettings,
+        agreement: DeflateAgreement? = nil,
+        wheel: DeadlineWheel? = nil
+    ) throws {
+        try self.addHandlers(webSocketHandlers(settings, agreement, wheel))
     }
 
     /// Adds the same handlers right behind another one, in the order in which bytes meet them.
@@ -18,13 +24,14 @@ extension ChannelPipeline.SynchronousOperations {
         agreement: DeflateAgreement?,
         after handler: any ChannelHandler
     ) throws {
-        try self.addHandlers(webSocketHandlers(settings, agreement), position: .after(handler))
+        try self.addHandlers(webSocketHandlers(settings, agreement, nil), position: .after(handler))
     }
 }
 
 private func webSocketHandlers(
     _ settings: WebSocketSettings,
-    _ agreement: DeflateAgreement?
+    _ agreement: DeflateAgreement?,
+    _ wheel: DeadlineWheel?
 ) -> [any ChannelHandler] {
     let peer: WebSocketRole = settings.role == .client ? .server : .client
     let door = FramedOutputDoor()
@@ -38,6 +45,6 @@ private func webSocketHandlers(
         door,
         WebSocketFrameEncoder(),
         ByteToMessageHandler(decoder),
-        WebSocketHandler(settings, agreement: agreement, door: door),
+        WebSocketHandler(settings, agreement: agreement, door: door, wheel: wheel),
     ]
 }

@@ -18,7 +18,7 @@ struct BacklogTests {
         #expect(backlog.isWatched && !backlog.holdsUpFeed)
         // Order would be lost if anything were written after something was left out.
         #expect(backlog.offered(trades: 2, bytes: 1, waiting: 0, now: self.at(2)) == .leaveOut)
-        #expect(backlog.timePassed(drained: 50, now: self.at(10)) == .keep)
+        #expect(backlog.timePassed(drained: 50, waiting: 1, now: self.at(10)) == .keep)
         #expect(backlog.becameWritable() == .close(missed: 5))
         #expect(backlog.offered(trades: 2, bytes: 1, waiting: 0, now: self.at(2)) == .leaveOut)
         #expect(backlog.becameWritable() == .keep)
@@ -29,9 +29,9 @@ struct BacklogTests {
     func liveStalled() {
         var backlog = Backlog(limit: 100, patience: .seconds(10), feedWaits: false)
         #expect(backlog.offered(trades: 7, bytes: 50, waiting: 60, now: self.at(1)) == .leaveOut)
-        #expect(backlog.timePassed(drained: 0, now: self.at(10)) == .keep)
-        #expect(backlog.timePassed(drained: 0, now: self.at(11)) == .close(missed: 7))
-        #expect(backlog.timePassed(drained: 0, now: self.at(30)) == .keep)
+        #expect(backlog.timePassed(drained: 0, waiting: 1, now: self.at(10)) == .keep)
+        #expect(backlog.timePassed(drained: 0, waiting: 1, now: self.at(11)) == .close(missed: 7))
+        #expect(backlog.timePassed(drained: 0, waiting: 1, now: self.at(30)) == .keep)
     }
 
     @Test("replay: the feed waits from the high mark to the low mark, and nothing is left out")
@@ -48,9 +48,9 @@ struct BacklogTests {
     func replayStalled() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: true)
         backlog.becameUnwritable(drained: 0, now: self.at(0))
-        #expect(backlog.timePassed(drained: 1, now: self.at(9)) == .keep)
-        #expect(backlog.timePassed(drained: 1, now: self.at(18)) == .keep)
-        #expect(backlog.timePassed(drained: 1, now: self.at(19)) == .close(missed: 0))
+        #expect(backlog.timePassed(drained: 1, waiting: 1, now: self.at(9)) == .keep)
+        #expect(backlog.timePassed(drained: 1, waiting: 1, now: self.at(18)) == .keep)
+        #expect(backlog.timePassed(drained: 1, waiting: 1, now: self.at(19)) == .close(missed: 0))
         #expect(!backlog.holdsUpFeed)
     }
 
@@ -81,9 +81,9 @@ struct BacklogTests {
     func noProgress() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false)
         backlog.becameUnwritable(drained: 500, now: self.at(0))
-        #expect(backlog.timePassed(drained: 501, now: self.at(9)) == .keep)
-        #expect(backlog.timePassed(drained: 501, now: self.at(18)) == .keep)
-        #expect(backlog.timePassed(drained: 501, now: self.at(19)) == .close(missed: 0))
+        #expect(backlog.timePassed(drained: 501, waiting: 1, now: self.at(9)) == .keep)
+        #expect(backlog.timePassed(drained: 501, waiting: 1, now: self.at(18)) == .keep)
+        #expect(backlog.timePassed(drained: 501, waiting: 1, now: self.at(19)) == .close(missed: 0))
     }
 
     @Test("live: who has chosen to go on with the newest does, with the count, and may be slow again")
@@ -91,14 +91,14 @@ struct BacklogTests {
         var backlog = Backlog(limit: 100, patience: .seconds(10), feedWaits: false, closes: false)
         for _ in 0..<2 {
             #expect(backlog.offered(trades: 7, bytes: 50, waiting: 60, now: self.at(1)) == .leaveOut)
-            #expect(!backlog.isWatched && backlog.timePassed(drained: 0, now: self.at(1_000)) == .keep)
+            #expect(!backlog.isWatched && backlog.timePassed(drained: 0, waiting: 1, now: self.at(1_000)) == .keep)
             backlog.told()
             #expect(backlog.offered(trades: 2, bytes: 50, waiting: 0, now: self.at(1)) == .leaveOut)
             #expect(backlog.becameWritable() == .goOn(missed: 2))
             #expect(backlog.offered(trades: 1, bytes: 50, waiting: 0, now: self.at(2)) == .write)
         }
         backlog.becameUnwritable(drained: 0, now: self.at(2))
-        #expect(backlog.timePassed(drained: 0, now: self.at(12)) == .keep)
+        #expect(backlog.timePassed(drained: 0, waiting: 1, now: self.at(12)) == .keep)
         #expect(backlog.isBehind)
     }
 

@@ -124,6 +124,138 @@ struct SlowClientTests {
         }
     }
 
+    @Test("a client that asked for the newest goes on with it, and is told what it missed")
+    func goesOn() async throws {
+        try await RelayFixture.run(Self.small) { fixture in
+            let slow = try await RawClient.open(
+                "/?token=any&overflow=latest",
+                at: fixture.address,
+                receiveBuffer: 4 << 10
+            )
+            try await slow.subscribe(Frames.btc)
+            try await fixture.settle(slow)
+            let other = try await fixture.tradesClient(Frames.btc)
+            try await slow.read(false)
+            let frames = 600
+            for number in 0..<frames {
+                fixture.feed(Self.frame(number))
+                _ = try await other.frame()
+            }
+            try await slow.read(true)
+            var delivered = 0
+            while true {
+                let text = try await slow.frame().text
+                if text.contains("skipped") {
+                    #expect(text == #"{"type":"skipped","trades":\#((frames - delivered) * 10)}"#)
+                    break
+                }
+                try #require(text == Self.frame(delivered))
+                delivered += 1
+            }
+            #expect(delivered > 80 && delivered < frames, "\(delivered) frames fit")
+            for number in frames..<frames + 3 {
+                fixture.feed(Self.frame(number))
+                let text = try await slow.frame().text
+                #expect(text == Self.frame(number))
+            }
+        }
+    }
+
+    @Test("many small messages are too many as well")
+    func tooManyMessages() async throws {
+        try await RelayFixture.run {
+            Self.small(&$0)
+            $0.maximumWaitingBytes = 16 << 20
+            $0.maximumWaitingMessages = 50
+        } body: { fixture in
+            let frozen = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            try await frozen.read(false)
+            let other = try await fixture.tradesClient(Frames.btc)
+            let frames = 2_000
+            for number in 0..<frames {
+                fixture.feed(Frames.trade(Frames.btc, "\(number + 1)"))
+                _ = try await other.frame()
+            }
+            try await frozen.read(true)
+            var delivered = 0
+            while true {
+                let frame = try await frozen.frame()
+                if let closure = frame.closure {
+                    // It is closed once all that waited is in the sockets' buffers, which may be while trades still come.
+                    let missed = closure.split(separator: " ").compactMap { Int($0) }.last ?? 0
+                    #expect(closure == "1013 too slow: \(missed) trades missed")
+                    #expect(missed > 0 && missed <= frames - delivered, "\(delivered) came")
+                    break
+                }
+                try #require(frame.text == Frames.trade(Frames.btc, "\(delivered + 1)"))
+                delivered += 1
+            }
+            #expect(delivered >= 50 && delivered < frames, "\(delivered) frames fit")
+        }
+    }
+
+    @Test("a full socket keeps the order of trades, pongs and what follows")
+    func keepsOrder() async throws {
+        try await RelayFixture.run {
+            Self.small(&$0)
+            $0.maximumWaitingBytes = 16 << 20
+            $0.maximumWaitingMessages = .max
+        } body: { fixture in
+            let slow = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            let other = try await fixture.tradesClient(Frames.btc)
+            var sent = 0
+            func feed(_ count: Int) async throws {
+                for _ in 0..<count {
+                    fixture.feed(Self.frame(sent))
+                    sent += 1
+                    _ = try await other.frame()
+                }
+            }
+            for round in 0..<4 {
+                try await slow.read(round % 2 == 1)
+                try await feed(60)
+                // Answered behind what waits, or in its place when nothing does.
+                try await slow.channel.writeAndFlush(RawClient.masked(opcode: 9, "\(round)"))
+                try await feed(20)
+            }
+            try await slow.read(true)
+            var frames = 0
+            var pongs: [String] = []
+            while frames < sent {
+                let frame = try await slow.frame()
+                if frame.opcode == 10 {
+                    pongs.append(frame.text)
+                    continue
+                }
+                try #require(frame.text == Self.frame(frames))
+                frames += 1
+            }
+            try await fixture.settle(slow)
+            // Of pings that came while the channel took nothing only the newest is answered (RFC 6455, 5.5.3).
+            #expect(pongs == pongs.sorted())
+        }
+    }
+
+    @Test("clients that reset their connections while they are sent to disturb nobody")
+    func survivesResets() async throws {
+        try await RelayFixture.run { fixture in
+            let other = try await fixture.tradesClient(Frames.btc)
+            for round in 0..<20 {
+                let rude = try await fixture.tradesClient(Frames.btc)
+                // Closed with bytes unread, a connection is reset.
+                try await rude.read(false)
+                fixture.feed(Self.frame(round * 3))
+                try await rude.close()
+                fixture.feed(Self.frame(round * 3 + 1), Self.frame(round * 3 + 2))
+                for number in 0..<3 {
+                    let text = try await other.frame().text
+                    try #require(text == Self.frame(round * 3 + number))
+                }
+            }
+            while fixture.relay.clientCount > 1 { try await fixture.settle(other) }
+        }
+    }
+
     @Test("a replay waits for a slow lossless client, which misses nothing")
     func waits() async throws {
         let flow = FlowRecorder()
