@@ -102,7 +102,9 @@ final class StreamClient: RelayClient {
     /// Writes frames, and counts the messages in them.
     func write(_ frames: ByteBuffer, messages: Int) {
         self.send(framed: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
+        // What waits stays below the limit but for a message that nothing was in front of.
+        let atMost = 2 * self.hub.settings.maximumWaitingBytes
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: atMost)
     }
 
     /// Tells what must not be missed.

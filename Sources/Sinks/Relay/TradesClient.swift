@@ -11,7 +11,8 @@ final class TradesClient: RelayClient {
     private static let mostHad = 256
     private var allowance: RequestAllowance
     private var waitingMessages = WaitingMessages()
-    private let highMark: Int
+    /// What waits stays below it but for a message that nothing was in front of.
+    private let mostWaiting: Int
     private var backlog: Backlog
 
     init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
@@ -20,7 +21,7 @@ final class TradesClient: RelayClient {
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
-        self.highMark = hub.flow == nil ? waiting / 16 : waiting / 4
+        self.mostWaiting = hub.flow == nil ? waiting * 2 : waiting * 32
         var webSocket = WebSocketSettings(role: .server)
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
@@ -34,14 +35,14 @@ final class TradesClient: RelayClient {
             )
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: self.highMark))
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: waiting / 16))
         } else {
             // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
             self.backlog = Backlog(limit: waiting * 16, patience: settings.stallTimeout, feedWaits: true)
             // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
             webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
             webSocket.closeTimeout = settings.stallTimeout
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: self.highMark))
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
         }
     }
 
@@ -129,12 +130,12 @@ final class TradesClient: RelayClient {
         guard case .write = offer else { return }
         // It is in one group, so all that a turn brings is in these bytes.
         self.sendNow(asIs: bytes)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {
         self.send(framed: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     /// The relay itself has left out trades that the client wanted.

@@ -35,14 +35,16 @@ struct StreamLimitsTests {
         var count = WaitingMessages()
         var ends: [Int] = []
         var written = 0
+        var left = 0
         for _ in 0..<20_000 {
             let bytes = next(300) + 20
             written += bytes
             ends.append(written)
             count.wrote(messages: 1, bytes: written, atMost: 64 << 10)
-            // What nobody asks about may be forgotten; so the question is never of more than that.
-            guard next(20) == 0 else { continue }
-            let waiting = next(UInt64(min(written, 64 << 10)))
+            // What has left does not come back, and no more waits than was said.
+            guard next(20) == 0 || written - left > 60 << 10 else { continue }
+            left += next(UInt64(written - left + 1))
+            let waiting = written - left
             let exact = ends.reversed().prefix { $0 > written - waiting }.count
             let told = count.count(waiting: waiting)
             #expect(told >= exact && told <= exact + (4 << 10) / 20 + 1, "\(told) for \(exact)")
