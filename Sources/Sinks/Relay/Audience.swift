@@ -15,6 +15,8 @@ struct Audience<Member: AnyObject> {
         var trades: UInt64
     }
 
+    private typealias Content = (bytes: ByteBuffer, trades: UInt64)
+
     private struct Group {
         var members: [Member] = []
         /// The group's symbols as far as the feed has them.
@@ -60,18 +62,17 @@ struct Audience<Member: AnyObject> {
         guard !self.groups.isEmpty, let newest = batches.last else { return [] }
         self.learn(newest)
         let present = TradeCourier.symbols(in: batches)
-        var encoded: [SymbolSet: (bytes: ByteBuffer, trades: UInt64)] = [:]
+        // Most want all of a read, which mostly is of one symbol; that needs no table.
+        var whole: Content?
+        var parts: [SymbolSet: Content] = [:]
         var parcels: [Parcel] = []
         for group in self.groups.values {
             let wanted = group.wanted.intersection(present)
             guard !wanted.isEmpty else { continue }
-            let content: (bytes: ByteBuffer, trades: UInt64)
-            if let known = encoded[wanted] {
-                content = known
-            } else {
-                content = TradeCourier.encode(batches, wanted: wanted, isAll: wanted == present)
-                encoded[wanted] = content
-            }
+            let isAll = wanted == present
+            let content =
+                (isAll ? whole : parts[wanted]) ?? TradeCourier.encode(batches, wanted: wanted, isAll: isAll)
+            if isAll { whole = content } else { parts[wanted] = content }
             parcels.append(Parcel(members: group.members, bytes: content.bytes, trades: content.trades))
         }
         return parcels

@@ -27,8 +27,8 @@ enum TradeCourier {
         wanted: SymbolSet,
         isAll: Bool
     ) -> (bytes: ByteBuffer, trades: UInt64) {
-        var out = ByteBuffer()
-        out.reserveCapacity(batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } })
+        let room = batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } }
+        var out = ByteBufferAllocator().buffer(capacity: room)
         var scratch = ByteBuffer()
         var count = 0
         for batch in batches {
