@@ -12,7 +12,7 @@ struct RepeatedFrames {
     static let longest = 16 << 10
 
     /// Copies: a slice would keep the storage of the read it came in from being used again.
-    private var frames: [(bytes: [UInt8], at: Int64)] = []
+    private var frames: [(bytes: ByteBuffer, at: Int64)] = []
     private var next = 0
 
     /// Forgets the frames: another connection begins.
@@ -22,37 +22,16 @@ struct RepeatedFrames {
     }
 
     /// Takes a frame with trades; answers whether it came before.
-    mutating func isRepeat(_ frame: ByteBuffer, now: Int64) -> Bool {
-        guard frame.readableBytes <= Self.longest else { return false }
-        return frame.withUnsafeReadableBytes { bytes in
-            for known in self.frames where known.bytes.count == bytes.count && now - known.at <= Self.window {
-                if known.bytes.withUnsafeBytes({ Self.isEqual($0, bytes) }) { return true }
-            }
-            self.remember(bytes, now: now)
-            return false
+    mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
+        guard bytes.readableBytes <= Self.longest else { return false }
+        for frame in self.frames where frame.bytes.readableBytes == bytes.readableBytes {
+            if now - frame.at <= Self.window, frame.bytes == bytes { return true }
         }
-    }
-
-    private mutating func remember(_ bytes: UnsafeRawBufferPointer, now: Int64) {
-        if self.frames.count < Self.remembered { self.frames.append(([], now)) }
-        self.frames[self.next].bytes.removeAll(keepingCapacity: true)
-        self.frames[self.next].bytes.append(contentsOf: bytes)
+        if self.frames.count < Self.remembered { self.frames.append((ByteBuffer(), now)) }
+        self.frames[self.next].bytes.clear()
+        self.frames[self.next].bytes.writeImmutableBuffer(bytes)
         self.frames[self.next].at = now
         self.next = (self.next + 1) % Self.remembered
-    }
-
-    /// Compares as many bytes of both, eight at a time; most frames differ early.
-    private static func isEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
-        var place = 0
-        while place + 8 <= one.count {
-            let word = one.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            guard word == other.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { return false }
-            place += 8
-        }
-        while place < one.count {
-            guard one[place] == other[place] else { return false }
-            place += 1
-        }
-        return true
+        return false
     }
 }
