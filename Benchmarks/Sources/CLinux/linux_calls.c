@@ -13,6 +13,8 @@ int event_poll_add(int poll, int descriptor, uint32_t index) {
     return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
+int event_poll_remove(int poll, int descriptor) { return epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, NULL); }
+
 int event_poll_wait(int poll, uint32_t *indices, int capacity, int64_t nanoseconds) {
     struct epoll_event events[64];
     if (capacity > 64) capacity = 64;

@@ -21,12 +21,17 @@ final class Crowd {
         /// The number of the newest message.
         var newest = -1
         var isOpen = true
+        /// Whether it reads nothing any more.
+        var isFrozen = false
 
         init(socket: Int32) { self.socket = socket }
     }
 
     /// Without any delivery for so long a phase ends, and what is missing is lost.
     private static let patience = 5 * Clock.second
+
+    /// How many connect at a time.
+    private static let wave = 256
 
     private let finnhub: FakeFinnhub
     private let poll: EventPoll
@@ -52,17 +57,31 @@ final class Crowd {
 
     var openCount: Int { self.members.count { $0.isOpen } }
 
-    /// Connects so many clients that subscribe.
+    /// Connects so many clients that subscribe, as many at a time as a listener keeps waiting without ado.
     func join(_ count: Int, port: Int, process: ChildProcess) throws {
         let request = WebSocketText.request(port: port, path: "/")
-        for _ in 0..<count {
-            let member = Member(socket: try Loopback.connect(port: port, to: process))
-            self.members.append(member)
-            try Loopback.send(request, to: member.socket)
-            try self.takeAnswer(member)
-            try Loopback.send(WebSocketText.subscribe(TradeMessage.symbol), to: member.socket)
-            try self.poll.add(member.socket, as: self.members.count)
+        let subscribe = WebSocketText.subscribe(TradeMessage.symbol)
+        for first in stride(from: 0, to: count, by: Self.wave) {
+            let places = self.members.count..<self.members.count + min(Self.wave, count - first)
+            for _ in places {
+                let member = Member(socket: try Loopback.connect(port: port, to: process))
+                self.members.append(member)
+                try Loopback.send(request, to: member.socket)
+            }
+            for place in places {
+                let member = self.members[place]
+                try self.takeAnswer(member)
+                try Loopback.send(subscribe, to: member.socket)
+                try self.poll.add(member.socket, as: place + 1)
+            }
         }
+    }
+
+    /// Has one client read nothing any more; it is in no books from now on.
+    func freezeOne() throws {
+        guard let member = self.members.first(where: { $0.isOpen && !$0.isFrozen }) else { return }
+        try self.poll.remove(member.socket)
+        member.isFrozen = true
     }
 
     /// Disconnects all, without a word.
@@ -74,7 +93,7 @@ final class Crowd {
     /// Sends now and then until one message has reached every client: a subscribe has no answer.
     func warmUp() throws {
         let limit = Clock.now() + 20 * Clock.second
-        while self.members.contains(where: { $0.newest < self.firstNumber }) || self.members.isEmpty {
+        while self.members.contains(where: { $0.isOpen && $0.newest < self.firstNumber }) || self.members.isEmpty {
             guard Clock.now() < limit else { throw BenchmarkFailure("not all clients get messages") }
             self.firstNumber = self.sendTimes.count
             try self.sendNext(late: 0)
@@ -88,7 +107,7 @@ final class Crowd {
     func send(_ count: Int, every interval: Int64) throws -> Books {
         self.books = Books()
         self.firstNumber = self.sendTimes.count
-        let expected = count * self.openCount
+        let expected = count * self.members.count { $0.isOpen && !$0.isFrozen }
         let start = Clock.now()
         self.lastDelivery = start
         while true {

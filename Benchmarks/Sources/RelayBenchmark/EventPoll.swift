@@ -19,6 +19,10 @@ final class EventPoll {
         }
     }
 
+    func remove(_ descriptor: Int32) throws {
+        guard event_poll_remove(self.descriptor, descriptor) == 0 else { throw BenchmarkFailure.call("epoll_ctl") }
+    }
+
     /// Waits until one can be read, at most so many nanoseconds; gives at most 64, so that a sender on the same thread
     /// is never late for long.
     func wait(nanoseconds: Int64) throws -> ArraySlice<UInt32> {

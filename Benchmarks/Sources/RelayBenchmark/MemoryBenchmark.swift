@@ -3,7 +3,7 @@ struct MemoryBenchmark {
     let bench: Workbench
 
     func rows() throws -> [Row] {
-        let clients = self.bench.options.clients.last ?? 1_000
+        let clients = self.bench.options.manyClients
         Workbench.say("memory: idle and with \(clients) clients")
         let finnhub = try FakeFinnhub()
         let port = try Loopback.freePort()

@@ -1,12 +1,17 @@
 /// What the command line asks for.
 struct Options {
     static let usage = """
-        usage: RelayBenchmark [throughput] [fanout] [memory] [screen] [OPTIONS]      (all four when none is named)
+        usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
+        parts: throughput fanout saturation connections frozen memory screen
           --program PATH     the built program           (../.build/release/tickertape)
+          --peers FOLDER     the built peers             (.build/peers)
           --recording PATH   what throughput replays     (../Sources/Tickertape/Resources/demo.jsonl)
           --trades N         repeated to at least so many trades                (500000)
-          --clients N,N,..   clients of fanout; the last one is memory's        (10,100,1000)
-          --rates R,R,..     messages/s of fanout for each of them              (1000,1000,100)
+          --clients N,N,..   clients of fanout                                  (10,100,1000,5000)
+          --rates R,R,..     messages/s of fanout for each of them              (1000,1000,100,10)
+          --many N           clients of saturation and memory                   (1000)
+          --crowds N,N,..    clients of connections                             (10000,20000)
+          --frozen-seconds S how long frozen has a client that does not read    (60)
           --seconds S        length of a round of fanout and of screen          (3)
           --rounds K         rounds; the middle one is told                     (3)
           --pin              program on CPU 0, load on CPU 1
@@ -16,22 +21,33 @@ struct Options {
     var program = "../.build/release/tickertape"
     var recording = "../Sources/Tickertape/Resources/demo.jsonl"
     var trades = 500_000
-    var clients = [10, 100, 1_000]
-    var rates = [1_000, 1_000, 100]
+    var peers = ".build/peers"
+    var clients = [10, 100, 1_000, 5_000]
+    var rates = [1_000, 1_000, 100, 10]
+    var manyClients = 1_000
+    var crowds = [10_000, 20_000]
+    var frozenSeconds = 60
     var seconds = 3
     var rounds = 3
     var pins = false
     var jsonFile: String?
     /// The benchmarks named; all when empty.
     var names: Set<String> = []
+    private static let parts: Set = [
+        "throughput", "fanout", "saturation", "connections", "frozen", "memory", "screen",
+    ]
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
-            case "throughput", "fanout", "memory", "screen": self.names.insert(argument)
+            case _ where Self.parts.contains(argument): self.names.insert(argument)
             case "--pin": self.pins = true
             case "--program": self.program = try Self.value(argument, &rest)
+            case "--peers": self.peers = try Self.value(argument, &rest)
+            case "--many": self.manyClients = try Self.number(argument, &rest, in: 1...10_000)
+            case "--crowds": self.crowds = try Self.numbers(argument, &rest, in: 2...28_000)
+            case "--frozen-seconds": self.frozenSeconds = try Self.number(argument, &rest, in: 2...120)
             case "--recording": self.recording = try Self.value(argument, &rest)
             case "--json": self.jsonFile = try Self.value(argument, &rest)
             case "--trades": self.trades = try Self.number(argument, &rest, in: 1...20_000_000)

@@ -11,11 +11,11 @@ final class Workbench {
     init(_ options: Options) throws {
         self.options = options
         self.folder = try ScratchFolder()
-        // A thousand clients need as many descriptors, here and in the programs.
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Many clients need as many descriptors, here and in the programs, which inherit the limit.
+        let most = (options.wants("connections") ? options.crowds.max() ?? 0 : 0) + 1_000
+        guard Self.allowDescriptors(most) else {
+            throw BenchmarkFailure("\(most) open files are not allowed: raise ulimit -n, or choose smaller --crowds")
+        }
         guard access(options.program, X_OK) == 0 else {
             throw BenchmarkFailure("\(options.program) is missing: build it with swift build -c release")
         }
@@ -32,11 +32,6 @@ final class Workbench {
         let upstream = ["--upstream", "ws://127.0.0.1:\(upstream.port)", "--symbol", TradeMessage.symbol]
         let environment = ["FINNHUB_TOKEN": "bench"].merging(environment) { $1 }
         return try self.start(self.options.program, upstream + arguments, environment: environment, terminal: terminal)
-    }
-
-    /// Starts the relay that the measured one is compared with: this program in another role.
-    func startBaseline(upstream: FakeFinnhub, port: Int) throws -> ChildProcess {
-        try self.start("/proc/self/exe", ["baseline", "\(upstream.port)", "\(port)"])
     }
 
     func start(
@@ -62,6 +57,16 @@ final class Workbench {
 
     /// Shows a result on standard output, at once.
     static func show(_ text: String) { Self.put("\(text)\n", on: 1) }
+
+    /// Raises the limit of open files; beyond the hard one only root can.
+    private static func allowDescriptors(_ most: Int) -> Bool {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        limit.rlim_max = max(limit.rlim_max, rlim_t(most))
+        limit.rlim_cur = limit.rlim_max
+        return setrlimit(resource, &limit) == 0
+    }
 
     private static func put(_ text: String, on descriptor: Int32) {
         _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

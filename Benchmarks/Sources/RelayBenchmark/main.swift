@@ -7,16 +7,13 @@ do {
         Workbench.show(Options.usage)
         exit(0)
     }
-    // The role that `Workbench.startBaseline` gives to a second process of this program.
-    if arguments.first == "baseline", arguments.count == 3, let up = Int(arguments[1]), let port = Int(arguments[2]) {
-        var relay = try BaselineRelay(upstreamPort: up, port: port)
-        try relay.run()
-        exit(0)
-    }
     let bench = try Workbench(Options(arguments))
     let benchmarks: [(name: String, rows: () throws -> [Row])] = [
         ("throughput", { try ThroughputBenchmark(bench: bench).rows() }),
         ("fanout", { try FanoutBenchmark(bench: bench).rows() }),
+        ("saturation", { try SaturationBenchmark(bench: bench).rows() }),
+        ("connections", { try ConnectionBenchmark(bench: bench).rows() }),
+        ("frozen", { try FrozenBenchmark(bench: bench).rows() }),
         ("memory", { try MemoryBenchmark(bench: bench).rows() }),
         ("screen", { try ScreenBenchmark(bench: bench).rows() }),
     ]

@@ -80,15 +80,15 @@ struct Audience<Member: AnyObject> {
     mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [Parcel] {
         guard !self.groups.isEmpty else { return [] }
         let present = TradeCourier.symbols(in: batches)
-        var encoded: [SymbolSet: TradeCourier.Content] = [:]
+        // Most want all of a read, which mostly is of one symbol; that needs no table.
+        var whole: TradeCourier.Content?
+        var parts: [SymbolSet: TradeCourier.Content] = [:]
         return self.portions(of: batches, present: present).map { portion in
-            let content: TradeCourier.Content
-            if let known = encoded[portion.wanted] {
-                content = known
-            } else {
-                content = TradeCourier.encode(batches, wanted: portion.wanted, isAll: portion.wanted == present)
-                encoded[portion.wanted] = content
-            }
+            let isAll = portion.wanted == present
+            let content =
+                (isAll ? whole : parts[portion.wanted])
+                ?? TradeCourier.encode(batches, wanted: portion.wanted, isAll: isAll)
+            if isAll { whole = content } else { parts[portion.wanted] = content }
             return Parcel(
                 members: portion.members,
                 bytes: content.bytes,

@@ -8,7 +8,8 @@ package import Wire
 
 /// The local relay: Finnhub's own protocol at `/`, debounced prices at `/v1/stream`, and a little HTTP, on one port.
 ///
-/// It reads the tape on the feed's loop and does everything else on a loop of its own, where all its clients live.
+/// It reads the tape on the feed's loop and does everything else on the loop where all its clients live. That may be the
+/// feed's own: then a read goes to the clients by a plain call, without a hand-over from thread to thread.
 package final class Relay: TapeReader, Sendable {
     /// How long a stop may take, whatever the clients do.
     private static let stopLimit: TimeAmount = .seconds(1)
@@ -34,7 +35,8 @@ package final class Relay: TapeReader, Sendable {
     private let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
-    ///   - eventLoop: where the relay lives; another one than the feed's, so that neither waits for the other.
+    ///   - eventLoop: where the relay lives: the feed's own loop, which costs the least, or another one, so that neither
+    ///     waits for the other. A feed that can wait (`flow`) needs another one.
     ///   - ownSymbols: what the feed has whether a client wants it or not.
     ///   - demand: is told every symbol that a client wants and the feed does not have, once, on `eventLoop`.
     ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
@@ -104,6 +106,11 @@ package final class Relay: TapeReader, Sendable {
     package func symbolUnwished(_ symbol: String) { self.offer(.unwished(symbol)) }
 
     private func offer(_ event: RelayEvent) {
+        // On the feed's own loop, where all calls to a reader are made, nothing ever waits in the outbox.
+        if self.eventLoop.inEventLoop {
+            self.hub.value.take(event)
+            return
+        }
         let offered = self.outbox.offer(event)
         if offered.becameHigh { self.flow?.outboxChanged(self.outbox) }
         if offered.wakesReader { self.eventLoop.execute { self.drain() } }

@@ -9,9 +9,8 @@ extension RelayHub {
     /// with what it could take at once.
     private static let pieceBytes = 64 << 10
 
-    /// Takes in what came from the ingest loop, in order.
+    /// Takes in what came from another loop, in order.
     func take(_ events: [RelayEvent]) {
-        guard !self.isStopped else { return }  // late: everyone has been told that this is the end
         var piece: [TapeBatch] = []
         var bytes = 0
         for event in events {
@@ -40,7 +39,8 @@ extension RelayHub {
     }
 
     private func deliver(_ batches: [TapeBatch]) {
-        guard !batches.isEmpty else { return }
+        // Late, when everyone has been told that this is the end.
+        guard !batches.isEmpty, !self.isStopped else { return }
         var isDelivered = false
         for parcel in self.audience.parcels(of: batches[...]) {
             isDelivered = isDelivered || !parcel.members.isEmpty
@@ -95,10 +95,13 @@ extension RelayHub {
         self.instruments.latency[.arrivalToClient].record(nanoseconds: now - oldest.receivedMonotonic)
     }
 
-    private func take(_ event: RelayEvent) {
+    /// Takes in one event, on the loop where it happened or behind those before it.
+    func take(_ event: RelayEvent) {
+        guard !self.isStopped else { return }
         switch event {
-        case .batch:
-            preconditionFailure("batches are delivered in pieces")
+        case .batch(let batch):
+            self.deliver([batch])
+            return
         case .status(let status):
             self.statusChanged(status)
         case .gap(let gap):

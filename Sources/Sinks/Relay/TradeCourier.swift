@@ -35,8 +35,8 @@ enum TradeCourier {
         wanted: SymbolSet,
         isAll: Bool
     ) -> Content {
-        var out = ByteBuffer()
-        out.reserveCapacity(batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } })
+        let room = batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } }
+        var out = ByteBufferAllocator().buffer(capacity: room)
         var scratch = ByteBuffer()
         var count = 0
         var messages = 0

@@ -25,6 +25,17 @@ struct TickerProgram {
 
     private var isReplay: Bool { self.standIn != nil }
 
+    /// The most clients of a relay that lives on the feed's loop: writing to so many takes about 4 ms, for which a read of
+    /// the feed may then have to wait.
+    private static let mostClientsBesideFeed = 1_000
+
+    /// Whether the relay lives on the feed's loop, which saves every read two wake-ups and a change of threads.
+    ///
+    /// Not where a feed waits for its readers, for then both sides have work all the time.
+    private var relaySharesLoop: Bool {
+        !self.feed.source.waitsForReaders && self.settings.relay.maxClients <= Self.mostClientsBesideFeed
+    }
+
     /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
         try self.feed.checkTrust()
@@ -32,7 +43,7 @@ struct TickerProgram {
         let keeping = self.isReplay ? nil : KeyKeeping(self.settings.state, feed: self.feed)
         var feedSettings = self.feed
         if let keeping { feedSettings.holding = keeping.holding }
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: self.relaySharesLoop ? 1 : 2)
         let feedLoop = group.next()
         let status = FeedStatus(
             source: self.feed.source,
@@ -84,9 +95,10 @@ struct TickerProgram {
         )
         if let recorder { instruments.recorderDropped { recorder.dropped } }
         var readers: [any TapeReader] = [tally, meter]
-        if let relay { readers.append(relay) }
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
+        // Last, for on the same loop it has written to all clients when it returns.
+        if let relay { readers.append(relay) }
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,
             loop: feedLoop,

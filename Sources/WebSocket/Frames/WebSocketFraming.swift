@@ -4,8 +4,27 @@ package import NIOCore
 package enum WebSocketFraming {
     /// Writes a whole text message of a server: one final frame without a mask (RFC 6455, 5.2).
     package static func serverText(_ payload: ByteBuffer, into buffer: inout ByteBuffer) {
-        Self.writeServerHeader(opcode: 0x1, payloadBytes: payload.readableBytes, into: &buffer)
-        buffer.writeImmutableBuffer(payload)
+        guard payload.readableBytes <= 0xFFFF else {
+            Self.writeServerHeader(opcode: 0x1, payloadBytes: payload.readableBytes, into: &buffer)
+            buffer.writeImmutableBuffer(payload)
+            return
+        }
+        // In one write, for this happens with every message: each write asks anew whether the buffer is shared.
+        payload.withUnsafeReadableBytes { payload in
+            let header = Self.serverHeaderBytes(payloadBytes: payload.count)
+            _ = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: header + payload.count) { target in
+                target[0] = 0x81
+                if header == 2 {
+                    target[1] = UInt8(payload.count)
+                } else {
+                    target[1] = 126
+                    target[2] = UInt8(payload.count >> 8)
+                    target[3] = UInt8(payload.count & 0xFF)
+                }
+                UnsafeMutableRawBufferPointer(rebasing: target[header...]).copyMemory(from: payload)
+                return header + payload.count
+            }
+        }
     }
 
     /// Writes a whole text message of a server: one final frame without a mask (RFC 6455, 5.2).

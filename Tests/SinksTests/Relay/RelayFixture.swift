@@ -13,10 +13,12 @@ final class RelayFixture: Sendable {
     let relay: Relay
     let address: SocketAddress
     let calls: Calls
+    private let loop: any EventLoop
     private let feed = NIOLockedValueBox(HandFeed())
 
-    private init(relay: Relay, address: SocketAddress, calls: Calls) {
+    private init(relay: Relay, loop: any EventLoop, address: SocketAddress, calls: Calls) {
         self.relay = relay
+        self.loop = loop
         self.address = address
         self.calls = calls
     }
@@ -37,9 +39,10 @@ final class RelayFixture: Sendable {
         settings.requestBurst = 1_000_000
         change(&settings)
         let calls = Calls()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
         let relay = Relay(
             settings: settings,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            eventLoop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             ownSymbols: ownSymbols,
             demand: { calls.add($0) },
@@ -49,7 +52,7 @@ final class RelayFixture: Sendable {
             epoch: 7,
             instruments: instruments
         )
-        let fixture = RelayFixture(relay: relay, address: try await relay.start(), calls: calls)
+        let fixture = RelayFixture(relay: relay, loop: loop, address: try await relay.start(), calls: calls)
         do {
             try await body(fixture)
         } catch {
@@ -64,6 +67,11 @@ final class RelayFixture: Sendable {
 
     func feed(_ frames: [String], received: Int64 = 1_723_161_255_342_123_456) {
         self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
+    }
+
+    /// Plays the feed on the relay's own loop, as where both live on one; nothing of other threads comes between.
+    func onFeedLoop(_ play: @escaping @Sendable (RelayFixture) -> Void) async throws {
+        try await self.loop.submit { play(self) }.get()
     }
 
     /// A client of Finnhub's protocol that has subscribed.

@@ -20,6 +20,25 @@ struct TradesEndpointTests {
         }
     }
 
+    @Test("on the feed's own loop, too, every read reaches the client in order, around what else happens")
+    func livesOnFeedLoop() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.btc)
+            try await fixture.onFeedLoop { fixture in
+                fixture.feed(Frames.trade(Frames.btc, "1"))
+                fixture.relay.symbolChanged(
+                    SymbolStatus(symbol: Frames.btc, state: .refused(.noSuchSymbol, retryAt: 1), since: 0, reason: "no such symbol")
+                )
+                fixture.feed(Frames.trade(Frames.btc, "2"), Frames.trade(Frames.btc, "3"))
+            }
+            #expect(try await client.frame().text == Frames.trade(Frames.btc, "1"))
+            #expect(try await client.frame().text.contains("no such symbol"))
+            for price in ["2", "3"] {
+                #expect(try await client.frame().text == Frames.trade(Frames.btc, price))
+            }
+        }
+    }
+
     @Test("of a frame in which some trades are wanted, these are encoded anew, exactly and in order")
     func encodesSome() async throws {
         try await RelayFixture.run { fixture in
