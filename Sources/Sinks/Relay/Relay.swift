@@ -29,6 +29,7 @@ package final class Relay: TapeReader, Sendable {
     private let flow: FlowGate?
     private let gauges: RelayGauges
     private let instruments: Instruments
+    private let tls: RelayTLS?
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = NIOLockedValueBox(Life.new)
@@ -41,6 +42,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
     ///   - status: what is true of the feed until it says otherwise.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
+    ///   - tls: the certificate to speak TLS with; nil speaks none.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -50,10 +52,12 @@ package final class Relay: TapeReader, Sendable {
         release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
         status: FeedStatus,
-        instruments: Instruments = Instruments()
+        instruments: Instruments = Instruments(),
+        tls: RelayTLS? = nil
     ) {
         self.settings = settings
         self.instruments = instruments
+        self.tls = tls
         self.eventLoop = eventLoop
         self.logger = logger
         self.gauges = RelayGauges()
@@ -180,6 +184,7 @@ package final class Relay: TapeReader, Sendable {
             hub: hub.value,
             roster: self.roster.value,
             router: RelayRouter(sources: sources, logger: self.logger),
+            tls: self.tls,
             logger: self.logger
         )
     }

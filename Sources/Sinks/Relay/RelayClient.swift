@@ -1,4 +1,5 @@
 import NIOCore
+import TLS
 import WebSocket
 
 /// One WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
@@ -22,6 +23,8 @@ class RelayClient: ChannelInboundHandler {
     /// The subprotocol that was agreed on; set before the client joins a pipeline.
     var subprotocol: String?
     private var context: ChannelHandlerContext?
+    /// What encrypts for this client, and holds back what the socket does not take.
+    private var tls: TLSHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
@@ -52,7 +55,7 @@ class RelayClient: ChannelInboundHandler {
     /// The bytes that wait in this program.
     var waitingBytes: Int {
         guard let options = self.context?.channel.syncOptions else { return 0 }
-        return (try? options.getOption(.bufferedWritableBytes)) ?? 0
+        return ((try? options.getOption(.bufferedWritableBytes)) ?? 0) + (self.tls?.pendingBytes ?? 0)
     }
 
     /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
@@ -82,6 +85,7 @@ class RelayClient: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        self.tls = try? context.pipeline.syncOperations.handler(type: TLSHandler.self)
         // Only a channel that is gone refuses this, and that one is reported as such.
         try? context.channel.syncOptions?.setOption(
             .writeBufferWaterMark,
@@ -97,6 +101,7 @@ class RelayClient: ChannelInboundHandler {
         self.end()
         self.hub.left(self)
         self.context = nil
+        self.tls = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -41,13 +41,15 @@ struct TickerProgram {
             certificateChecked: self.feed.certificateIsChecked
         )
         let instruments = Instruments(source: self.feed.source)
-        let valve = FeedValve()
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
+        let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
+        let valve = FeedValve()
         let door = self.makeRelay(
             on: group.next(),
             valve: valve,
             status: status,
             instruments: instruments,
+            certificate: certificate,
             logger: relayLog,
             lock: keeping?.lock
         )
@@ -62,7 +64,7 @@ struct TickerProgram {
                 loop: feedLoop,
                 symbols: self.feed.symbols,
                 status: status,
-                relay: door.map { "ws://\($0.endpoint)" },
+                relay: door?.url,
                 clients: relay?.counter,
                 latency: instruments.latency
             )
@@ -73,6 +75,7 @@ struct TickerProgram {
         }
         if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
+        for warning in certificate?.warnings ?? [] { Self.warning(on: shown)(warning) }
         let tally = TradeTally()
         let meter = TapeMeter(
             instruments,
@@ -103,7 +106,7 @@ struct TickerProgram {
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
         defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
         do {
-            try await Self.live(parts)
+            try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
         }
@@ -111,7 +114,11 @@ struct TickerProgram {
     }
 
     /// The life of the parts: a part that ends ends the program, and so do the signals.
-    static func configuration(for parts: [ProgramPart], logger: Logger) -> ServiceGroupConfiguration {
+    static func configuration(
+        for parts: [ProgramPart],
+        signals: [UnixSignal] = [.sigterm, .sigint, .sighup],
+        logger: Logger
+    ) -> ServiceGroupConfiguration {
         var configuration = ServiceGroupConfiguration(
             services: parts.map { part in
                 ServiceGroupConfiguration.ServiceConfiguration(
@@ -121,7 +128,7 @@ struct TickerProgram {
                     serviceName: part.name
                 )
             },
-            gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
+            gracefulShutdownSignals: signals,
             logger: logger
         )
         // Each part keeps limits of its own; this is for the one that does not.
@@ -134,6 +141,7 @@ struct TickerProgram {
         valve: FeedValve,
         status: FeedStatus,
         instruments: Instruments,
+        certificate: RelayTLS?,
         logger: Logger,
         lock: KeyLock?
     ) -> RelayDoor? {
@@ -148,9 +156,10 @@ struct TickerProgram {
             // At a pace of its own a replay does as the market does, and waits for nobody.
             flow: self.feed.source.waitsForReaders ? valve : nil,
             status: status,
-            instruments: instruments
+            instruments: instruments,
+            tls: certificate
         )
-        return RelayDoor(relay: relay, listen: listen, lock: lock)
+        return RelayDoor(relay: relay, listen: listen, isEncrypted: certificate != nil, lock: lock)
     }
 
     private static func relayPart(_ door: RelayDoor) -> ProgramPart {

@@ -27,6 +27,7 @@ final class RelayFixture: Sendable {
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
         ownSymbols: [String] = [],
         instruments: Instruments = Instruments(),
+        tls: RelayTLS? = nil,
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -44,7 +45,8 @@ final class RelayFixture: Sendable {
             release: { calls.add("-\($0)") },
             flow: flow,
             status: status,
-            instruments: instruments
+            instruments: instruments,
+            tls: tls
         )
         let fixture = RelayFixture(relay: relay, address: try await relay.start(), calls: calls)
         do {
