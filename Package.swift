@@ -87,7 +87,7 @@ let package = Package(
             name: "Sinks",
             dependencies: [
                 "Market", "Wire", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
                 .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],

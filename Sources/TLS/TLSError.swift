@@ -1,7 +1,7 @@
 /// A failure of TLS in words: what kind it is, and the reason for it.
 package struct TLSError: Error, Sendable, Equatable {
     /// Which of the ways a TLS connection fails.
-    package enum Kind: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable, CaseIterable {
         /// A setting, a file, a certificate or a key of our own cannot be used.
         case configuration
         /// We refuse the peer's certificate; ``TLSError/refusal`` says why.

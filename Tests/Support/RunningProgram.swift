@@ -36,6 +36,18 @@ package final class RunningProgram: Sendable {
     /// A Python with the clients of `Tests/requirements.txt`, made by `scripts/test`.
     package static var python: String { "\(self.sources)/.build/python/bin/python3" }
 
+    /// The variables that the programs get of ours: `scripts/sanitize` names them.
+    private static var passedOn: [String: String] {
+        let ours = ProcessInfo.processInfo.environment
+        let names = ours["TICKERTAPE_TEST_PASS"]?.split(separator: ",").map(String.init) ?? []
+        return ours.filter { names.contains($0.key) }
+    }
+
+    /// How many times as long as usual everything may take, under a sanitizer.
+    private static var patience: Int {
+        ProcessInfo.processInfo.environment["TICKERTAPE_TEST_PATIENCE"].flatMap(Int.init) ?? 1
+    }
+
     /// Starts a program with nothing in its environment but a path and `environment`, and nothing to read but `input`.
     package init(
         _ path: String,
@@ -51,7 +63,7 @@ package final class RunningProgram: Sendable {
             "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "XDG_STATE_HOME": self.home.path,
             "XDG_RUNTIME_DIR": self.home.path,
         ]
-        process.environment = own.merging(environment) { $1 }
+        process.environment = own.merging(Self.passedOn) { $1 }.merging(environment) { $1 }
         if let input {
             process.standardInput = input
         } else {
@@ -157,7 +169,7 @@ package final class RunningProgram: Sendable {
             }
         }
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: limit * Self.patience)
             continuation.yield()
         }
         defer { timer.cancel() }

@@ -23,7 +23,8 @@ package struct KeyOwner: Sendable, Equatable {
         return switch self.relay {
         case .unknown: head
         case .off: head + "relay=off\n"
-        case .at(let address): head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n"
+        case .at(let address):
+            head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n" + (address.isEncrypted ? "tls=on\n" : "")
         }
     }
 
@@ -45,8 +46,8 @@ package struct KeyOwner: Sendable, Equatable {
             guard let host = values["host"].map(String.init), let port = values["port"].flatMap({ UInt16($0) }),
                 port > 0
             else { return nil }
-            let address = UpstreamAddress(isEncrypted: false, host: host, port: Int(port))
-            // The trades are asked for without encryption: nowhere but here.
+            let address = UpstreamAddress(isEncrypted: values["tls"] == "on", host: host, port: Int(port))
+            // The trades are asked for without encryption or a look at the certificate: nowhere but here.
             guard host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
             else {
                 return nil

@@ -268,6 +268,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch (event, self.state) {
+        case (is RequestWithoutTLS, .idle):
+            self.refuse(.needsTLS, context: context)
         case (is ChannelShouldQuiesceEvent, .idle), (is ChannelShouldQuiesceEvent, .receiving):
             self.answered == 0 ? self.refuse(.stopping, context: context) : context.close(promise: nil)
         case (is ChannelShouldQuiesceEvent, .answering), (ChannelEvent.inputClosed, .answering):

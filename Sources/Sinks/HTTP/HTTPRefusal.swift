@@ -38,6 +38,12 @@ extension HTTPRefusal {
         cure:
             "GET /livez, /readyz, /metrics, /v1/status, /v1/snapshot or /v1/trades/SYMBOL, or a WebSocket to / or /v1/stream"
     )
+    static let needsTLS = HTTPRefusal(
+        status: .badRequest,
+        type: "tls-required",
+        message: "this port speaks TLS",
+        cure: "use https:// or wss://"
+    )
     static let tooManyClients = HTTPRefusal(
         status: .serviceUnavailable,
         type: "too-many-clients",

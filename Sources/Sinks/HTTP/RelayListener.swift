@@ -20,6 +20,8 @@ struct RelayListener {
     let hub: RelayHub
     let roster: ConnectionRoster
     let router: RelayRouter
+    /// The relay's certificate; nil speaks plain HTTP and WebSocket.
+    let tls: RelayTLS?
     let logger: Logger
 
     /// Listens, and returns the listening channel.
@@ -73,6 +75,7 @@ struct RelayListener {
         limits.maxHeaderListSize = settings.maximumHeaderBytes
         limits.maxHeaderFieldCount = 100
         let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandlers(tls.makeHandlers()) }
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         try pipeline.addHandlers([
             ByteToMessageHandler(decoder),

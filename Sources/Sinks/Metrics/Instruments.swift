@@ -54,6 +54,9 @@ enum MetricName {
     static let latency = "tickertape_latency_seconds"
     static let skipped = "tickertape_skipped_trades_total"
     static let slowClients = "tickertape_slow_clients_closed_total"
+    static let tlsHandshakes = "tickertape_relay_tls_handshakes_total"
+    static let tlsFailures = "tickertape_relay_tls_failures_total"
+    static let tlsExpiry = "tickertape_relay_certificate_expires_timestamp_seconds"
 
     static func describeAll(in registry: MetricRegistry) {
         let texts = [

@@ -30,6 +30,7 @@ package final class Relay: TapeReader, Sendable {
     private let flow: FlowGate?
     private let gauges: RelayGauges
     private let instruments: Instruments
+    private let tls: RelayTLS?
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = NIOLockedValueBox(Life.new)
@@ -45,6 +46,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - epoch: the run of numbers that the feed will give, if that is known before the first trade.
     ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
+    ///   - tls: the certificate to speak TLS with; nil speaks none.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -56,10 +58,12 @@ package final class Relay: TapeReader, Sendable {
         status: FeedStatus,
         epoch: UInt64? = nil,
         wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
-        instruments: Instruments = Instruments()
+        instruments: Instruments = Instruments(),
+        tls: RelayTLS? = nil
     ) {
         self.settings = settings
         self.instruments = instruments
+        self.tls = tls
         self.eventLoop = eventLoop
         self.logger = logger
         self.gauges = RelayGauges()
@@ -200,6 +204,7 @@ package final class Relay: TapeReader, Sendable {
             hub: hub.value,
             roster: self.roster.value,
             router: RelayRouter(sources: sources, logger: self.logger),
+            tls: self.tls,
             logger: self.logger
         )
     }

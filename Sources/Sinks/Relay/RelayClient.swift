@@ -1,4 +1,5 @@
 import NIOCore
+import TLS
 import WebSocket
 
 /// One WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
@@ -24,6 +25,8 @@ class RelayClient: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     /// The WebSocket below; there while the client is in a pipeline.
     private var webSocket: WebSocketHandler?
+    /// What encrypts for this client, and holds back what the socket does not take.
+    private var tls: TLSHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
@@ -58,7 +61,7 @@ class RelayClient: ChannelInboundHandler {
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// The bytes that wait in this program.
-    var waitingBytes: Int { self.webSocket?.waitingBytes ?? 0 }
+    var waitingBytes: Int { (self.webSocket?.waitingBytes ?? 0) + (self.tls?.pendingBytes ?? 0) }
 
     /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
@@ -115,6 +118,7 @@ class RelayClient: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        self.tls = try? context.pipeline.syncOperations.handler(type: TLSHandler.self)
         // Only a channel that is gone refuses this, and that one is reported as such.
         try? context.channel.syncOptions?.setOption(
             .writeBufferWaterMark,
@@ -133,6 +137,7 @@ class RelayClient: ChannelInboundHandler {
         self.hub.left(self)
         self.context = nil
         self.webSocket = nil
+        self.tls = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -90,11 +90,12 @@ package struct CertificateAuthority: Sendable {
     package static func selfSigned(
         names: [String],
         addresses: [String] = [],
+        commonName: String? = nil,
         notBefore: Duration = Self.defaultNotBefore,
         notAfter: Duration = Self.defaultNotAfter
     ) throws(TLSError) -> TLSCredentials {
         var draft = CertificateDraft(
-            commonName: names.first ?? addresses.first ?? "unnamed",
+            commonName: commonName ?? names.first ?? addresses.first ?? "unnamed",
             notBefore: notBefore,
             notAfter: notAfter
         )

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Glibc
 
 /// The times in certificates, lists and answers, as numbers.
-enum ASN1Times {
+package enum ASN1Times {
     /// The seconds since 1970 of a UTCTime or GeneralizedTime; `nil` where it is malformed.
     static func seconds(of time: UnsafePointer<ASN1_TIME>?) -> Int64? {
         var parts = tm()
@@ -14,5 +14,5 @@ enum ASN1Times {
     }
 
     /// The system's clock in seconds since 1970: OpenSSL judges certificates by the same.
-    static var now: Int64 { Int64(time(nil)) }
+    package static var now: Int64 { Int64(time(nil)) }
 }

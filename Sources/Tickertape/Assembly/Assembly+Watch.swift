@@ -62,7 +62,10 @@ extension Assembly {
             }
         }
         defer { TickerProgram.report(latency) }
-        try await TickerProgram.live([shown.part, ProgramPart("feed") { try await feed.run() }])
+        try await TickerProgram.live(
+            [shown.part, ProgramPart("feed") { try await feed.run() }],
+            hasScreen: shown.isScreen
+        )
         await group.end()
     }
 }

@@ -1,10 +1,25 @@
 import NIOPosix
 import ServiceLifecycle
+import Sinks
+import UnixSignals
 
 extension TickerProgram {
     /// Runs the parts until one of them ends or a signal comes, and stops them from the last to the first.
-    static func live(_ parts: [ProgramPart]) async throws {
-        let services = ServiceGroup(configuration: Self.configuration(for: parts, logger: ProgramLog.silent))
+    ///
+    /// - Parameters:
+    ///   - hasScreen: whether the screen is drawn, which a hangup ends.
+    ///   - certificate: what SIGHUP loads again where it is not the end.
+    static func live(_ parts: [ProgramPart], hasScreen: Bool = false, certificate: RelayTLS? = nil) async throws {
+        var parts = parts
+        var signals: [UnixSignal] = [.sigterm, .sigint]
+        if HangUp.endsProgram(hasScreen: hasScreen) {
+            signals.append(.sighup)
+        } else {
+            parts.insert(HangUp.part(certificate: certificate), at: 0)
+        }
+        let services = ServiceGroup(
+            configuration: Self.configuration(for: parts, signals: signals, logger: ProgramLog.silent)
+        )
         do {
             try await services.run()
         } catch let error as ServiceGroupError where error.errorCode == .serviceFinishedUnexpectedly {

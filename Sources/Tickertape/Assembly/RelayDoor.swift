@@ -16,19 +16,27 @@ final class RelayDoor: Sendable {
     let relay: Relay
     /// Where it is to listen; port 0 takes any.
     let listen: Endpoint
+    /// Whether it speaks TLS.
+    let isEncrypted: Bool
     private let lock: KeyLock?
     private let opened = NIOLockedValueBox<Endpoint?>(nil)
     /// Tells the person where the relay is; nobody where there is a picture.
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
-    init(relay: Relay, listen: Endpoint, lock: KeyLock?) {
+    init(relay: Relay, listen: Endpoint, isEncrypted: Bool, lock: KeyLock?) {
         self.relay = relay
+        self.isEncrypted = isEncrypted
         self.listen = listen
         self.lock = lock
     }
 
     /// Where it listens, or will.
     var endpoint: Endpoint { self.opened.withLockedValue { $0 } ?? self.listen }
+
+    /// Its address as clients write it, without a path.
+    var url: String { self.url(at: self.endpoint) }
+
+    private func url(at endpoint: Endpoint) -> String { "\(self.isEncrypted ? "wss" : "ws")://\(endpoint)" }
 
     /// Listens at once, unless another program holds the key.
     ///
@@ -45,11 +53,11 @@ final class RelayDoor: Sendable {
     /// Says where the relay is, now or when it listens.
     func announce(_ tell: @escaping @Sendable (String) -> Void) {
         self.tell.withLockedValue { $0 = tell }
-        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(Self.words(for: endpoint)) }
+        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(self.words(for: endpoint)) }
     }
 
-    private static func words(for endpoint: Endpoint) -> String {
-        "the relay is on ws://\(endpoint)/ (Finnhub's protocol) and /v1/stream"
+    private func words(for endpoint: Endpoint) -> String {
+        "the relay is on \(self.url(at: endpoint))/ (Finnhub's protocol) and /v1/stream"
     }
 
     /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
@@ -93,6 +101,8 @@ final class RelayDoor: Sendable {
         let address = try await self.relay.start()
         let endpoint = Endpoint(host: self.listen.host, port: address.port ?? self.listen.port)
         self.opened.withLockedValue { $0 = endpoint }
-        self.lock?.announce(.at(UpstreamAddress(isEncrypted: false, host: endpoint.host, port: endpoint.port)))
+        self.lock?.announce(
+            .at(UpstreamAddress(isEncrypted: self.isEncrypted, host: endpoint.host, port: endpoint.port))
+        )
     }
 }

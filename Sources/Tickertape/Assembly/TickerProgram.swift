@@ -52,15 +52,17 @@ struct TickerProgram {
             certificateChecked: self.feed.certificateIsChecked
         )
         let instruments = Instruments(source: self.feed.source)
-        let valve = FeedValve()
         let epoch = UInt64(WallClock.now() / 1_000_000)
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
+        let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
+        let valve = FeedValve()
         let door = self.makeRelay(
             on: group.next(),
             valve: valve,
             status: status,
             epoch: epoch,
             instruments: instruments,
+            certificate: certificate,
             logger: relayLog,
             lock: keeping?.lock
         )
@@ -75,7 +77,7 @@ struct TickerProgram {
                 loop: feedLoop,
                 symbols: self.feed.symbols,
                 status: status,
-                relay: door.map { "ws://\($0.endpoint)" },
+                relay: door?.url,
                 clients: relay?.counter,
                 latency: instruments.latency
             )
@@ -86,6 +88,7 @@ struct TickerProgram {
         }
         if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
+        for warning in certificate?.warnings ?? [] { Self.warning(on: shown)(warning) }
         let tally = TradeTally()
         let meter = TapeMeter(
             instruments,
@@ -117,7 +120,7 @@ struct TickerProgram {
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
         defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
         do {
-            try await Self.live(parts)
+            try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
         }
@@ -125,7 +128,11 @@ struct TickerProgram {
     }
 
     /// The life of the parts: a part that ends ends the program, and so do the signals.
-    static func configuration(for parts: [ProgramPart], logger: Logger) -> ServiceGroupConfiguration {
+    static func configuration(
+        for parts: [ProgramPart],
+        signals: [UnixSignal] = [.sigterm, .sigint, .sighup],
+        logger: Logger
+    ) -> ServiceGroupConfiguration {
         var configuration = ServiceGroupConfiguration(
             services: parts.map { part in
                 ServiceGroupConfiguration.ServiceConfiguration(
@@ -135,7 +142,7 @@ struct TickerProgram {
                     serviceName: part.name
                 )
             },
-            gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
+            gracefulShutdownSignals: signals,
             logger: logger
         )
         // Each part keeps limits of its own; this is for the one that does not.
@@ -149,6 +156,7 @@ struct TickerProgram {
         status: FeedStatus,
         epoch: UInt64,
         instruments: Instruments,
+        certificate: RelayTLS?,
         logger: Logger,
         lock: KeyLock?
     ) -> RelayDoor? {
@@ -165,9 +173,10 @@ struct TickerProgram {
             status: status,
             epoch: epoch,
             wallClock: WallClock.now,
-            instruments: instruments
+            instruments: instruments,
+            tls: certificate
         )
-        return RelayDoor(relay: relay, listen: listen, lock: lock)
+        return RelayDoor(relay: relay, listen: listen, isEncrypted: certificate != nil, lock: lock)
     }
 
     private static func relayPart(_ door: RelayDoor) -> ProgramPart {

@@ -15,12 +15,17 @@ struct HealthCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.relay, self.common] }
 
     mutating func run() async throws {
-        guard let endpoint = try self.loadSettings().settings.relay.listen else {
+        let relay = try self.loadSettings().settings.relay
+        guard let endpoint = relay.listen else {
             Console.print("nothing to ask: the relay is off")
             return
         }
         do throws(HealthProbe.Failure) {
-            Console.print(try HealthProbe(endpoint: endpoint, limit: 3_000).statusLine())
+            let line =
+                relay.certificateFile == nil
+                ? try HealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
+                : try await EncryptedHealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
+            Console.print(line)
         } catch {
             throw OperatorError("the relay at \(endpoint) \(error.reason)", status: .failure)
         }

@@ -20,6 +20,7 @@ struct Tickertape: AsyncParsableCommand {
               tickertape watch                         another display, same relay
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape cert                          a certificate, for wss:// and https://
               tickertape config                        every setting and its origin
 
             SETTINGS: flags win over the environment, the environment over the config file, and that over the \
@@ -38,7 +39,7 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, ServeCommand.self,
-            ConfigCommand.self, HealthCommand.self,
+            CertCommand.self, ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

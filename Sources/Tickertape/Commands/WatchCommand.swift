@@ -12,6 +12,7 @@ struct WatchCommand: SettingsCommand {
             EXAMPLES:
               tickertape watch                         the relay of the settings
               tickertape watch ws://127.0.0.1:9000 --format plain
+              tickertape watch wss://localhost:8080 --ca-file certificate.pem
             """
     )
 
@@ -21,11 +22,14 @@ struct WatchCommand: SettingsCommand {
     @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to show; several may be given.", valueName: "symbol"))
     var symbols: [String] = []
 
+    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"), completion: .file())
+    var authorityFile: String?
+
     @OptionGroup(title: "Display") var display: DisplayOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [SymbolFlags(symbols: self.symbols), self.display, self.common]
+        [SymbolFlags(symbols: self.symbols, authorityFile: self.authorityFile), self.display, self.common]
     }
 
     mutating func run() async throws {
@@ -39,7 +43,7 @@ struct WatchCommand: SettingsCommand {
         if let url = self.url {
             text = url
         } else if let listen = settings.relay.listen {
-            text = "ws://\(listen)/"
+            text = "\(settings.relay.certificateFile == nil ? "ws" : "wss")://\(listen)/"
         } else {
             throw OperatorError("the relay is off in the settings; name one: tickertape watch URL", status: .usage)
         }
@@ -57,8 +61,10 @@ struct WatchCommand: SettingsCommand {
 /// The symbols alone, for commands that do not connect to the service.
 struct SymbolFlags: SettingFlags {
     var symbols: [String]
+    var authorityFile: String? = nil
 
     func add(to flags: inout GivenFlags) {
         if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
+        flags.add(.authorityFile, self.authorityFile)
     }
 }

@@ -183,6 +183,9 @@ package struct Settings: Sendable, Equatable {
 
         /// Where to listen; `nil` is off.
         package var listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8080)
+        /// The PEM files of the relay's certificate and its key; both or none.
+        package var certificateFile: String?
+        package var keyFile: String?
         package var pingInterval = TimeAmount.seconds(20)
         package var pongTimeout = TimeAmount.seconds(10)
         package var maxClients = 1_000

@@ -93,6 +93,11 @@ extension Settings {
         for pair in pairs where !pair.isInOrder {
             throw self.contradiction(pair.most, pair.least, "must not be less than")
         }
+        if (self.relay.certificateFile == nil) != (self.relay.keyFile == nil) {
+            let keys = ["relay.certificate-file", "relay.key-file"]
+            let pair = self.relay.keyFile == nil ? keys : keys.reversed()
+            throw self.contradiction(pair[0], pair[1], "is of no use without")
+        }
         if !self.tls.verify {
             if self.tls.revocationListFile != nil {
                 throw self.contradiction("tls.crl-file", "tls.verify", "cannot be obeyed with")

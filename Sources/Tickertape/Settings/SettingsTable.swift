@@ -20,7 +20,8 @@ extension Setting {
         quiet, atMost,
         format, colour, isQuiet,
         recordFile, recordDirectory,
-        relayListen, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxWaiting,
+        relayListen, relayCertificateFile, relayKeyFile, relayPingInterval, relayPongTimeout, relayMaxClients,
+        relayMaxWaiting,
         relayMaxMessage, relayUnsubscribeGrace, relayCompression, relayAllowedOrigins,
         logLevel,
     ]
@@ -353,6 +354,18 @@ extension Setting {
         Syntax.loopbackEndpoint.optional("off"),
         flags: ["relay"],
         help: "Where the relay listens, HOST:PORT on this machine, or off."
+    )
+    static let relayCertificateFile = Setting(
+        "relay.certificate-file",
+        \.relay.certificateFile,
+        Syntax.path.optional("none"),
+        help: "The PEM file of the certificate with which the relay speaks TLS (wss, https), its chain behind it."
+    )
+    static let relayKeyFile = Setting(
+        "relay.key-file",
+        \.relay.keyFile,
+        Syntax.path.optional("none"),
+        help: "The PEM file of the key to that certificate."
     )
     static let relayPingInterval = Setting(
         "relay.ping-interval",

@@ -29,7 +29,12 @@ final class RawClient: Sendable {
         self.inbox = inbox
     }
 
-    static func connect(to address: SocketAddress, receiveBuffer: Int? = nil) async throws -> RawClient {
+    /// - Parameter below: makes the handlers between the socket and this, for TLS.
+    static func connect(
+        to address: SocketAddress,
+        receiveBuffer: Int? = nil,
+        below: @escaping @Sendable () -> [any ChannelHandler] = { [] }
+    ) async throws -> RawClient {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let inbox = try await loop.submit { NIOLoopBound(Inbox(), eventLoop: loop) }.get()
         var bootstrap = ClientBootstrap(group: loop)
@@ -37,7 +42,9 @@ final class RawClient: Sendable {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
         }
         let channel = try await bootstrap.channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(inbox.value) }
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandlers(below() + [inbox.value])
+            }
         }.connect(to: address).get()
         return RawClient(channel: channel, inbox: inbox)
     }
@@ -47,9 +54,10 @@ final class RawClient: Sendable {
         _ path: String = "/?token=any",
         at address: SocketAddress,
         headers: String = "",
-        receiveBuffer: Int? = nil
+        receiveBuffer: Int? = nil,
+        below: @escaping @Sendable () -> [any ChannelHandler] = { [] }
     ) async throws -> RawClient {
-        let client = try await Self.connect(to: address, receiveBuffer: receiveBuffer)
+        let client = try await Self.connect(to: address, receiveBuffer: receiveBuffer, below: below)
         let head = try await client.request(Self.upgrade(path, headers: headers))
         guard head.hasPrefix("HTTP/1.1 101 ") else { throw Ended() }
         return client

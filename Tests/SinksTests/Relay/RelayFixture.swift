@@ -29,6 +29,7 @@ final class RelayFixture: Sendable {
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
         ownSymbols: [String] = [],
         instruments: Instruments = Instruments(),
+        tls: RelayTLS? = nil,
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -50,7 +51,8 @@ final class RelayFixture: Sendable {
             flow: flow,
             status: status,
             epoch: 7,
-            instruments: instruments
+            instruments: instruments,
+            tls: tls
         )
         let fixture = RelayFixture(relay: relay, loop: loop, address: try await relay.start(), calls: calls)
         do {

@@ -1,0 +1,40 @@
+internal import COpenSSL
+
+/// What a certificate says of itself, for people and for figures.
+package struct CertificateFacts: Sendable, Equatable {
+    /// When it begins and when it ends to be good, in seconds since 1970.
+    package let notBefore: Int64
+    package let notAfter: Int64
+    /// The SHA-256 digest of the whole certificate as browsers show it: `AB:CD:…`.
+    package let fingerprint: String
+    /// The digest of its public key.
+    package let pin: PublicKeyPin
+
+    /// Reads the first certificate of a PEM text; `source` is its name in errors.
+    package init(certificatePEM: String, source: String = "the certificate") throws(TLSError) {
+        self = try PEM.withCertificates(in: certificatePEM, source: source) { certificates throws(TLSError) in
+            try CertificateFacts(of: certificates[0], source: source)
+        }
+    }
+
+    init(of certificate: OpaquePointer, source: String) throws(TLSError) {
+        guard let notBefore = ASN1Times.seconds(of: X509_get0_notBefore(certificate)),
+            let notAfter = ASN1Times.seconds(of: X509_get0_notAfter(certificate))
+        else { throw TLSError(kind: .configuration, reason: "\(source): its dates cannot be read") }
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        OpenSSLErrors.clear()
+        guard X509_digest(certificate, EVP_sha256(), &digest, nil) == 1 else {
+            throw OpenSSLErrors.library("X509_digest")
+        }
+        guard let pin = PublicKeyPin(of: certificate) else { throw OpenSSLErrors.library("i2d_X509_PUBKEY") }
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.fingerprint = digest.map(Self.hexadecimal).joined(separator: ":")
+        self.pin = pin
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let text = String(byte, radix: 16, uppercase: true)
+        return byte < 16 ? "0\(text)" : text
+    }
+}

@@ -1,0 +1,24 @@
+import Logging
+import Sinks
+import TLS
+
+extension Settings {
+    /// The relay's certificate, loaded; nil where the relay is off or speaks no TLS.
+    ///
+    /// - Throws: ``OperatorError`` when it cannot be used.
+    func relayTLS(instruments: Instruments, logger: Logger) throws(OperatorError) -> RelayTLS? {
+        guard self.relay.listen != nil, let certificate = self.relay.certificateFile, let key = self.relay.keyFile
+        else {
+            return nil
+        }
+        do throws(TLSError) {
+            return try RelayTLS(
+                files: RelayTLS.Files(certificate: certificate, key: key),
+                instruments: instruments,
+                logger: logger
+            )
+        } catch {
+            throw OperatorError("\(error) (relay.certificate-file, relay.key-file)", status: .configuration)
+        }
+    }
+}
