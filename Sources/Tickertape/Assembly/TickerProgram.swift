@@ -28,6 +28,7 @@ struct TickerProgram {
     /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
         try self.feed.checkTrust()
+        if let warning = try self.settings.checkRelay() { Console.complain("warning: \(warning)") }
         // A replay needs no key and leaves no trace.
         let keeping = self.isReplay ? nil : KeyKeeping(self.settings.state, feed: self.feed)
         var feedSettings = self.feed
@@ -41,6 +42,13 @@ struct TickerProgram {
             certificateChecked: self.feed.certificateIsChecked
         )
         let instruments = Instruments(source: self.feed.source)
+        feedSettings.handshakeEnded = { handshake in
+            switch handshake {
+            case .completed(let session, let nanoseconds):
+                instruments.handshakes.completed(session, nanoseconds: nanoseconds)
+            case .failed: instruments.handshakes.failed()
+            }
+        }
         let valve = FeedValve()
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let door = self.makeRelay(
@@ -62,7 +70,7 @@ struct TickerProgram {
                 loop: feedLoop,
                 symbols: self.feed.symbols,
                 status: status,
-                relay: door.map { "ws://\($0.endpoint)" },
+                relay: door?.url,
                 clients: relay?.counter,
                 latency: instruments.latency
             )
@@ -137,9 +145,10 @@ struct TickerProgram {
         logger: Logger,
         lock: KeyLock?
     ) -> RelayDoor? {
-        guard let listen = self.settings.relay.listen else { return nil }
+        let place = self.settings.relay
+        guard place.listen != nil || place.unixSocket != nil else { return nil }
         let relay = Relay(
-            settings: RelaySettings(self.settings, listen: listen),
+            settings: RelaySettings(self.settings, listen: place.listen),
             eventLoop: loop,
             logger: logger,
             ownSymbols: self.feed.symbols,
@@ -150,7 +159,7 @@ struct TickerProgram {
             status: status,
             instruments: instruments
         )
-        return RelayDoor(relay: relay, listen: listen, lock: lock)
+        return RelayDoor(relay: relay, listen: place.listen, socket: place.unixSocket, lock: lock)
     }
 
     private static func relayPart(_ door: RelayDoor) -> ProgramPart {
