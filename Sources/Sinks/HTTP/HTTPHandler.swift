@@ -300,6 +300,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, self.state) {
         case (is HTTPParserError, .idle), (is HTTPParserError, .receiving):
+            // Half a request in a connection that we have closed is no mistake of the peer's.
+            guard context.channel.isActive else { return }
             self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering):
             self.mayKeepAlive = false  // what follows the request under way is no HTTP

@@ -17,6 +17,8 @@ struct UnixSocketFile: Sendable {
     let descriptor: Int32
     private let device: dev_t
     private let inode: ino_t
+    /// When the file was made; its number may be given to another one afterwards.
+    private let made: timespec
 
     /// Listens at a path that is free, or where a program that is gone has left its socket.
     ///
@@ -53,14 +55,16 @@ struct UnixSocketFile: Sendable {
             unlink(path)
             throw failure
         }
-        (self.device, self.inode) = (status.st_dev, status.st_ino)
+        (self.device, self.inode, self.made) = (status.st_dev, status.st_ino, status.st_mtim)
         isDone = true
     }
 
     /// Removes the file, unless another one has taken its place.
     func remove() {
         var status = stat()
-        guard lstat(self.path, &status) == 0, status.st_dev == self.device, status.st_ino == self.inode else { return }
+        guard lstat(self.path, &status) == 0, status.st_dev == self.device, status.st_ino == self.inode,
+            status.st_mtim.tv_sec == self.made.tv_sec, status.st_mtim.tv_nsec == self.made.tv_nsec
+        else { return }
         unlink(self.path)
     }
 
