@@ -25,6 +25,9 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
         return target
     }
 
+    /// The header that shows the token of a relay (RFC 6750, 2.1). Never log it.
+    var bearer: (String, String) { ("Authorization", "Bearer \(self.secret)") }
+
     /// A text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their refusals.
     ///
     /// Keys of less than ``KeyTrace/length`` bytes stay, since they are no secrets and would be found in ordinary words.

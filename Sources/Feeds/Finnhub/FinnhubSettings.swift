@@ -34,6 +34,12 @@ package struct FinnhubSettings: Sendable {
     /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
     package var holding = KeyHolding()
 
+    /// What the relay of another program of this user wants to be shown.
+    package var relayToken: APIKey?
+
+    /// Is told on the feed's loop of every TLS handshake with the upstream.
+    package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
+
     package init(key: APIKey) {
         self.key = key
     }
@@ -46,7 +52,7 @@ extension FinnhubSettings {
         webSocket.maximumMessageBytes = self.maximumMessageBytes
         webSocket.pingInterval = self.pingInterval
         webSocket.pongTimeout = self.pongTimeout
-        return ConnectorSettings(
+        var settings = ConnectorSettings(
             address: self.upstream,
             target: self.key.target(path: self.upstream.path),
             proxy: self.proxy,
@@ -56,6 +62,8 @@ extension FinnhubSettings {
             upgradeTimeout: self.upgradeTimeout,
             webSocket: webSocket
         )
+        settings.handshakeEnded = self.handshakeEnded
+        return settings
     }
 
     /// The way to the relay of another program that holds the key. It is asked for trades and never told the key.
@@ -68,6 +76,7 @@ extension FinnhubSettings {
         settings.proxy = nil
         settings.tls = TLSClientConfiguration()
         settings.tls.verification = .disabled
+        settings.relayToken = self.relayToken
         return settings
     }
 }

@@ -20,6 +20,8 @@ package final class StreamFeed: Service {
         /// The way to the relay when it is not direct; used for `wss` only.
         package var proxy: ProxyServer?
         package var tls = TLSClientConfiguration()
+        /// What the relay wants to be shown, if anything.
+        package var token: APIKey?
         package var dnsTimeout: TimeAmount = .seconds(5)
         package var tcpTimeout: TimeAmount = .seconds(5)
         package var upgradeTimeout: TimeAmount = .seconds(5)
@@ -63,7 +65,7 @@ package final class StreamFeed: Service {
         var webSocket = WebSocketSettings(role: .client)
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
-        let connector = try UpstreamConnector(
+        var connectorSettings =
             ConnectorSettings(
                 address: settings.relay,
                 target: settings.relay.path == "/" ? "/v1/stream" : settings.relay.path,
@@ -73,9 +75,9 @@ package final class StreamFeed: Service {
                 tcpTimeout: settings.tcpTimeout,
                 upgradeTimeout: settings.upgradeTimeout,
                 webSocket: webSocket
-            ),
-            wallClock: wallClock
-        )
+            )
+        connectorSettings.relayToken = settings.token
+        let connector = try UpstreamConnector(connectorSettings, wallClock: wallClock)
         return try await loop.submit {
             let keeper = ConnectionKeeper(
                 connector: connector,

@@ -91,14 +91,14 @@ extension ConnectionKeeper {
         self.formerOwner = owner?.pid ?? self.formerOwner
         guard let owner, case .at(let relay) = owner.relay else { return self.wait(for: owner) }
         let name = "another tickertape (pid \(owner.pid))"
-        let attachment = Attachment(owner: owner, via: relay.authority)
+        let attachment = Attachment(owner: owner, via: relay.place)
         if self.attachment?.owner != owner {
             self.follow(attachment)
             self.logger.notice("The key is held by another tickertape", metadata: ["pid": "\(owner.pid)"])
         }
         do {
             let connector = try self.relayConnector(relay, "/")
-            self.report(.connecting, "\(name) holds the key: its relay at \(relay.authority) has the trades", nil)
+            self.report(.connecting, "\(name) holds the key: its relay at \(relay.place) has the trades", nil)
             self.connect(with: connector)
         } catch {
             self.detached(UpstreamFailure("the relay of \(name) cannot be used: \(error)"))

@@ -24,7 +24,11 @@ package struct KeyOwner: Sendable, Equatable {
         case .unknown: head
         case .off: head + "relay=off\n"
         case .at(let address):
-            head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n" + (address.isEncrypted ? "tls=on\n" : "")
+            if let path = address.socketPath {
+                head + "relay=socket\npath=\(path)\n"
+            } else {
+                head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n" + (address.isEncrypted ? "tls=on\n" : "")
+            }
         }
     }
 
@@ -48,11 +52,16 @@ package struct KeyOwner: Sendable, Equatable {
             else { return nil }
             let address = UpstreamAddress(isEncrypted: values["tls"] == "on", host: host, port: Int(port))
             // The trades are asked for without encryption or a look at the certificate: nowhere but here.
-            guard host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
+            guard
+                host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
+                    || OwnAddresses.contain(host)
             else {
                 return nil
             }
             self.init(pid: pid, relay: .at(address))
+        case "socket":
+            guard let path = values["path"].map(String.init), path.hasPrefix("/") else { return nil }
+            self.init(pid: pid, relay: .at(UpstreamAddress(socketPath: path)))
         case .some:
             return nil
         }

@@ -7,6 +7,8 @@ package struct UpstreamAddress: Sendable, Equatable {
     package var port: Int
     /// Begins with a slash.
     package var path: String
+    /// The socket file to connect to instead of host and port.
+    package private(set) var socketPath: String?
 
     /// Finnhub's own service.
     package static let finnhub = UpstreamAddress(isEncrypted: true, host: "ws.finnhub.io", port: 443)
@@ -17,6 +19,15 @@ package struct UpstreamAddress: Sendable, Equatable {
         self.port = port
         self.path = path
     }
+
+    /// A relay of this machine at a socket file.
+    package init(socketPath: String, path: String = "/") {
+        self.init(isEncrypted: false, host: "localhost", port: 80, path: path)
+        self.socketPath = socketPath
+    }
+
+    /// Where it is, as a person writes it: ``authority``, or the socket file.
+    package var place: String { self.socketPath ?? self.authority }
 
     /// Whether the host is an address rather than a name: then the certificate must hold that address.
     package var isIPAddress: Bool {
@@ -34,6 +45,7 @@ package struct UpstreamAddress: Sendable, Equatable {
 
 extension UpstreamAddress: CustomStringConvertible {
     package var description: String {
-        (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
+        if let socketPath { return "ws+unix:" + socketPath + (self.path == "/" ? "" : ":\(self.path)") }
+        return (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
     }
 }

@@ -11,10 +11,14 @@ struct ConnectorSettings: Sendable {
     var address: UpstreamAddress
     /// The request target; may carry a key, so it is never logged.
     var target: String
+    /// The token of the relay that is connected to, if it wants one; travels in a header and is never logged.
+    var relayToken: APIKey?
     /// The way there when it is not direct; used for `wss` only.
     var proxy: ProxyServer?
     /// Used for `wss` only.
     var tls: TLSClientConfiguration
+    /// Is told on the loop of every TLS handshake that came to its end, well or not.
+    var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
     /// The limit for finding the addresses of the name.
     var dnsTimeout: TimeAmount
     /// The limit for all addresses together.
@@ -96,6 +100,14 @@ final class UpstreamConnector: Sendable {
     /// Finds the addresses and connects to the first of them that answers.
     private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
         let tcpTimeout = self.settings.tcpTimeout
+        if let path = route.address.socketPath {
+            return ClientBootstrap(group: loop)
+                .connectTimeout(tcpTimeout)
+                .connect(unixDomainSocketPath: path)
+                .flatMapErrorThrowing { error in
+                    throw UpstreamFailure(connecting: error, on: route, addresses: [], within: tcpTimeout)
+                }
+        }
         return self.resolver.addresses(of: route.host, port: route.port, within: self.settings.dnsTimeout, on: loop)
             .flatMapErrorThrowing { error in throw UpstreamFailure(naming: error, on: route) }
             .flatMap { addresses in
@@ -128,16 +140,24 @@ final class UpstreamConnector: Sendable {
         // Nothing would ever happen on a channel that is gone.
         guard channel.isActive else { return channel.eventLoop.makeFailedFuture(ChannelError.eof) }
         let host = route.address.host
+        let begun = channel.eventLoop.now
         let readiness = TLSReadiness(on: channel.eventLoop)
+        let handler = TLSHandler(context: tls, peer: route.address.isIPAddress ? .address(host) : .host(host))
         do {
             // The handshake starts as the handler is added, and may fail there and then.
             try channel.pipeline.syncOperations.addHandler(readiness)
-            try channel.pipeline.syncOperations.addHandler(
-                TLSHandler(context: tls, peer: route.address.isIPAddress ? .address(host) : .host(host)),
-                position: .before(readiness)
-            )
+            try channel.pipeline.syncOperations.addHandler(handler, position: .before(readiness))
         } catch {
             readiness.secured.fail(error)
+        }
+        if let tell = self.settings.handshakeEnded {
+            readiness.secured.futureResult.assumeIsolated().whenComplete { result in
+                let took = (channel.eventLoop.now - begun).nanoseconds
+                switch result {
+                case .success: if let session = handler.session { tell(.completed(session, nanoseconds: took)) }
+                case .failure: tell(.failed)
+                }
+            }
         }
         return readiness.secured.futureResult
     }
@@ -148,6 +168,7 @@ final class UpstreamConnector: Sendable {
             target: self.settings.target
         )
         request.timeout = self.settings.upgradeTimeout
+        if let token = self.settings.relayToken { request.headers.append(token.bearer) }
         return request
     }
 
@@ -184,7 +205,8 @@ struct Route: Sendable {
 
     /// Where TCP goes, in words.
     var place: String {
-        self.proxy.map { "the proxy \($0)" } ?? "\(self.address.host) port \(self.address.port)"
+        self.proxy.map { "the proxy \($0)" } ?? self.address.socketPath
+            ?? "\(self.address.host) port \(self.address.port)"
     }
 
     /// The setting that a person would look at.

@@ -14,6 +14,7 @@ extension UpstreamFailure {
             self.init(service: status.code, headers: headers, body: body, retryAfter: retryAfter)
             self.cause =
                 switch status.code {
+                case 401 where body.contains(#""type":"token-"#): .relay
                 case 401, 403: .keyRejected
                 case 429: .rateLimited
                 default: .refusedStatus
@@ -27,6 +28,9 @@ extension UpstreamFailure {
         let words = AnswerText.line(of: body)
         let answer = "HTTP \(code)" + (words.isEmpty ? "" : ": \(words)")
         switch code {
+        // A relay of ours (docs/security.md), which knows nothing of keys.
+        case 401 where body.contains(#""type":"token-"#):
+            self.init("the relay wants its token (\(answer)): set relay.token-file as for the relay")
         case 401, 403:
             self.init(
                 "the key was rejected (\(answer)): check FINNHUB_TOKEN, --token-file or `token` in the config",

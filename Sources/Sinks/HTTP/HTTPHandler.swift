@@ -20,6 +20,12 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var settings: RelaySettings
         var gate: RequestGate
         var router: RelayRouter
+        /// Says why a request is refused for want of the right token, where one is needed.
+        var tokenRefusal: (HTTPRequestHead) -> HTTPRefusal? = { _ in nil }
+        /// Is told the type of every refusal.
+        var refused: (String) -> Void = { _ in }
+        /// Is told that a connection has become a WebSocket.
+        var upgraded: (any Channel) -> Void = { _ in }
         /// Takes a place for a WebSocket client, or says why there is none.
         var admit: () -> HTTPRefusal?
         /// Makes the handler of a new WebSocket client, or says why the request does not get one.
@@ -49,6 +55,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadHeld = false
     private var mayKeepAlive = true
     private var answered = 0
+    /// Whether the request asks for an answer without its body.
+    private var isHead = false
+    /// The request's origin, which has passed the gate: its page may read refusals too.
+    private var origin: String?
 
     /// Why this connection gets nothing at all, as there are too many.
     private let refusal: HTTPRefusal?
@@ -111,7 +121,11 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
+        self.isHead = head.method == .HEAD
         if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
+        self.origin = head.headers.first(name: "Origin")
+        if let refusal = self.host.tokenRefusal(head) { return self.refuse(refusal, context: context) }
+        let head = TokenPlaces.withoutToken(head)
         if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }) {
             return self.upgrade(head, to: endpoint, context: context)
         }
@@ -139,6 +153,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func goOn(context: ChannelHandlerContext) {
         guard self.mayKeepAlive else { return self.linger(context: context) }
         self.state = .idle
+        self.isHead = false
+        self.origin = nil
         self.answered += 1
         self.startTimer(context: context)
         while let part = self.waiting.popFirst() {
@@ -168,12 +184,16 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Answers with a refusal and ends the connection: who is refused has no business here.
     private func refuse(_ refusal: HTTPRefusal, context: ChannelHandlerContext) {
         self.mayKeepAlive = false
+        self.host.refused(refusal.type)
         var headers = refusal.headers
         let body = refusal.body
+        if let origin = self.origin { headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin) }
+        headers.replaceOrAdd(name: "Vary", value: "Origin")
+        headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
         headers.replaceOrAdd(name: "Content-Type", value: "application/json")
         headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
         let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
-        self.write(head, body, context: context)
+        self.write(head, self.isHead ? nil : body, context: context)
         self.linger(context: context)
     }
 
@@ -226,6 +246,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
         self.state = .lingering
         let channel = context.channel
+        self.host.upgraded(channel)
         let pipeline = context.pipeline.syncOperations
         do {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
@@ -285,6 +306,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, self.state) {
         case (is HTTPParserError, .idle), (is HTTPParserError, .receiving):
+            // Half a request in a connection that we have closed is no mistake of the peer's.
+            guard context.channel.isActive else { return }
             self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering):
             self.mayKeepAlive = false  // what follows the request under way is no HTTP

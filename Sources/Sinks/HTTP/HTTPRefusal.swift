@@ -51,6 +51,38 @@ extension HTTPRefusal {
         cure: "try again later, or raise relay.max-clients",
         headers: ["Retry-After": "10"]
     )
+    static let tooManyFromAddress = HTTPRefusal(
+        status: .tooManyRequests,
+        type: "too-many-from-address",
+        message: "this address has too many connections",
+        cure: "close some, or raise relay.max-clients-per-address",
+        headers: ["Retry-After": "10"]
+    )
+    static let tokenMissing = HTTPRefusal(
+        status: .unauthorized,
+        type: "token-missing",
+        message: "this relay wants a token",
+        cure: "send the one in its relay.token-file: ?token=, Authorization: Bearer, or the subprotocol bearer.TOKEN",
+        headers: ["WWW-Authenticate": "Bearer"]
+    )
+    static let tokenWrong = HTTPRefusal(
+        status: .unauthorized,
+        type: "token-wrong",
+        message: "this is not the relay's token",
+        cure: "send the one in its relay.token-file",
+        headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""]
+    )
+
+    /// Too many wrong tokens from one address.
+    static func tooManyGuesses(wait: TimeAmount) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .tooManyRequests,
+            type: "too-many-guesses",
+            message: "too many wrong tokens came from this address",
+            cure: "wait, and mend the client that sends them",
+            headers: ["Retry-After": String(wait.nanoseconds / 1_000_000_000 + 1)]
+        )
+    }
     static let stopping = HTTPRefusal(
         status: .serviceUnavailable,
         type: "stopping",

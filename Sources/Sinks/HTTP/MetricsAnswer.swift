@@ -14,6 +14,7 @@ enum MetricsAnswer {
         self.state(reading.status, to: &out)
         instruments.registry.write(to: &out)
         self.latencyMaxima(instruments.latency, to: &out)
+        instruments.handshakes.write(to: &out)
         self.symbols(reading, to: &out)
         out.family("tickertape_relay_clients", .gauge, "WebSocket clients of the relay.")
         out.sample("tickertape_relay_clients", [("endpoint", "trades")], Double(reading.tradesClients))

@@ -4,16 +4,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The listening socket of a relay and the set-up of its connections.
+/// The listening sockets of a relay and the set-up of its connections.
 ///
 /// Hummingbird's router answers the HTTP here, but its `Server` does not listen: its accept loop ends for good at the first
 /// error of `accept` (too many open files), it takes no socket that is open already, its graceful stop has no limit of
 /// time, and it adds to every connection an async channel or at least a task at the door.
 struct RelayListener {
-    /// How many connections may be on their way to a WebSocket, or be plain HTTP, beside the clients. Beyond these as many
-    /// are told so, and all others are closed without a word.
-    static let spareConnections = 100
-
     /// What is read of a connection at once, in bytes; most requests fit.
     private static let readBytes = 512
 
@@ -23,6 +19,10 @@ struct RelayListener {
     /// The relay's certificate; nil speaks plain HTTP and WebSocket.
     let tls: RelayTLS?
     let logger: Logger
+    /// The check of clients' tokens, where they need one.
+    let tokens: TokenGate?
+    /// How many connections fit into the process's limit of open files.
+    let descriptors: Int
 
     /// Listens, and returns the listening channel.
     static func bind(
@@ -32,8 +32,31 @@ struct RelayListener {
         listener: NIOLoopBound<RelayListener>,
         logger: Logger
     ) async throws -> any Channel {
-        DescriptorLimit.raise(for: settings.maximumClients + 2 * Self.spareConnections + 50, logger: logger)
-        var bootstrap = ServerBootstrap(group: loop)
+        try await Self.bootstrap(settings, isTCP: true, on: loop, listener: listener, logger: logger)
+            .bind(to: address).get()
+    }
+
+    /// The same with a socket that listens already.
+    static func take(
+        _ settings: RelaySettings,
+        descriptor: Int32,
+        isTCP: Bool,
+        on loop: any EventLoop,
+        listener: NIOLoopBound<RelayListener>,
+        logger: Logger
+    ) async throws -> any Channel {
+        try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
+            .withBoundSocket(descriptor).get()
+    }
+
+    private static func bootstrap(
+        _ settings: RelaySettings,
+        isTCP: Bool,
+        on loop: any EventLoop,
+        listener: NIOLoopBound<RelayListener>,
+        logger: Logger
+    ) -> ServerBootstrap {
+        let bootstrap = ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: 4_096)
             // As many connections as come at once, rather than a few between one batch of trades and the next.
             .serverChannelOption(.maxMessagesPerRead, value: 256)
@@ -53,47 +76,87 @@ struct RelayListener {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try listener.value.setUp(channel) }
             }
-        if address.protocol != .unix {
-            // Inherited as well.
-            bootstrap = bootstrap.serverChannelOption(
-                .tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)),
-                value: .init(settings.unsentBytes)
-            )
-        }
-        return try await bootstrap.bind(to: address).get()
+        guard isTCP else { return bootstrap }
+        // Inherited as well.
+        return bootstrap.serverChannelOption(
+            .tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)),
+            value: .init(settings.unsentBytes)
+        )
     }
 
     private func setUp(_ channel: any Channel) throws {
         let settings = self.hub.settings
-        let places = settings.maximumClients + Self.spareConnections
-        guard self.roster.count < places + Self.spareConnections else { throw HTTPRefusal.tooManyClients }
-        let refusal: HTTPRefusal? =
-            self.roster.isClosing ? .stopping : self.roster.count < places ? nil : .tooManyClients
-        self.roster.add(channel)
+        let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
+        let refusal = try self.refusal(of: channel, from: peer)
+        self.roster.add(channel, from: peer)
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = settings.maximumHeaderBytes
         limits.maxHeaderListSize = settings.maximumHeaderBytes
         limits.maxHeaderFieldCount = 100
         let pipeline = channel.pipeline.syncOperations
-        if let tls { try pipeline.addHandlers(tls.makeHandlers()) }
+        // A socket file is this machine's own.
+        if let tls, !Self.isSocketFile(channel) { try pipeline.addHandlers(tls.makeHandlers()) }
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         try pipeline.addHandlers([
             ByteToMessageHandler(decoder),
             HTTPResponseEncoder(),
-            HTTPHandler(
-                self.host(boundTo: channel.localAddress?.ipAddress ?? settings.host),
-                refusesAllWith: refusal
-            ),
+            HTTPHandler(self.host(for: channel, from: peer), refusesAllWith: refusal),
         ])
     }
 
-    private func host(boundTo address: String) -> HTTPHandler.Host {
-        HTTPHandler.Host(
-            settings: self.hub.settings,
-            gate: RequestGate(boundAddress: address, allowedOrigins: self.hub.settings.allowedOrigins),
+    /// Why a connection gets nothing but a refusal, or `nil`.
+    ///
+    /// Who comes when all places are taken gets that of the plain connection that has been here longest: a flood of
+    /// connections that ask for nothing keeps nobody out.
+    ///
+    /// - Throws: where there are so many that it is closed without a word.
+    private func refusal(of channel: any Channel, from peer: PeerAddress) throws -> HTTPRefusal? {
+        let settings = self.hub.settings
+        if self.roster.isClosing { return .stopping }
+        if peer != .here {
+            let count = self.roster.count(from: peer)
+            guard count < settings.maximumClientsPerAddress * 2 else { throw self.dropped(.tooManyFromAddress) }
+            if count >= settings.maximumClientsPerAddress { return .tooManyFromAddress }
+        }
+        let places = min(settings.maximumClients + settings.maximumPlainConnections, self.descriptors)
+        guard self.roster.count >= places else { return nil }
+        if self.roster.closeOldestPlain() {
+            self.hub.instruments.refusals.add("connection-displaced")
+            return nil
+        }
+        throw self.dropped(.tooManyClients)
+    }
+
+    private static func isSocketFile(_ channel: any Channel) -> Bool {
+        if case .unixDomainSocket? = channel.localAddress { true } else { false }
+    }
+
+    private func dropped(_ refusal: HTTPRefusal) -> HTTPRefusal {
+        self.hub.instruments.refusals.add(refusal.type)
+        return refusal
+    }
+
+    private func host(for channel: any Channel, from peer: PeerAddress) -> HTTPHandler.Host {
+        let settings = self.hub.settings
+        let isSocketFile = Self.isSocketFile(channel)
+        let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.host
+        // The file's mode lets in this user alone.
+        let tokens = isSocketFile ? nil : self.tokens
+        let hub = self.hub
+        let roster = self.roster
+        return HTTPHandler.Host(
+            settings: settings,
+            gate: RequestGate(
+                boundAddress: isSocketFile ? nil : bound,
+                hostNames: settings.hostNames,
+                allowedOrigins: settings.allowedOrigins
+            ),
             router: self.router,
+            tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
+            refused: { type in hub.instruments.refusals.add(type) },
+            upgraded: { channel in roster.upgraded(channel) },
             admit: { self.refusal() },
-            makeClient: { endpoint, head throws(HTTPRefusal) in try self.hub.makeClient(endpoint, for: head) }
+            makeClient: { endpoint, head throws(HTTPRefusal) in try hub.makeClient(endpoint, for: head) }
         )
     }
 

@@ -28,9 +28,11 @@ struct RelayRouter: Sendable {
     private let responder: RouterResponder<BasicRequestContext>
     private let paths: KnownPaths
     private let logger: Logger
+    private let refusals: RefusalCounts
 
     init(sources: Sources, logger: Logger) {
         self.logger = logger
+        self.refusals = sources.instruments.refusals
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         var paths = KnownPaths()
         func get(_ path: String, _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response)
@@ -103,9 +105,11 @@ struct RelayRouter: Sendable {
             )
             return try await self.responder.respond(to: request, context: context)
         } catch let refusal as HTTPRefusal {
+            self.refusals.add(refusal.type)
             return Response(refusal)
         } catch {
             self.logger.warning("an HTTP request failed", metadata: ["error": "\(error)"])
+            self.refusals.add(HTTPRefusal.failed.type)
             return Response(.failed)
         }
     }
@@ -116,7 +120,8 @@ struct RelayRouter: Sendable {
         var headers: HTTPFields = [.allow: "GET, HEAD, OPTIONS"]
         if head.headers.contains(name: "Origin"), head.headers.contains(name: "Access-Control-Request-Method") {
             headers[.accessControlAllowMethods] = Self.methods.joined(separator: ", ")
-            headers[.accessControlAllowHeaders] = "If-None-Match"
+            headers[.accessControlAllowHeaders] =
+                "If-None-Match, Authorization, X-Tickertape-Token, X-Finnhub-Token"
             headers[.accessControlMaxAge] = "600"
         }
         return Response(status: .noContent, headers: headers)

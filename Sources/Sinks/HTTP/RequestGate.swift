@@ -5,19 +5,26 @@ import NIOHTTP1
 /// A relay on loopback is reachable by every web page that the user opens. `Host` must be one of our names, so that a page
 /// whose own name is made to point here (DNS rebinding) is refused; `Origin`, which browsers always send with a WebSocket
 /// and programs do not, must be absent or a page of this machine, so that a foreign page (cross-site WebSocket hijacking)
-/// is refused.
+/// is refused. At a socket file the name in `Host` says nothing, for no page can get there.
 struct RequestGate: Sendable {
     /// Host names in lower case, IPv6 addresses in brackets.
     private let names: Set<String>
+    private let checksHost: Bool
     /// Whole origins in lower case.
     private let allowedOrigins: Set<String>
 
-    /// - Parameter boundAddress: the address that is listened at, without a port.
-    init(boundAddress: String, allowedOrigins: [String]) {
-        let bound = boundAddress.lowercased()
-        self.names = [
-            "127.0.0.1", "localhost", "[::1]", bound.contains(":") && !bound.hasPrefix("[") ? "[\(bound)]" : bound,
-        ]
+    /// - Parameters:
+    ///   - boundAddress: the address of ours that the connection came in at, without a port; `nil` at a socket file.
+    ///   - hostNames: further names of this machine.
+    init(boundAddress: String?, hostNames: [String] = [], allowedOrigins: [String]) {
+        self.checksHost = boundAddress != nil
+        let known = ["127.0.0.1", "localhost", "::1"] + hostNames + (boundAddress.map { [$0] } ?? [])
+        self.names = Set(
+            known.map { name in
+                let name = name.lowercased()
+                return name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
+            }
+        )
         self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
     }
 
@@ -32,12 +39,12 @@ struct RequestGate: Sendable {
                 cure: "use an HTTP client, such as curl"
             )
         }
-        guard let host = Self.hostName(hosts[0]), self.names.contains(host) else {
+        guard !self.checksHost || Self.hostName(hosts[0]).map({ self.names.contains($0) }) == true else {
             return HTTPRefusal(
                 status: .misdirectedRequest,
                 type: "host-not-allowed",
                 message: "the Host header names another machine",
-                cure: "use localhost or 127.0.0.1"
+                cure: "use localhost or 127.0.0.1, or add the name to relay.host-names"
             )
         }
         let origins = head.headers["Origin"]

@@ -64,6 +64,13 @@ enum StatusAnswers {
             }
             out.key("waitingBytes")
             out.number(reading.waitingBytes)
+            out.key("refusals")
+            out.object { out in
+                for (type, number) in instruments.refusals.all {
+                    out.key(type)
+                    out.number(number)
+                }
+            }
             Self.history(history, to: &out)
             Self.latency(latency, to: &out)
         }

@@ -6,6 +6,10 @@ import NIOConcurrencyHelpers
 package final class Instruments: Sendable {
     package let registry = MetricRegistry()
     package let latency: LatencyBook
+    /// The TLS handshakes with the upstream.
+    package let handshakes: HandshakeMeter
+    /// What the relay has refused.
+    let refusals: RefusalCounts
     /// Monotonic ns at the start.
     let started = DisplayClock.monotonic()
     private let past = NIOLockedValueBox(FeedHistory())
@@ -14,6 +18,8 @@ package final class Instruments: Sendable {
 
     /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
     package init(source: FeedStatus.Source = .live) {
+        self.refusals = RefusalCounts(self.registry)
+        self.handshakes = HandshakeMeter(self.registry)
         self.latency = LatencyBook(clocks: source == .live ? .compared : .recorded)
         MetricName.describeAll(in: self.registry)
         for path in LatencyPath.allCases where path != .exchangeToArrival || self.latency.clocks == .compared {
@@ -57,6 +63,9 @@ enum MetricName {
     static let tlsHandshakes = "tickertape_relay_tls_handshakes_total"
     static let tlsFailures = "tickertape_relay_tls_failures_total"
     static let tlsExpiry = "tickertape_relay_certificate_expires_timestamp_seconds"
+    static let handshakes = "tickertape_tls_handshakes_total"
+    static let handshakeSeconds = "tickertape_tls_handshake_seconds"
+    static let refusals = "tickertape_relay_refusals_total"
 
     static func describeAll(in registry: MetricRegistry) {
         let texts = [
@@ -73,6 +82,9 @@ enum MetricName {
             (self.latency, "Latency by path; docs/http.md says what each measures."),
             (self.skipped, "Trades that a reader was not shown: the debounce of stream, a slow_client, a late relay."),
             (self.slowClients, "Clients closed because they did not keep up."),
+            (self.handshakes, "TLS handshakes with the upstream, by result: full, resumed, failed."),
+            (self.handshakeSeconds, "Time of the TLS handshakes with the upstream that were completed."),
+            (self.refusals, "Requests, connections and clients that the relay has refused, by type."),
         ]
         for (name, text) in texts { registry.describe(name, text) }
     }

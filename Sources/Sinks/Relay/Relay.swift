@@ -19,8 +19,23 @@ package final class Relay: TapeReader, Sendable {
     private enum Life {
         case new
         case starting
-        case running(any Channel)
+        case running(Listening)
         case stopped
+    }
+
+    /// The sockets that are listened at: TCP, a file, or both.
+    private struct Listening: Sendable {
+        var channels: [any Channel]
+        var file: UnixSocketFile?
+
+        /// Where clients find it: TCP's address, where there is one.
+        var address: SocketAddress? { self.channels.first?.localAddress }
+
+        func close() async {
+            // The file first: who finds it must find somebody listening.
+            self.file?.remove()
+            for channel in self.channels { try? await channel.close() }
+        }
     }
 
     private let settings: RelaySettings
@@ -133,7 +148,7 @@ package final class Relay: TapeReader, Sendable {
 
     /// Where it listens, while it runs.
     package var address: SocketAddress? {
-        self.life.withLockedValue { if case .running(let channel) = $0 { channel.localAddress } else { nil } }
+        self.life.withLockedValue { if case .running(let listening) = $0 { listening.address } else { nil } }
     }
 
     /// Waits until any client has subscribed for the first time; `false` when none will (the relay has stopped, or the
@@ -142,11 +157,17 @@ package final class Relay: TapeReader, Sendable {
 
     // MARK: Life
 
-    /// Listens, and returns the address with its port.
+    /// Listens, and returns the address with its port, or the socket file's where that is all.
     ///
     /// - Throws: ``RelayError``, with a line that says what to change.
     package func start() async throws -> SocketAddress {
-        let address = try LoopbackAddress.resolve(host: self.settings.host, port: self.settings.port)
+        let address =
+            self.settings.listensOnTCP
+            ? try ListeningAddress.resolve(
+                host: self.settings.host,
+                port: self.settings.port,
+                hasToken: self.settings.token != nil
+            ) : nil
         try self.life.withLockedValue { life in
             guard case .new = life else { throw RelayError.alreadyStarted }
             life = .starting
@@ -160,24 +181,56 @@ package final class Relay: TapeReader, Sendable {
         }
     }
 
-    private func listen(at address: SocketAddress) async throws -> SocketAddress {
-        let listener = try await self.eventLoop.submit { NIOLoopBound(self.makeListener(), eventLoop: self.eventLoop) }
-            .get()
-        let channel = try await RelayListener.bind(
-            self.settings,
-            address: address,
-            on: self.eventLoop,
-            listener: listener,
-            logger: self.logger
-        )
+    private func listen(at address: SocketAddress?) async throws -> SocketAddress {
+        let wanted = self.settings.maximumClients + 2 * self.settings.maximumPlainConnections
+        let descriptors = DescriptorBudget.connections(wanted: wanted)
+        if descriptors < self.settings.maximumClients {
+            self.logger.warning(
+                "the limit of open files leaves fewer places than relay.max-clients",
+                metadata: ["places": "\(descriptors)"]
+            )
+        }
+        let listener = try await self.eventLoop.submit {
+            NIOLoopBound(self.makeListener(descriptors: descriptors), eventLoop: self.eventLoop)
+        }.get()
+        var listening = Listening(channels: [])
+        do {
+            if let address {
+                let channel = try await RelayListener.bind(
+                    self.settings,
+                    address: address,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            }
+            if let path = self.settings.unixSocket {
+                let file = try Self.socketFile(path)
+                listening.file = file
+                let channel = try await RelayListener.take(
+                    self.settings,
+                    descriptor: file.descriptor,
+                    isTCP: false,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            }
+        } catch {
+            await listening.close()
+            throw error
+        }
+        let opened = listening
         let isRunning = self.life.withLockedValue { life in
             guard case .starting = life else { return false }
-            life = .running(channel)
+            life = .running(opened)
             return true
         }
-        guard isRunning, let bound = channel.localAddress else {
+        guard isRunning, let bound = opened.address else {
             // Stopped meanwhile.
-            try? await channel.close()
+            await opened.close()
             throw RelayError.alreadyStarted
         }
         try await self.eventLoop.submit { self.hub.value.start() }.get()
@@ -188,7 +241,15 @@ package final class Relay: TapeReader, Sendable {
         return bound
     }
 
-    private func makeListener() -> RelayListener {
+    private static func socketFile(_ path: String) throws(RelayError) -> UnixSocketFile {
+        do throws(UnixSocketFile.Failure) {
+            return try UnixSocketFile(listeningAt: path)
+        } catch {
+            throw error.isInUse ? .socketInUse(path: path) : .cannotMakeSocket(path: path, reason: error.reason)
+        }
+    }
+
+    private func makeListener(descriptors: Int) -> RelayListener {
         let hub = self.hub
         let loop = self.eventLoop
         let outbox = self.outbox
@@ -205,7 +266,9 @@ package final class Relay: TapeReader, Sendable {
             roster: self.roster.value,
             router: RelayRouter(sources: sources, logger: self.logger),
             tls: self.tls,
-            logger: self.logger
+            logger: self.logger,
+            tokens: self.settings.token.map(TokenGate.init),
+            descriptors: descriptors
         )
     }
 
@@ -231,7 +294,7 @@ package final class Relay: TapeReader, Sendable {
             return before
         }
         self.gauges.stopped()
-        if case .running(let channel) = before { try? await channel.close() }
+        if case .running(let listening) = before { await listening.close() }
         try? await self.eventLoop.flatSubmit {
             self.drain()
             self.hub.value.stop(reason: reason)

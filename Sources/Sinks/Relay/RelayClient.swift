@@ -158,7 +158,13 @@ class RelayClient: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case WebSocketEvent.closed? = event as? WebSocketEvent { self.end() }
+        guard case .closed(let closure)? = event as? WebSocketEvent else { return }
+        switch closure.cause {
+        case .protocolViolation: self.hub.instruments.refusals.add("websocket-violation")
+        case .pongTimeout: self.hub.instruments.refusals.add("pong-timeout")
+        case .peerClosed, .locallyClosed, .closeTimedOut, .connectionLost: break
+        }
+        self.end()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

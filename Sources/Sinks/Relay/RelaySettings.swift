@@ -3,12 +3,28 @@ package import NIOCore
 
 /// The address, the limits and the intervals of one relay.
 package struct RelaySettings: Sendable, Equatable {
-    /// Where to listen: a loopback address or `localhost`; anything else is refused when the relay starts.
+    /// Where to listen: a loopback address or `localhost`, or with a ``token`` any address or name of this machine.
     package var host: String
     /// The TCP port; 0 takes a free one.
     package var port: Int
+    /// Whether it listens there at all, and not at ``unixSocket`` alone.
+    package var listensOnTCP = true
+    /// The path of a socket file to listen at as well; only this user can connect to it, so it needs no token.
+    package var unixSocket: String?
+    /// What clients must show, on loopback too; without one anybody on this machine is let in, and nobody else.
+    package var token: ClientToken?
+    /// Names of this machine that may stand in `Host`, besides the address that was connected to and those of loopback.
+    package var hostNames: [String] = []
     /// Most WebSocket clients at a time.
     package var maximumClients = 1_000
+    /// Most connections at a time from one address (of version 6: one /64 network) that is not this machine's.
+    package var maximumClientsPerAddress = 64
+    /// Most connections at a time that are plain HTTP or on their way to a WebSocket, beside the clients.
+    package var maximumPlainConnections = 100
+    /// Requests that a client may make at once ...
+    package var requestBurst = 100
+    /// ... and how many each second allows again.
+    package var requestsPerSecond = 20
     /// Most bytes that wait for one client in this program. (What waits in the kernel is `sendBufferBytes`.)
     package var maximumWaitingBytes = 1 << 20
     /// Most messages that wait for one client in this program.
@@ -30,8 +46,6 @@ package struct RelaySettings: Sendable, Equatable {
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
     /// How many requests a client may make at once, and how many a second all the time; who goes on beyond that is closed.
-    package var requestBurst = 100
-    package var requestsPerSecond = 20
     /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
     package var symbolLimit = 50
     /// How long a symbol is still asked for upstream when no client wants it any more; 0 gives it up at once.
@@ -72,7 +86,7 @@ package struct RelaySettings: Sendable, Equatable {
         switch self.compression {
         case .on: true
         case .off: false
-        case .auto: !LoopbackAddress.isLoopback(host: self.host)
+        case .auto: self.listensOnTCP && !ListeningAddress.isLoopback(host: self.host)
         }
     }
 }

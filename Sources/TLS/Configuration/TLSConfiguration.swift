@@ -103,4 +103,6 @@ package struct TLSSession: Sendable, Equatable {
     package var isResumed: Bool
     /// Whether the peer's certificate and name were checked; always `false` on a server, which asks for none.
     package var isPeerVerified: Bool
+    /// When the peer's certificate expires, seconds since 1970; `nil` where it has shown none.
+    package var certificateExpiry: Int64?
 }

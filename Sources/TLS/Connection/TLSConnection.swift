@@ -188,8 +188,15 @@ final class TLSConnection {
             cipher: SSL_get_current_cipher(self.ssl).map { String(cString: SSL_CIPHER_get_name($0)) } ?? "",
             applicationProtocol: self.applicationProtocol,
             isResumed: self.isResumed,
-            isPeerVerified: self.context.verifiesPeer
+            isPeerVerified: self.context.verifiesPeer,
+            certificateExpiry: self.certificateExpiry
         )
+    }
+
+    /// A resumed session has the certificate of the first one.
+    private var certificateExpiry: Int64? {
+        guard let certificate = SSL_get0_peer_certificate(self.ssl) else { return nil }
+        return ASN1Times.seconds(of: X509_get0_notAfter(certificate))
     }
 
     private var applicationProtocol: String? {

@@ -34,11 +34,12 @@ extension Assembly {
         let watch = WatchStatus(initial: status, url: url, wallClock: WallClock.now)
         let state = NIOLoopBoundBox.makeBoxSendingValue(watch, eventLoop: loop)
         var feedSettings = StreamFeed.Settings(
-            relay: UpstreamAddress(isEncrypted: url.isEncrypted, host: url.host, port: url.port, path: url.path),
+            relay: url.upstreamAddress,
             symbols: symbols
         )
         feedSettings.tls = settings.tlsConfiguration
         feedSettings.proxy = try settings.proxyServer(for: url)
+        feedSettings.token = settings.relay.token.map { APIKey($0.reveal()) }
         feedSettings.dnsTimeout = settings.handshake.dns
         feedSettings.tcpTimeout = settings.handshake.tcp
         let display = shown.display

@@ -1,4 +1,5 @@
 import Feeds
+import Glibc
 import Sinks
 import NIOConcurrencyHelpers
 
@@ -14,27 +15,35 @@ final class RelayDoor: Sendable {
     private static let patience = 8
 
     let relay: Relay
-    /// Where it is to listen; port 0 takes any.
-    let listen: Endpoint
-    /// Whether it speaks TLS.
+    /// Where it is to listen; port 0 takes any, and `nil` is for the socket file alone.
+    let listen: Endpoint?
+    /// Whether it speaks TLS there.
     let isEncrypted: Bool
+    /// The socket file it is to listen at, beside that or instead.
+    let socket: String?
     private let lock: KeyLock?
-    private let opened = NIOLockedValueBox<Endpoint?>(nil)
+    private let opened = NIOLockedValueBox<Opened?>(nil)
     /// Tells the person where the relay is; nobody where there is a picture.
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
-    init(relay: Relay, listen: Endpoint, isEncrypted: Bool, lock: KeyLock?) {
+    init(relay: Relay, listen: Endpoint?, isEncrypted: Bool, socket: String?, lock: KeyLock?) {
         self.relay = relay
         self.isEncrypted = isEncrypted
         self.listen = listen
+        self.socket = socket
         self.lock = lock
     }
 
-    /// Where it listens, or will.
-    var endpoint: Endpoint { self.opened.withLockedValue { $0 } ?? self.listen }
+    /// That it listens, and at which address, if not at the socket file alone.
+    private struct Opened {
+        var endpoint: Endpoint?
+    }
 
-    /// Its address as clients write it, without a path.
-    var url: String { self.url(at: self.endpoint) }
+    /// Where it listens, or will, as a person writes it.
+    var url: String {
+        let endpoint = self.opened.withLockedValue { $0 }?.endpoint ?? self.listen
+        return endpoint.map { self.url(at: $0) } ?? "ws+unix:\(self.socket ?? "")"
+    }
 
     private func url(at endpoint: Endpoint) -> String { "\(self.isEncrypted ? "wss" : "ws")://\(endpoint)" }
 
@@ -53,11 +62,11 @@ final class RelayDoor: Sendable {
     /// Says where the relay is, now or when it listens.
     func announce(_ tell: @escaping @Sendable (String) -> Void) {
         self.tell.withLockedValue { $0 = tell }
-        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(self.words(for: endpoint)) }
-    }
-
-    private func words(for endpoint: Endpoint) -> String {
-        "the relay is on \(self.url(at: endpoint))/ (Finnhub's protocol) and /v1/stream"
+        guard let opened = self.opened.withLockedValue({ $0 }) else { return }
+        var places: [String] = []
+        if let endpoint = opened.endpoint { places.append("\(self.url(at: endpoint))/") }
+        if let socket { places.append("ws+unix:\(socket):/") }
+        tell("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol) and /v1/stream")
     }
 
     /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
@@ -93,16 +102,35 @@ final class RelayDoor: Sendable {
         switch owner?.relay {
         case .unknown?, nil: false
         case .off?: true
-        case .at(let address)?: self.listen.port == 0 || self.listen.port != address.port
+        case .at(let address)?:
+            if let path = address.socketPath {
+                self.socket.map { Self.absolute($0) != path } ?? true
+            } else {
+                self.listen.map { $0.port == 0 || $0.port != address.port } ?? true
+            }
         }
     }
 
     private func listenNow() async throws {
         let address = try await self.relay.start()
-        let endpoint = Endpoint(host: self.listen.host, port: address.port ?? self.listen.port)
-        self.opened.withLockedValue { $0 = endpoint }
-        self.lock?.announce(
-            .at(UpstreamAddress(isEncrypted: self.isEncrypted, host: endpoint.host, port: endpoint.port))
-        )
+        let endpoint = self.listen.map { Endpoint(host: $0.host, port: address.port ?? $0.port) }
+        self.opened.withLockedValue { $0 = Opened(endpoint: endpoint) }
+        self.lock?.announce(self.place(of: endpoint))
+    }
+
+    /// Where other programs of this user find the relay.
+    private func place(of endpoint: Endpoint?) -> KeyOwner.Relay {
+        guard let endpoint else {
+            return self.socket.map { .at(UpstreamAddress(socketPath: Self.absolute($0))) } ?? .off
+        }
+        let here = endpoint.fromHere
+        return .at(UpstreamAddress(isEncrypted: self.isEncrypted, host: here.host, port: here.port))
+    }
+
+    /// A path as it is from everywhere.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(path)"
     }
 }

@@ -28,6 +28,7 @@ extension FinnhubSettings {
         self.leavesOutRepeatedFrames = settings.upstream.dropsRepeats
         self.watch = SymbolWatch.Settings(settings)
         self.ladder = ReconnectLadder.Settings(settings.reconnect)
+        self.relayToken = settings.relay.token.map { APIKey($0.reveal()) }
     }
 }
 
@@ -82,9 +83,20 @@ extension ReconnectLadder.Settings {
 }
 
 extension RelaySettings {
-    init(_ settings: Settings, listen: Endpoint) {
-        self.init(host: listen.host, port: listen.port)
+    /// - Parameter listen: where to listen; `nil` for the socket file alone.
+    init(_ settings: Settings, listen: Endpoint?) {
+        self.init(host: listen?.host ?? "127.0.0.1", port: listen?.port ?? 0)
+        self.listensOnTCP = listen != nil
+        self.unixSocket = settings.relay.unixSocket
+        self.token = settings.relay.token.map { ClientToken($0.reveal()) }
+        self.hostNames = settings.relay.hostNames
         self.maximumClients = settings.relay.maxClients
+        self.maximumClientsPerAddress = settings.relay.maxClientsPerAddress
+        self.maximumPlainConnections = settings.relay.maxPlainConnections
+        self.handshakeTimeout = settings.relay.handshakeTimeout
+        self.maximumHeaderBytes = settings.relay.maxHeaders
+        self.requestBurst = settings.relay.requestBurst
+        self.requestsPerSecond = settings.relay.requestsPerSecond
         self.maximumWaitingBytes = settings.relay.maxWaiting
         self.maximumMessageBytes = settings.relay.maxMessage
         self.pingInterval = settings.relay.pingInterval
@@ -106,6 +118,14 @@ extension FreshnessLimits {
             staleAfter: settings.feed.staleAfter.nanoseconds
         )
         self.seesAllTrades = seesAllTrades
+    }
+}
+
+extension StreamURL {
+    /// The same for the feeds.
+    var upstreamAddress: UpstreamAddress {
+        if let socketPath { return UpstreamAddress(socketPath: socketPath, path: self.path) }
+        return UpstreamAddress(isEncrypted: self.isEncrypted, host: self.host, port: self.port, path: self.path)
     }
 }
 
@@ -145,8 +165,8 @@ extension PricePipeline.Settings {
 extension RelayError {
     var isAddressTaken: Bool {
         switch self {
-        case .addressInUse, .cannotListen: true
-        case .notLoopback, .alreadyStarted: false
+        case .addressInUse, .cannotListen, .socketInUse: true
+        case .needsToken, .cannotMakeSocket, .alreadyStarted: false
         }
     }
 }

@@ -31,14 +31,17 @@ struct TickerProgram {
 
     /// Whether the relay lives on the feed's loop, which saves every read two wake-ups and a change of threads.
     ///
-    /// Not where a feed waits for its readers, for then both sides have work all the time.
+    /// Not where a feed waits for its readers, for then both sides have work all the time; nor with TLS, for there each
+    /// new client costs a signature.
     private var relaySharesLoop: Bool {
         !self.feed.source.waitsForReaders && self.settings.relay.maxClients <= Self.mostClientsBesideFeed
+            && self.settings.relay.certificateFile == nil
     }
 
     /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
         try self.feed.checkTrust()
+        if let warning = try self.settings.checkRelay() { Console.complain("warning: \(warning)") }
         // A replay needs no key and leaves no trace.
         let keeping = self.isReplay ? nil : KeyKeeping(self.settings.state, feed: self.feed)
         var feedSettings = self.feed
@@ -53,6 +56,13 @@ struct TickerProgram {
         )
         let instruments = Instruments(source: self.feed.source)
         let epoch = UInt64(WallClock.now() / 1_000_000)
+        feedSettings.handshakeEnded = { handshake in
+            switch handshake {
+            case .completed(let session, let nanoseconds):
+                instruments.handshakes.completed(session, nanoseconds: nanoseconds)
+            case .failed: instruments.handshakes.failed()
+            }
+        }
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
         let valve = FeedValve()
@@ -160,9 +170,10 @@ struct TickerProgram {
         logger: Logger,
         lock: KeyLock?
     ) -> RelayDoor? {
-        guard let listen = self.settings.relay.listen else { return nil }
+        let place = self.settings.relay
+        guard place.listen != nil || place.unixSocket != nil else { return nil }
         let relay = Relay(
-            settings: RelaySettings(self.settings, listen: listen),
+            settings: RelaySettings(self.settings, listen: place.listen),
             eventLoop: loop,
             logger: logger,
             ownSymbols: self.feed.symbols,
@@ -176,7 +187,13 @@ struct TickerProgram {
             instruments: instruments,
             tls: certificate
         )
-        return RelayDoor(relay: relay, listen: listen, isEncrypted: certificate != nil, lock: lock)
+        return RelayDoor(
+            relay: relay,
+            listen: place.listen,
+            isEncrypted: certificate != nil,
+            socket: place.unixSocket,
+            lock: lock
+        )
     }
 
     private static func relayPart(_ door: RelayDoor) -> ProgramPart {

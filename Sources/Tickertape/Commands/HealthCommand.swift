@@ -16,18 +16,21 @@ struct HealthCommand: SettingsCommand {
 
     mutating func run() async throws {
         let relay = try self.loadSettings().settings.relay
-        guard let endpoint = relay.listen else {
+        guard let place = relay.listen.map({ .endpoint($0.fromHere) }) ?? relay.unixSocket.map(HealthProbe.Place.file)
+        else {
             Console.print("nothing to ask: the relay is off")
             return
         }
         do throws(HealthProbe.Failure) {
-            let line =
-                relay.certificateFile == nil
-                ? try HealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
-                : try await EncryptedHealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
+            let line: String
+            if case .endpoint(let endpoint) = place, relay.certificateFile != nil {
+                line = try await EncryptedHealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
+            } else {
+                line = try HealthProbe(place: place, limit: 3_000).statusLine()
+            }
             Console.print(line)
         } catch {
-            throw OperatorError("the relay at \(endpoint) \(error.reason)", status: .failure)
+            throw OperatorError("the relay at \(place) \(error.reason)", status: .failure)
         }
     }
 }
@@ -39,8 +42,30 @@ struct HealthProbe {
         let reason: String
     }
 
-    /// A loopback address.
-    let endpoint: Endpoint
+    /// Where the relay is to be asked. It wants no token for this question.
+    enum Place: CustomStringConvertible {
+        /// An address of this machine, or `localhost`.
+        case endpoint(Endpoint)
+        /// A socket file.
+        case file(String)
+
+        var description: String {
+            switch self {
+            case .endpoint(let endpoint): "\(endpoint)"
+            case .file(let path): path
+            }
+        }
+
+        /// The `Host` header's value.
+        fileprivate var host: String {
+            switch self {
+            case .endpoint(let endpoint): "\(endpoint)"
+            case .file: "localhost"
+            }
+        }
+    }
+
+    let place: Place
     /// How long everything may take together, in milliseconds.
     let limit: Int64
 
@@ -49,7 +74,7 @@ struct HealthProbe {
         let deadline = Self.now() + self.limit
         let descriptor = try self.connect(deadline)
         defer { close(descriptor) }
-        let request = Array("GET /livez HTTP/1.1\r\nHost: \(self.endpoint)\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array("GET /livez HTTP/1.1\r\nHost: \(self.place.host)\r\nConnection: close\r\n\r\n".utf8)
         // So few bytes always fit into a new socket's buffer.
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
             throw Self.failed("cannot be asked")
@@ -71,28 +96,38 @@ struct HealthProbe {
     }
 
     private func connect(_ deadline: Int64) throws(Failure) -> Int32 {
-        let isIPv6 = self.endpoint.host == "::1"
+        let family =
+            switch self.place {
+            case .endpoint(let endpoint): endpoint.host.contains(":") ? AF_INET6 : AF_INET
+            case .file: AF_UNIX
+            }
         let descriptor = socket(
-            isIPv6 ? AF_INET6 : AF_INET,
+            family,
             Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
             0
         )
         guard descriptor >= 0 else { throw Self.failed("cannot be asked") }
         let result: Int32
-        if isIPv6 {
+        switch self.place {
+        case .endpoint(let endpoint) where family == AF_INET6:
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = in_port_t(UInt16(truncatingIfNeeded: self.endpoint.port).bigEndian)
-            inet_pton(AF_INET6, "::1", &address.sin6_addr)
+            address.sin6_port = in_port_t(UInt16(truncatingIfNeeded: endpoint.port).bigEndian)
+            inet_pton(AF_INET6, endpoint.host, &address.sin6_addr)
             result = withUnsafePointer(to: &address) { Self.connect(descriptor, $0) }
-        } else {
+        case .endpoint(let endpoint):
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = in_port_t(UInt16(truncatingIfNeeded: self.endpoint.port).bigEndian)
-            // The host is a loopback address or `localhost`, which stands for one.
-            if inet_pton(AF_INET, self.endpoint.host, &address.sin_addr) != 1 {
+            address.sin_port = in_port_t(UInt16(truncatingIfNeeded: endpoint.port).bigEndian)
+            // A name other than `localhost` is this machine's own, and stands for the loopback address here.
+            if inet_pton(AF_INET, endpoint.host, &address.sin_addr) != 1 {
                 inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
             }
+            result = withUnsafePointer(to: &address) { Self.connect(descriptor, $0) }
+        case .file(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.dropLast().copyBytes(from: path.utf8.prefix(107)) }
             result = withUnsafePointer(to: &address) { Self.connect(descriptor, $0) }
         }
         do throws(Failure) {

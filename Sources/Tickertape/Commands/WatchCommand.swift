@@ -16,7 +16,7 @@ struct WatchCommand: SettingsCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The relay's address, ws://HOST:PORT.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The relay's address, ws://HOST:PORT or ws+unix:PATH.", valueName: "url"))
     var url: String?
 
     @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to show; several may be given.", valueName: "symbol"))
@@ -39,13 +39,21 @@ struct WatchCommand: SettingsCommand {
 
     /// The address on the command line, or the relay's own of the settings.
     func relayURL(_ settings: Settings) throws(OperatorError) -> StreamURL {
-        let text: String
-        if let url = self.url {
-            text = url
-        } else if let listen = settings.relay.listen {
-            text = "\(settings.relay.certificateFile == nil ? "ws" : "wss")://\(listen)/"
-        } else {
+        guard let text = self.url else {
+            if let listen = settings.relay.listen {
+                return StreamURL(relayAt: listen.fromHere, isEncrypted: settings.relay.certificateFile != nil)
+            }
+            if let path = settings.relay.unixSocket { return StreamURL(socketPath: path) }
             throw OperatorError("the relay is off in the settings; name one: tickertape watch URL", status: .usage)
+        }
+        let scheme = "ws+unix:"
+        if text.hasPrefix(scheme) {
+            // The path of the file, and behind a colon that of the request.
+            let parts = text.dropFirst(scheme.count).split(separator: ":", maxSplits: 1)
+            guard let path = parts.first, !path.contains("?"),
+                parts.count == 1 || parts[1] == "/" || parts[1] == "/v1/stream"
+            else { throw OperatorError("the URL is not of the form ws+unix:PATH", status: .usage) }
+            return StreamURL(socketPath: String(path))
         }
         do throws(Misfit) {
             return try StreamURL(text)

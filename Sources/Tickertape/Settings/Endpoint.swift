@@ -20,6 +20,15 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         self.host.utf8.contains(UInt8(ascii: ":")) ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
     }
 
+    /// Where this machine reaches what listens there: all addresses are the loopback one too.
+    package var fromHere: Endpoint {
+        switch self.host {
+        case "0.0.0.0": Endpoint(host: "127.0.0.1", port: self.port)
+        case "::": Endpoint(host: "::1", port: self.port)
+        default: self
+        }
+    }
+
     /// Whether only this machine can reach the host.
     package var isLoopback: Bool { Endpoint.isLoopback(self.host) }
 

@@ -186,9 +186,29 @@ package struct Settings: Sendable, Equatable {
         /// The PEM files of the relay's certificate and its key; both or none.
         package var certificateFile: String?
         package var keyFile: String?
+        /// The path of a socket file to listen at, beside `listen` or instead of it.
+        package var unixSocket: String?
+        /// The file that holds the token of clients.
+        package var tokenFile: String?
+        /// What clients must show, read from its file or from the service manager's credential.
+        package var token: Secret?
+        /// Further names of this machine that requests may be addressed to.
+        package var hostNames: [String] = []
         package var pingInterval = TimeAmount.seconds(20)
         package var pongTimeout = TimeAmount.seconds(10)
         package var maxClients = 1_000
+        /// The most connections from one address of another machine.
+        package var maxClientsPerAddress = 64
+        /// The most connections that are no WebSocket, beside the clients.
+        package var maxPlainConnections = 100
+        /// How long a request, or the next one on its connection, may take to arrive.
+        package var handshakeTimeout = TimeAmount.seconds(10)
+        /// The largest request line and headers, in bytes.
+        package var maxHeaders = 8 << 10
+        /// How many requests a client may make at once ...
+        package var requestBurst = 100
+        /// ... and how many more each second.
+        package var requestsPerSecond = 20
         /// The most that waits for one client, in bytes.
         package var maxWaiting = 1 << 20
         /// The largest message taken from a client, in bytes.

@@ -62,6 +62,7 @@ extension Settings {
             try token.consider(settings, written: written, file: file)
         }
         warnings += try token.settle(&settings)
+        warnings += try RelayTokenChoice.settle(&settings, environment: environment)
         settings.proxyVariables = ProxyVariables(environment)
         if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()

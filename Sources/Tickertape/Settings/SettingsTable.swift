@@ -20,9 +20,10 @@ extension Setting {
         quiet, atMost,
         format, colour, isQuiet,
         recordFile, recordDirectory,
-        relayListen, relayCertificateFile, relayKeyFile, relayPingInterval, relayPongTimeout, relayMaxClients,
-        relayMaxWaiting,
-        relayMaxMessage, relayUnsubscribeGrace, relayCompression, relayAllowedOrigins,
+        relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
+        relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
+        relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
+        relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression,
         logLevel,
     ]
 
@@ -351,9 +352,28 @@ extension Setting {
     static let relayListen = Setting(
         "relay.listen",
         \.relay.listen,
-        Syntax.loopbackEndpoint.optional("off"),
+        Syntax.endpoint.optional("off"),
         flags: ["relay"],
-        help: "Where the relay listens, HOST:PORT on this machine, or off."
+        help: "Where the relay listens, HOST:PORT, or off; where others can reach it, relay.token-file is needed."
+    )
+    static let relayUnixSocket = Setting(
+        "relay.unix-socket",
+        \.relay.unixSocket,
+        Syntax.path.optional("none"),
+        help: "A socket file to listen at as well, which this user alone can connect to."
+    )
+    static let relayTokenFile = Setting(
+        "relay.token-file",
+        \.relay.tokenFile,
+        Syntax.path.optional("none"),
+        help: "A file that holds the token that clients of the relay must send, and nothing else."
+    )
+    static let relayHostNames = Setting(
+        "relay.host-names",
+        list: \.relay.hostNames,
+        of: .hostName,
+        count: 0...100,
+        help: "Names of this machine by which clients reach the relay, besides its address and localhost."
     )
     static let relayCertificateFile = Setting(
         "relay.certificate-file",
@@ -384,6 +404,42 @@ extension Setting {
         \.relay.maxClients,
         Syntax.count.within(1...100_000),
         help: "The most clients at a time."
+    )
+    static let relayMaxClientsPerAddress = Setting(
+        "relay.max-clients-per-address",
+        \.relay.maxClientsPerAddress,
+        Syntax.count.within(1...100_000),
+        help: "The most connections at a time from one address of another machine."
+    )
+    static let relayMaxPlainConnections = Setting(
+        "relay.max-plain-connections",
+        \.relay.maxPlainConnections,
+        Syntax.count.within(1...10_000),
+        help: "The most connections at a time that are plain HTTP or not yet a WebSocket, beside the clients."
+    )
+    static let relayHandshakeTimeout = Setting(
+        "relay.handshake-timeout",
+        \.relay.handshakeTimeout,
+        Syntax.duration.within(patience),
+        help: "How long a request may take to arrive, and a connection may stay without the next one."
+    )
+    static let relayMaxHeaders = Setting(
+        "relay.max-headers",
+        \.relay.maxHeaders,
+        Syntax.size.within(1_024...(1 << 20)),
+        help: "The largest request line and headers of a request, together."
+    )
+    static let relayRequestBurst = Setting(
+        "relay.request-burst",
+        \.relay.requestBurst,
+        Syntax.count.within(1...100_000),
+        help: "How many requests for symbols a client may make at once."
+    )
+    static let relayRequestsPerSecond = Setting(
+        "relay.requests-per-second",
+        \.relay.requestsPerSecond,
+        Syntax.count.within(1...100_000),
+        help: "How many more such requests a client may make each second."
     )
     static let relayMaxWaiting = Setting(
         "relay.max-waiting",

@@ -10,6 +10,8 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
     package var port: Int
     /// Begins with a slash; may end in a query.
     package var path: String
+    /// The socket file to connect to instead of host and port.
+    package private(set) var socketPath: String?
 
     /// Reads an address, or throws what is wrong with it, without repeating a text that may hold a key.
     package init(_ text: String) throws(Misfit) {
@@ -18,6 +20,20 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
         } catch {
             throw Misfit(error.reason, echoes: error.echoes && !Self.mayHoldKey(text))
         }
+    }
+
+    /// Makes the address of a relay of this machine at a socket file.
+    init(socketPath: String, path: String = "/") {
+        self.init(relayAt: Endpoint(host: "localhost", port: 80), path: path)
+        self.socketPath = socketPath
+    }
+
+    /// Makes the address of a relay of this machine, which may be one of the machine's own addresses.
+    init(relayAt endpoint: Endpoint, isEncrypted: Bool = false, path: String = "/") {
+        self.isEncrypted = isEncrypted
+        self.host = endpoint.host
+        self.port = endpoint.port
+        self.path = path
     }
 
     /// Whether a query or a user name stands in a text.
@@ -101,6 +117,7 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
+        if let socketPath { return "ws+unix:" + socketPath + (self.path == "/" ? "" : ":\(self.path)") }
+        return (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
     }
 }

@@ -130,6 +130,21 @@ extension Syntax<String> {
     }
 }
 
+extension Syntax<String> {
+    /// A name or an address of a machine, without a port.
+    package static var hostName: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let (host, port) = Endpoint.split(text), port == nil else {
+                    throw Misfit("is not a host; write it like ticker.lan, 192.0.2.7 or [2001:db8::7], without a port")
+                }
+                return host.lowercased()
+            },
+            write: { $0.contains(":") ? "[\($0)]" : $0 }
+        )
+    }
+}
+
 extension Syntax<Secret> {
     package static var secret: Syntax {
         Syntax(
@@ -168,18 +183,12 @@ extension Syntax<StreamURL> {
 }
 
 extension Syntax<Endpoint> {
-    /// An address to listen on, of this machine only.
-    package static var loopbackEndpoint: Syntax {
+    /// An address to listen on.
+    package static var endpoint: Syntax {
         Syntax(
             read: { text throws(Misfit) in
                 guard let endpoint = Endpoint(text) else {
                     throw Misfit("is not HOST:PORT; write it like 127.0.0.1:8080 or [::1]:8080")
-                }
-                guard endpoint.isLoopback else {
-                    throw Misfit(
-                        "can be reached from other machines, and Finnhub's terms forbid to redistribute its data; use"
-                            + " 127.0.0.1, [::1] or localhost"
-                    )
                 }
                 return endpoint
             },

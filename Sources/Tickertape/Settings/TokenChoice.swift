@@ -81,6 +81,7 @@ struct TokenChoice {
             let isFlag = if case .flag = self.origin { true } else { false }
             let (token, cure) = try Self.read(
                 path,
+                "key",
                 named: "token-file (\(self.origin ?? .builtIn))",
                 status: isFlag ? .usage : .configuration
             )
@@ -91,6 +92,7 @@ struct TokenChoice {
             // The service manager decides who reads it; with an access list, the mode shows the list's mask.
             settings.token = try Self.read(
                 path,
+                "key",
                 named: "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)",
                 status: .configuration
             ).token
@@ -108,9 +110,10 @@ struct TokenChoice {
         "\(path) holds the API key and others can read it; run \(cure)"
     }
 
-    /// Reads a file that holds a key and nothing else but blanks around it; never repeats what is in it.
-    private static func read(
+    /// Reads a file that holds a key or a token and nothing else but blanks around it; never repeats what is in it.
+    static func read(
         _ path: String,
+        _ what: String,
         named name: String,
         status: ExitStatus
     ) throws(OperatorError) -> (token: Secret, cure: String?) {
@@ -132,7 +135,7 @@ struct TokenChoice {
         let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
         guard let token = Secret(token: text) else {
             throw OperatorError(
-                "\(name): \(path) \(text.isEmpty ? "is empty; it " : "")must hold the key and nothing else, in one line",
+                "\(name): \(path) \(text.isEmpty ? "is empty; it " : "")must hold the \(what) and nothing else, in one line",
                 status: status
             )
         }

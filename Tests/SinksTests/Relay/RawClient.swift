@@ -90,6 +90,15 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Returns the next frame that is no WebSocket ping, and answers the pings before it.
+    func frameAnsweringPings() async throws -> Frame {
+        while true {
+            let frame = try await self.wait { $0.takeFrame() }
+            if frame.opcode != 9 { return frame }
+            try await self.channel.writeAndFlush(Self.masked(opcode: 10, frame.text))
+        }
+    }
+
     /// Waits until the server has ended the connection.
     func ended() async throws { _ = try await self.wait { $0.hasEnded ? true : nil } }
 

@@ -112,7 +112,7 @@ struct RelayLifeTests {
             #expect("\(RelayError.addressInUse(host: "localhost", port: port))".contains("--relay HOST:PORT"))
         }
         for host in ["0.0.0.0", "::", "192.0.2.1", "example.org", "", "[fe80::1]", "1.127.0.0"] {
-            await #expect(throws: RelayError.notLoopback(host: host)) {
+            await #expect(throws: RelayError.needsToken(host: host)) {
                 _ = try await Self.relay(host: host, port: 0).start()
             }
         }

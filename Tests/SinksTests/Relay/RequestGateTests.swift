@@ -35,6 +35,25 @@ struct RequestGateTests {
         #expect(self.refusal(["Host": "[fd00::5]:80"], bound: "fd00::5") == nil)
     }
 
+    @Test(
+        "a name from the settings is ours, and its pages are; at a socket file the Host says nothing, the Origin does"
+    )
+    func otherNames() {
+        func refusal(_ gate: RequestGate, _ headers: HTTPHeaders) -> UInt? {
+            gate.refusal(of: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers))?.status.code
+        }
+        let lan = RequestGate(boundAddress: "192.0.2.7", hostNames: ["Ticker.lan", "2001:db8::7"], allowedOrigins: [])
+        for host in ["192.0.2.7", "ticker.lan:8080", "TICKER.LAN", "[2001:db8::7]:1"] {
+            #expect(refusal(lan, ["Host": host]) == nil, "\(host)")
+            #expect(refusal(lan, ["Host": host, "Origin": "http://\(host)"]) == nil, "\(host)")
+        }
+        #expect(refusal(lan, ["Host": "192.0.2.8"]) == 421)
+        let file = RequestGate(boundAddress: nil, allowedOrigins: [])
+        #expect(refusal(file, ["Host": "whatever"]) == nil)
+        #expect(refusal(file, [:]) == 400)
+        #expect(refusal(file, ["Host": "localhost", "Origin": "https://evil.example"]) == 403)
+    }
+
     @Test("a request has one Host and at most one Origin")
     func counts() {
         #expect(self.refusal([:]) == 400)

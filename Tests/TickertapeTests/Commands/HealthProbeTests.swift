@@ -45,7 +45,7 @@ struct HealthProbeTests {
         }
         let endpoint = Endpoint(host: "localhost", port: Int(UInt16(bigEndian: address.sin_port)))
         let result = Result { () throws(HealthProbe.Failure) in
-            try HealthProbe(endpoint: endpoint, limit: limit).statusLine()
+            try HealthProbe(place: .endpoint(endpoint), limit: limit).statusLine()
         }
         probed.signal()
         finished.wait()
@@ -78,7 +78,7 @@ struct HealthProbeTests {
     @Test("nobody there is told as that")
     func nobody() {
         let failure = #expect(throws: HealthProbe.Failure.self) {
-            try HealthProbe(endpoint: Endpoint(host: "::1", port: 1), limit: 1_000).statusLine()
+            try HealthProbe(place: .endpoint(Endpoint(host: "::1", port: 1)), limit: 1_000).statusLine()
         }
         #expect(failure?.reason.hasPrefix("cannot be reached") == true)
     }

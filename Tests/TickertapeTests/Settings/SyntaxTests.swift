@@ -116,11 +116,24 @@ struct SyntaxTests {
         }
     }
 
-    @Test("the relay listens on this machine only, and the refusal says why")
+    @Test("an address to listen on has a host and a port, and all addresses are reached by the loopback one")
     func listen() throws {
-        #expect(try Syntax<Endpoint>.loopbackEndpoint.read("[::1]:9").isLoopback)
-        let error = #expect(throws: Misfit.self) { try Syntax<Endpoint>.loopbackEndpoint.read("0.0.0.0:8080") }
-        #expect(error?.reason.contains("redistribute") == true)
+        #expect(try Syntax<Endpoint>.endpoint.read("[::1]:9").isLoopback)
+        let all = try Syntax<Endpoint>.endpoint.read("0.0.0.0:8080")
+        #expect(!all.isLoopback && all.fromHere == Endpoint(host: "127.0.0.1", port: 8080))
+        #expect(Endpoint(host: "::", port: 1).fromHere == Endpoint(host: "::1", port: 1))
+        #expect(Endpoint(host: "192.0.2.7", port: 1).fromHere == Endpoint(host: "192.0.2.7", port: 1))
+        #expect(throws: Misfit.self) { try Syntax<Endpoint>.endpoint.read("8080") }
+    }
+
+    @Test("a name of this machine is a host without a port")
+    func hostNames() throws {
+        #expect(try Syntax<String>.hostName.read("Ticker.LAN") == "ticker.lan")
+        #expect(try Syntax<String>.hostName.read("[2001:DB8::7]") == "2001:db8::7")
+        #expect(Syntax<String>.hostName.write("2001:db8::7") == "[2001:db8::7]")
+        for text in ["", "ticker.lan:80", "http://ticker.lan", "a b", "2001:db8::7"] {
+            #expect(throws: Misfit.self, "\(text)") { try Syntax<String>.hostName.read(text) }
+        }
     }
 
     @Test(

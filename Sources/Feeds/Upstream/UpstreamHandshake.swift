@@ -1,0 +1,9 @@
+package import TLS
+
+/// The end of a TLS handshake with the upstream, for who counts them.
+package enum UpstreamHandshake: Sendable {
+    /// It was completed, in so many ns.
+    case completed(TLSSession, nanoseconds: Int64)
+    /// It was not.
+    case failed
+}

@@ -1,0 +1,29 @@
+import NIOCore
+import NIOHTTP1
+
+/// The check of the token that clients must show, where one is set; for all connections of a relay, on its loop.
+final class TokenGate {
+    /// Says only that the program runs, and is asked by supervisors that have no token.
+    private static let openPath = "/livez"
+
+    private let token: ClientToken
+    private var guesses = GuessLimit()
+
+    init(_ token: ClientToken) { self.token = token }
+
+    /// Returns why the request is refused, or `nil`.
+    ///
+    /// A page's question what it may ask (`OPTIONS`) carries no token and is told nothing else.
+    func refusal(of head: HTTPRequestHead, from address: PeerAddress, now: NIODeadline) -> HTTPRefusal? {
+        if head.method == .OPTIONS || head.uri.prefix(while: { $0 != "?" }) == Self.openPath { return nil }
+        if let wait = self.guesses.wait(of: address, now: now) { return .tooManyGuesses(wait: wait) }
+        let shown = TokenPlaces.tokens(in: head)
+        guard !shown.isEmpty else { return .tokenMissing }
+        // Each is looked at, whichever is right.
+        var isRight = false
+        for token in shown where self.token.matches(token) { isRight = true }
+        if isRight { return nil }
+        for _ in shown { self.guesses.wrong(from: address, now: now) }
+        return .tokenWrong
+    }
+}

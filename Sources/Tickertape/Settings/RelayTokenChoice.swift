@@ -1,0 +1,58 @@
+import Glibc
+import Sinks
+
+/// Where the token of the relay's clients is: in the file that the flags or the environment name, in the service manager's
+/// credential ``credentialName``, or in the file that the config file names; the first of these counts.
+enum RelayTokenChoice {
+    /// The name of the credential (systemd.exec(5), `LoadCredential=`).
+    static let credentialName = "relay-token"
+
+    /// Leaves the token in the settings; answers with warnings.
+    static func settle(_ settings: inout Settings, environment: [String: String]) throws(OperatorError) -> [String] {
+        let origin = settings.origin(of: .relayTokenFile)
+        let isFromAbove =
+            switch origin {
+            case .flag, .environment: true
+            case .builtIn, .file: false
+            }
+        if !isFromAbove, let path = Self.credential(environment) {
+            // The service manager decides who reads it; with an access list, the mode shows the list's mask.
+            let name = "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)"
+            settings.relay.token = try Self.read(path, named: name, status: .configuration).token
+            settings.origins[Setting.relayTokenFile.key] = .file(path)
+            settings.relay.tokenFile = path
+            return []
+        }
+        guard let path = settings.relay.tokenFile else { return [] }
+        let isFlag = if case .flag = origin { true } else { false }
+        let name = "relay.token-file (\(origin))"
+        let (token, cure) = try Self.read(path, named: name, status: isFlag ? .usage : .configuration)
+        settings.relay.token = token
+        return cure.map { ["\(path) holds the relay's token and others can read it; run \($0)"] } ?? []
+    }
+
+    private static func credential(_ environment: [String: String]) -> String? {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return nil }
+        let path = "\(folder)/\(Self.credentialName)"
+        var status = stat()
+        // One that is there but cannot be read is an error, told by the reading.
+        return stat(path, &status) == 0 || errno != ENOENT ? path : nil
+    }
+
+    private static func read(
+        _ path: String,
+        named name: String,
+        status: ExitStatus
+    ) throws(OperatorError) -> (token: Secret, cure: String?) {
+        let (token, cure) = try TokenChoice.read(path, "token", named: name, status: status)
+        let least = ClientToken.leastCharacters
+        guard token.reveal().utf8.count >= least else {
+            throw OperatorError(
+                "\(name): the token in \(path) is shorter than \(least) characters and can be guessed; make one with "
+                    + "openssl rand -hex 24",
+                status: status
+            )
+        }
+        return (token, cure)
+    }
+}

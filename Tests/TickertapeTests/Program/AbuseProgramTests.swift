@@ -1,0 +1,206 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+import TickertapeTesting
+
+/// Abuse of the whole program, with the upstream looking on.
+@Suite("Abuse of the program", .serialized, .timeLimit(.minutes(2)))
+struct AbuseProgramTests {
+    private static func trade(_ number: Int) -> String {
+        #"{"data":[{"c":null,"p":\#(number),"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + number),"v":0.02}],"type":"trade"}"#
+    }
+
+    /// A client of the relay that only listens.
+    private func client(_ port: Int) throws -> Socket {
+        let socket = try Socket(port: port)
+        socket.send(
+            "GET /?token=any HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        try #require(socket.waits(for: "\r\n\r\n"))
+        socket.send(text: #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#)
+        // Requests are answered in order: this one's answer says that the one before was taken.
+        socket.send(text: "?")
+        try #require(socket.waits(for: "Invalid message"))
+        return socket
+    }
+
+    @Test("a flood of connections up to the limit of open files disturbs nobody, and the upstream is reached again")
+    func descriptors() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([]) }
+        let program = try RunningProgram(
+            "/bin/bash",
+            [
+                "-c", "ulimit -n 128; exec \"$@\"", "bash", RunningProgram.tickertape, "run", "--upstream",
+                "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0", "--format", "plain",
+                "--set", "reconnect.min=10ms",
+            ],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        var events = server.events.makeAsyncIterator()
+        func next(where isIt: (ScriptedFinnhub.Event) -> Bool) async throws {
+            while let event = await events.next() { if isIt(event) { return } }
+            Issue.record("the upstream's events have ended")
+        }
+        try await next { if case .received(0, _) = $0 { true } else { false } }
+        let bystanders = try (0..<10).map { _ in try self.client(port) }
+        var number = 0
+        func tradeReachesAll(on connection: Int) throws {
+            number += 1
+            let text = Self.trade(number)
+            server.send(text, on: connection)
+            for client in bystanders { try #require(client.waits(for: text), "trade \(number)") }
+        }
+        try tradeReachesAll(on: 0)
+        // Three times as many as there are descriptors; most say nothing, some ask for half a page.
+        var flood: [Socket] = []
+        for index in 0..<400 {
+            guard let socket = try? Socket(port: port) else { continue }
+            if index % 3 == 0 { socket.send("GET /livez HTTP/1.1\r\nHost: local") }
+            flood.append(socket)
+            if index % 40 == 0 { try tradeReachesAll(on: 0) }
+        }
+        #expect(flood.count == 400)
+        try tradeReachesAll(on: 0)
+        // The flood has left descriptors for the next connection to the upstream.
+        server.drop(0)
+        try await next { if case .received(1, _) = $0 { true } else { false } }
+        for _ in 0..<10 { try tradeReachesAll(on: 1) }
+        // Who comes now finds a place.
+        let late = try self.client(port)
+        late.close()
+        for socket in flood { socket.close() }
+        for socket in bystanders { socket.close() }
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
+        #expect(!program.errors.contains("too many open files"), "\(program.errors)")
+        try await server.stop()
+    }
+
+    @Test("the upstream hears nothing of garbage, breaches, unread requests and foreign pages")
+    func upstream() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(1))]) }
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["run", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0", "--format", "plain"],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let upgrade =
+            " HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        let request = #"{"type":"subscribe","symbol":"EVIL:EVIL"}"#
+        // Refused, with frames right behind the request.
+        for head in [
+            "GET /" + upgrade + "Origin: https://evil.example\r\n\r\n",
+            "GET /" + upgrade.replacingOccurrences(of: "127.0.0.1", with: "evil.example") + "\r\n",
+            "GET /" + upgrade.replacingOccurrences(of: "13\r\n", with: "12\r\n") + "\r\n", "nonsense\r\n\r\n",
+            "POST /" + upgrade + "\r\n", "GET /other" + upgrade + "\r\n",
+        ] {
+            let socket = try Socket(port: port)
+            socket.send(head)
+            socket.send(text: request)
+            #expect(socket.waits(for: #"{"type":""#), "\(head)")
+            socket.close()
+        }
+        // Open, with all sorts of garbage; the last byte of a good request is always missing or wrong.
+        for frame in [
+            Socket.masked(request, first: 0x82), Socket.masked(request, first: 0xC1),
+            Socket.masked(request, first: 0x01),
+            Socket.masked(String(request.dropLast())), Socket.masked(request + "x"), Socket.masked("[\(request)]"),
+            Socket.masked(#"{"type":"subscribe","symbol":"EVIL:EVIL\u0000"}"#),
+            Array(Socket.masked(request).dropLast()),
+            Array(Socket.masked(request).enumerated().map { $0.offset == 1 ? $0.element & 0x7F : $0.element }),
+        ] {
+            for path in ["/", "/v1/stream"] {
+                let socket = try Socket(port: port)
+                socket.send("GET \(path)" + upgrade + "\r\n")
+                #expect(socket.waits(for: "\r\n\r\n"))
+                socket.send(frame)
+                socket.close()
+            }
+        }
+        let honest = try Socket(port: port)
+        honest.send("GET /" + upgrade + "\r\n")
+        #expect(honest.waits(for: "\r\n\r\n"))
+        honest.send(text: #"{"type":"subscribe","symbol":"GOOD:GOOD"}"#)
+        var heard: [String] = []
+        for await event in server.events {
+            guard case .received(_, let text) = event else { continue }
+            heard.append(text)
+            if text.contains("GOOD:GOOD") { break }
+        }
+        #expect(heard.count == 2, "\(heard)")
+        #expect(heard.first?.contains("BINANCE:BTCUSDT") == true)
+        honest.close()
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
+        try await server.stop()
+    }
+}
+
+/// A plain blocking socket to a port of this machine, for who wants to misbehave.
+final class Socket {
+    private let descriptor: Int32
+    private var bytes: [UInt8] = []
+    private var isOpen = true
+
+    struct Failed: Error {}
+
+    init(port: Int) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Blocks no test for longer than this.
+        var patience = timeval(tv_sec: 15, tv_usec: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(self.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            self.close()
+            throw Failed()
+        }
+    }
+
+    deinit { self.close() }
+
+    func close() {
+        if self.isOpen { Glibc.close(self.descriptor) }
+        self.isOpen = false
+    }
+
+    func send(_ text: String) { self.send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) { _ = Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+    func send(text: String) { self.send(Self.masked(text)) }
+
+    /// Reads until `text` has come, and answers whether it has; what came before it is forgotten.
+    func waits(for text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            if let found = self.bytes.firstRange(of: wanted) {
+                self.bytes.removeSubrange(..<found.upperBound)
+                return true
+            }
+            let count = recv(self.descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return false }
+            self.bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    static func masked(_ text: String, first: UInt8 = 0x81) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        precondition(bytes.count < 126)
+        return [first, 0x80 | UInt8(bytes.count), 0, 0, 0, 0] + bytes
+    }
+}
