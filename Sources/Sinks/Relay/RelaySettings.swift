@@ -21,7 +21,7 @@ package struct RelaySettings: Sendable, Equatable {
     package var maximumClientsPerAddress = 64
     /// Most connections at a time that are plain HTTP or on their way to a WebSocket, beside the clients.
     package var maximumPlainConnections = 100
-    /// Requests that a client may make at once ...
+    /// Requests that a client may make at once; who goes on beyond what is allowed is closed ...
     package var requestBurst = 100
     /// ... and how many each second allows again.
     package var requestsPerSecond = 20
@@ -45,7 +45,6 @@ package struct RelaySettings: Sendable, Equatable {
     package var activityInterval: TimeAmount = .seconds(1)
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
-    /// How many requests a client may make at once, and how many a second all the time; who goes on beyond that is closed.
     /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
     package var symbolLimit = 50
     /// How long a symbol is still asked for upstream when no client wants it any more; 0 gives it up at once.
