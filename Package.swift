@@ -188,7 +188,7 @@ let package = Package(
             name: "TickertapeTests",
             dependencies: [
                 "Tickertape", "Feeds", "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house
         ),

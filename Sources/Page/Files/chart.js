@@ -3,7 +3,7 @@
 import { grouped, write } from "./decimal.js";
 import { clock, span } from "./words.js";
 
-const margin = { top: 10, right: 6, bottom: 22, left: 6 };
+const margin = { top: 10, right: 0, bottom: 22, left: 0 };
 
 export class Chart {
     constructor(canvas, askToPaint) {
@@ -82,8 +82,8 @@ export class Chart {
         stretches.forEach((stretch, index) => {
             this.#stretch(stretch, x, y, series.width, index === stretches.length - 1 ? Math.min(until, end) : null);
         });
-        if (last !== null) this.#last(Number(last), grouped(last), y, right);
         draw.restore();
+        if (last !== null) this.#last(Number(last), grouped(last), y, right, isFaint ? this.colours.text : this.colours.line);
     }
 
     #grid(lines, x, y, begin, end, right, bottom, last) {
@@ -157,10 +157,10 @@ export class Chart {
         draw.stroke();
     }
 
-    #last(price, text, y, right) {
+    #last(price, text, y, right, colour) {
         const draw = this.context;
         const at = y(price);
-        draw.strokeStyle = this.colours.line;
+        draw.strokeStyle = colour;
         draw.lineWidth = 1;
         draw.setLineDash([2, 3]);
         draw.beginPath();
@@ -169,7 +169,7 @@ export class Chart {
         draw.stroke();
         draw.setLineDash([]);
         const width = draw.measureText(text).width + 8;
-        draw.fillStyle = this.colours.line;
+        draw.fillStyle = colour;
         draw.beginPath();
         draw.roundRect(right + 2, at - 9, width, 18, 4);
         draw.fill();

@@ -106,7 +106,7 @@ export class Screen {
         setText(parts.age, wrong === "" || age === null ? (wrong || aged) : `${aged} · ${wrong}`);
         setData(parts.age, "milliseconds", age === null ? "" : String(Math.floor(age)));
         const moved = price === null ? null : change(price, symbol.open);
-        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} since the start`);
+        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} since start`);
         setData(parts.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         for (const key of ["open", "high", "low", "volume"]) {
             const text = symbol?.[key] ?? null;

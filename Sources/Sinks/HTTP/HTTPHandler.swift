@@ -112,7 +112,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
         if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
-        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }), endpoint != .trades || head.asksForSocket {
+        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }), !head.asksForPage {
             return self.upgrade(head, to: endpoint, context: context)
         }
         // The decoder parses no further behind a request that asks for another protocol.
@@ -287,14 +287,6 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         default:
             context.close(promise: nil)
         }
-    }
-}
-
-extension HTTPRequestHead {
-    /// Whether it asks for a WebSocket, be it wrongly; at `/` everything else is for the page.
-    fileprivate var asksForSocket: Bool {
-        self.headers.contains(name: "Upgrade") || self.headers.contains(name: "Sec-WebSocket-Key")
-            || self.headers.contains(name: "Sec-WebSocket-Version")
     }
 }
 

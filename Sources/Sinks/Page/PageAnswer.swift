@@ -14,6 +14,7 @@ struct PageAnswer: Sendable {
     private let contentType: String
 
     static let all = PageFiles.all.map(PageAnswer.init)
+    static let paths = Set(PageFiles.all.map { Substring($0.path) })
 
     init(_ file: PageFile) {
         self.path = file.path
