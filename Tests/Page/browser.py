@@ -244,6 +244,8 @@ async def main():
         browser = Browser(folder)
         try:
             await browser.open()
+            # Without its browser or its reader there is nothing more to do.
+            browser.reader.add_done_callback(lambda _: stop.set())
             await browser.size(1280, 800)
             if command == "sample":
                 await browser.serve(SAMPLE_ORIGIN, "finnhub_sample.html", url)

@@ -34,6 +34,8 @@ final class BrowserWatch {
     }
 
     let program: RunningProgram
+    /// Lines that were printed already, the next one last, and how many came out of here.
+    private var waiting: [String] = []
     private var taken = 0
 
     init(_ arguments: String...) throws {
@@ -49,10 +51,17 @@ final class BrowserWatch {
 
     /// The next line, or `nil` when the browser has ended or says nothing.
     func line(atMost limit: Duration = .seconds(60)) async -> String? {
-        let lines = await self.program.lines(self.taken + 1, atMost: limit)
-        guard lines.count > self.taken else { return nil }
-        self.taken += 1
-        return lines[self.taken - 1]
+        if self.waiting.isEmpty {
+            // Asked for all at once: some pages have much to say.
+            _ = await self.program.lines(self.taken + 1, atMost: limit)
+            let output = self.program.output
+            let whole = output[..<(output.lastIndex(of: "\n") ?? output.startIndex)].split(separator: "\n").map(
+                String.init
+            )
+            self.waiting = whole.dropFirst(self.taken).reversed()
+        }
+        self.taken += self.waiting.isEmpty ? 0 : 1
+        return self.waiting.popLast()
     }
 
     /// The next moment, from where the last look ended, at which the page showed such a thing.
