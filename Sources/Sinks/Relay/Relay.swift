@@ -40,6 +40,8 @@ package final class Relay: TapeReader, Sendable {
     ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
     ///   - status: what is true of the feed until it says otherwise.
+    ///   - epoch: the run of numbers that the feed will give, if that is known before the first trade.
+    ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     package init(
         settings: RelaySettings,
@@ -50,6 +52,8 @@ package final class Relay: TapeReader, Sendable {
         release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
         status: FeedStatus,
+        epoch: UInt64? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments()
     ) {
         self.settings = settings
@@ -71,11 +75,20 @@ package final class Relay: TapeReader, Sendable {
                 demand: demand,
                 release: release,
                 flow: self.flow,
-                status: status
+                status: status,
+                epoch: epoch,
+                wallClock: wallClock
             ),
             eventLoop: eventLoop
         )
         self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+    }
+
+    /// The system's clock, ns since 1970.
+    @Sendable package static func systemTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     // MARK: The tape

@@ -42,11 +42,13 @@ struct TickerProgram {
         )
         let instruments = Instruments(source: self.feed.source)
         let valve = FeedValve()
+        let epoch = UInt64(WallClock.now() / 1_000_000)
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let door = self.makeRelay(
             on: group.next(),
             valve: valve,
             status: status,
+            epoch: epoch,
             instruments: instruments,
             logger: relayLog,
             lock: keeping?.lock
@@ -88,7 +90,7 @@ struct TickerProgram {
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,
             loop: feedLoop,
-            epoch: UInt64(WallClock.now() / 1_000_000),
+            epoch: epoch,
             readers: readers,
             logger: logger,
             wallClock: WallClock.now
@@ -133,6 +135,7 @@ struct TickerProgram {
         on loop: any EventLoop,
         valve: FeedValve,
         status: FeedStatus,
+        epoch: UInt64,
         instruments: Instruments,
         logger: Logger,
         lock: KeyLock?
@@ -148,6 +151,8 @@ struct TickerProgram {
             // At a pace of its own a replay does as the market does, and waits for nobody.
             flow: self.feed.source.waitsForReaders ? valve : nil,
             status: status,
+            epoch: epoch,
+            wallClock: WallClock.now,
             instruments: instruments
         )
         return RelayDoor(relay: relay, listen: listen, lock: lock)
