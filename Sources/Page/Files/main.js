@@ -87,11 +87,6 @@ function received(message, now) {
     case "hello":
         begin(since);
         break;
-    case "skipped":
-        // The figures have a hole now: a new snapshot fills it.
-        relay.send({ type: "unsubscribe", symbol: market.chosen });
-        relay.send({ type: "subscribe", symbol: market.chosen, delivery: "all" });
-        break;
     case "error":
         document.getElementById("add-note").textContent = String(message.msg ?? "");
         break;
@@ -113,23 +108,25 @@ function begin(since) {
             if (symbol !== null && isNew) symbol.isOurs = true;
         }
     }
-    relay.send({ type: "subscribe", delivery: "latest" });
+    if (market.chosen !== null) {
+        // First, for only what is not followed yet can go on from where it was.
+        const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
+        if (since !== null) request.since = since;
+        market.isCatchingUp = since !== null;
+        relay.send(request);
+        if (since === null) fetchHistory(market.chosen);
+    }
+    // Without a delivery of its own it changes nothing of what is followed.
+    relay.send({ type: "subscribe" });
     for (const symbol of market.symbols.values()) {
         if (symbol.isOurs && symbol.name !== market.chosen) relay.send({ type: "subscribe", symbol: symbol.name });
     }
-    if (market.chosen === null) return;
-    const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
-    if (since !== null) {
-        request.since = since;
-        market.isCatchingUp = true;
-    } else {
-        fetchHistory(market.chosen);
-    }
-    relay.send(request);
 }
 
 /** The chart and the tape begin with what the relay still has of the symbol's trades. */
 async function fetchHistory(name) {
+    // Of a symbol that never traded there is none.
+    if ((market.symbols.get(name)?.seq ?? null) === null) return;
     market.expectHistory(name);
     let answer = null;
     try {

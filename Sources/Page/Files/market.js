@@ -22,6 +22,8 @@ export class Market {
         // The relay's wall clock minus `performance.now()`, ms.
         this.clockOffset = null;
         this.isCatchingUp = false;
+        // The run whose numbers the trades have that come now: while catching up it can be an earlier one.
+        this.runOfTrades = null;
         this.historyOf = null;
     }
 
@@ -59,6 +61,7 @@ export class Market {
             return this.#note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
         case "resumed":
             this.isCatchingUp = false;
+            this.runOfTrades = this.epoch;
             if (message.complete && message.trades > 0) this.#note(`caught up: ${message.trades} trades`, message.to);
             return;
         case "pong": this.#setClock(message.time, now); return;
@@ -70,13 +73,21 @@ export class Market {
 
     #hello(message, now) {
         this.#setClock(message.time, now);
-        const isNewRun = this.epoch !== null && this.epoch !== message.epoch;
-        this.epoch = message.epoch;
+        const before = this.epoch;
+        const isNewRun = before !== null && before !== message.epoch;
+        this.epoch = message.epoch ?? null;
         this.version = message.version ?? null;
         this.status = message.status ?? this.status;
+        this.isCatchingUp = false;
+        this.runOfTrades = this.epoch;
         if (isNewRun) {
-            // Numbers of another run say nothing about this one's, and its figures begin anew.
-            for (const symbol of this.symbols.values()) symbol.newestSeq = symbol.countedSeq = null;
+            // Numbers of another run say nothing about this one's, and its figures begin anew. The chosen symbol's trades
+            // of the run before may still come.
+            for (const symbol of this.symbols.values()) {
+                symbol.countedSeq = null;
+                if (symbol.name !== this.chosen || this.epoch === null) symbol.newestSeq = null;
+            }
+            this.runOfTrades = this.epoch === null ? null : before;
         }
         for (const each of message.symbols ?? []) {
             const symbol = this.#entry(each.symbol);
@@ -119,7 +130,7 @@ export class Market {
         if (symbol === null || typeof message.price !== "string") return;
         if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // had before
         symbol.newestSeq = message.seq;
-        if (symbol.countedSeq === null || message.seq > symbol.countedSeq) {
+        if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
             symbol.countedSeq = message.seq;
             if (symbol.open === null) symbol.open = symbol.high = symbol.low = message.price;
             if (compare(message.price, symbol.high) > 0) symbol.high = message.price;
@@ -167,6 +178,11 @@ export class Market {
     }
 
     #gap(message) {
+        if (this.epoch === null && Number.isFinite(message.epoch)) this.epoch = this.runOfTrades = message.epoch;
+        if (this.isCatchingUp && Number.isFinite(message.epoch) && message.epoch !== this.runOfTrades) {
+            this.runOfTrades = message.epoch;
+            if (this.symbol !== null) this.symbol.newestSeq = message.nextSeq - 1;
+        }
         const from = message.from ?? message.to;
         for (const symbol of this.symbols.values()) {
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
@@ -208,6 +224,7 @@ export class Market {
         this.historyOf = null;
         const pending = symbol.pending;
         symbol.pending = [];
+        if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
         const past = answer.trades;
         if (past.length === 0) return;

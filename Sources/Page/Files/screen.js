@@ -198,6 +198,8 @@ export class Screen {
             cells[1].hidden = cells[2].hidden = isNote;
             if (isNote) {
                 setText(cells[0], entry.text);
+                setText(cells[1], "");
+                setText(cells[2], "");
                 setData(row, "way", "none");
                 return;
             }
