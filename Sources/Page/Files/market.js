@@ -183,13 +183,14 @@ export class Market {
             this.runOfTrades = message.epoch;
             if (this.symbol !== null) this.symbol.newestSeq = message.nextSeq - 1;
         }
-        const from = message.from ?? message.to;
         for (const symbol of this.symbols.values()) {
+            // Where the relay does not know since when, it is since the last that was seen here.
+            const from = message.from ?? symbol.series.end ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
         }
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
-        const seconds = Math.max(0, Math.round((message.to - from) / 1000));
-        const length = message.from === null ? "" : ` of ${seconds} s`;
+        const isTimed = typeof message.from === "number";
+        const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
         if (message.overlap > 0) return; // proven whole
         this.#note(`gap${length}: ${message.reason ?? "trades may be missing"}`, null);
     }

@@ -56,12 +56,12 @@ export class Screen {
     paint(now) {
         const words = stateWords(this.market, this.relay, now);
         const symbol = this.market.symbol;
-        const fresh = freshness(symbol, words.level, now);
+        const fresh = freshness(symbol, words);
         setData(document.body, "level", words.level);
         setData(document.body, "freshness", fresh);
         this.#state(words);
         this.#price(symbol, fresh, now);
-        this.#symbols(words, now);
+        this.#symbols(words);
         this.#tape();
         this.#chart(symbol, fresh, now);
         this.#title(words);
@@ -115,7 +115,7 @@ export class Screen {
         setText(parts.trades, symbol?.trades == null ? "–" : grouped(String(symbol.trades)));
     }
 
-    #symbols(words, now) {
+    #symbols(words) {
         const names = [...this.market.symbols.keys()].sort();
         const key = names.join("\n");
         if (this.namesShown !== key) {
@@ -142,7 +142,7 @@ export class Screen {
             const wrong = symbolWords(symbol);
             setText(link.price, symbol.price === null ? "" : grouped(symbol.price));
             setText(link.note, wrong);
-            setData(link.item, "freshness", freshness(symbol, words.level, now));
+            setData(link.item, "freshness", freshness(symbol, words));
             if (link.remove.hidden !== (!symbol.isOurs || isChosen)) link.remove.hidden = !symbol.isOurs || isChosen;
         }
     }

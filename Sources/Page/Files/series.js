@@ -15,6 +15,9 @@ export class Series {
 
     get isEmpty() { return this.buckets.length === 0; }
 
+    /** Where the last bucket ends, ms; null where there is none. */
+    get end() { return this.isEmpty ? null : this.buckets[this.buckets.length - 1].start + this.width; }
+
     /** Takes in a price at a time (ms). The chart is the one place where a price becomes a floating-point number. */
     add(time, text) {
         const price = Number(text);

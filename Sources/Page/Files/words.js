@@ -19,7 +19,7 @@ const because = (reason) => (reason ? `: ${reason}` : "");
 
 /**
  * What is true now, for the reader.
- * @returns {{level, mark, word, detail}} level: good, warning, alarm or idle
+ * @returns {{level, mark, word, detail, isCut}} level: good, warning, alarm or idle; isCut: the feed has not begun (again)
  */
 export function stateWords(market, relay, now) {
     const own = relayWords(relay, now);
@@ -42,9 +42,9 @@ export function stateWords(market, relay, now) {
     case "stale":
         return { level: "alarm", mark: "◌", word: "Stale", detail: `no trade for ${span(age ?? wall - status.since)}` };
     case "connecting":
-        return { level: "warning", mark: "◌", word: "Connecting", detail: status.reason ?? "to the market's service" };
+        return { level: "warning", mark: "◌", word: "Connecting", detail: status.reason ?? "to the market's service", isCut: true };
     case "waiting":
-        return { level: "warning", mark: "◌", word: "Connected", detail: `no trade yet${because(status.reason)}` };
+        return { level: "warning", mark: "◌", word: "Connected", detail: `no trade yet${because(status.reason)}`, isCut: true };
     case "reconnecting":
         return alarm("Reconnecting", `attempt ${status.attempt ?? 1} ${inTime((status.retryAt ?? wall) - wall)}${because(status.reason)}`);
     case "rate-limited":
@@ -98,10 +98,10 @@ export function clock(milliseconds, isFine = false) {
     return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(11, isFine ? 23 : 19);
 }
 
-/** How far a price can be trusted to be the market's: fresh, late, old or none. */
-export function freshness(symbol, level, now) {
+/** How far a price can be trusted to be the market's, given the state in words: fresh, late, old or none. */
+export function freshness(symbol, { level, isCut = false }) {
     if (symbol === null || symbol.price === null) return "none";
-    if (level === "alarm" || level === "idle" || refusals.has(symbol.state) || symbol.state === "quiet") return "old";
+    if (isCut || level === "alarm" || level === "idle" || refusals.has(symbol.state) || symbol.state === "quiet") return "old";
     if (level === "warning" || symbol.state === "asked") return "late";
     return "fresh";
 }
