@@ -117,8 +117,7 @@ struct PageBrowserTests {
         let cut = try await browser.sees { $0.level == "alarm" }
         #expect(cut.word == "Reconnecting" && cut.freshness == "old")
         #expect(cut.detail.contains("attempt "))
-        let back = try await browser.sees(self.isLive)
-        #expect(back.notes.contains { $0.hasPrefix("gap") }, "\(back.notes)")
+        _ = try await browser.sees { seen in self.isLive(seen) && seen.notes.contains { $0.hasPrefix("gap") } }
 
         #expect(await browser.end())
         #expect(browser.problems == [])
