@@ -187,7 +187,9 @@ extension StreamClient {
     func wishesChanged() {
         self.policyChanged()
         self.beatsChanged()
-        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else { return self.hub.tradeAudience.remove(self) }
+        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
+            return self.hub.tradeAudience.remove(self)
+        }
         let isEverything = self.session.everything == .all
         var names: Set<String> = []
         for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
@@ -196,7 +198,10 @@ extension StreamClient {
         if isEverything {
             for row in self.session.excluded { names.insert(self.hub.desk.symbol(ofRow: row)) }
         }
-        self.hub.tradeAudience.place(self, wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names))
+        self.hub.tradeAudience.place(
+            self,
+            wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names)
+        )
     }
 
     /// Joins the beats of the intervals that it wants, and leaves the others.
