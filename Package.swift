@@ -75,6 +75,15 @@ let package = Package(
         ),
         .target(name: "Market", swiftSettings: house),
         .target(name: "Wire", dependencies: ["Market", .nioCore], swiftSettings: house),
+        // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.
+        .target(
+            name: "Page",
+            resources: [
+                "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "series.js",
+                "decimal.js", "words.js", "screen.js", "chart.js",
+            ].map { .embedInCode("Files/\($0)") },
+            swiftSettings: house
+        ),
         .target(
             name: "Feeds",
             dependencies: [
@@ -86,7 +95,7 @@ let package = Package(
         .target(
             name: "Sinks",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS",
+                "Market", "Wire", "WebSocket", "TLS", "Page",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
                 .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
@@ -169,7 +178,7 @@ let package = Package(
         .testTarget(
             name: "SinksTests",
             dependencies: [
-                "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                "Sinks", "Market", "Wire", "WebSocket", "TLS", "Page", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
                 .coreMetrics,
             ],
@@ -179,7 +188,7 @@ let package = Package(
             name: "TickertapeTests",
             dependencies: [
                 "Tickertape", "Feeds", "Sinks", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
-                .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house
         ),

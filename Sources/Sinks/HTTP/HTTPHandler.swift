@@ -124,9 +124,12 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.isHead = head.method == .HEAD
         if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
         self.origin = head.headers.first(name: "Origin")
-        if let refusal = self.host.tokenRefusal(head) { return self.refuse(refusal, context: context) }
+        // The page itself tells nothing, and is what asks a person for the token.
+        if !head.asksForPage, let refusal = self.host.tokenRefusal(head) {
+            return self.refuse(refusal, context: context)
+        }
         let head = TokenPlaces.withoutToken(head)
-        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }) {
+        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }), !head.asksForPage {
             return self.upgrade(head, to: endpoint, context: context)
         }
         // The decoder parses no further behind a request that asks for another protocol.

@@ -40,6 +40,7 @@ struct RelayRouter: Sendable {
             paths.add(path)
             router.get(RouterPath(path)) { request, context in try await answer(request, context) }
         }
+        for page in PageAnswer.all { get(page.path) { request, _ in page.response(to: request) } }
         // For a supervisor: says only that the program runs, whatever the feed does.
         get("/livez") { _, _ in .fresh("text/plain; charset=utf-8", ByteBuffer(string: "ok\n")) }
         get("/readyz") { _, _ in

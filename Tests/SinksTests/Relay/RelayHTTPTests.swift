@@ -62,7 +62,12 @@ struct RelayHTTPTests {
                 "method-not-allowed"
             ),
             Refused("another one", Self.get("/v1/snapshot", method: "DELETE"), 405, "method-not-allowed"),
-            Refused("plain HTTP at /", Self.get("/"), 426, "websocket-refused"),
+            Refused(
+                "a WebSocket to / without its Upgrade",
+                RawClient.upgrade("/").replacing("Upgrade: websocket\r\n", with: ""),
+                426,
+                "websocket-refused"
+            ),
             Refused("plain HTTP at the stream", Self.get("/v1/stream"), 426, "websocket-refused"),
             Refused("a WebSocket to elsewhere", RawClient.upgrade("/v1/other"), 404, "not-found"),
             Refused(

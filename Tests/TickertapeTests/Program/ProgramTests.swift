@@ -12,7 +12,7 @@ struct ProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
     /// The trade frames of a recording, as text.
-    private static func tradeFrames(of text: String) -> [String] {
+    static func tradeFrames(of text: String) -> [String] {
         var reader = RecordingReader()
         reader.feed(ByteBuffer(string: text))
         reader.finish()

@@ -1,0 +1,216 @@
+// The page at /: the reference client of /v1/stream. It connects what the other files know.
+
+import { Market } from "./market.js";
+import { RelayConnection } from "./relay.js";
+import { Screen } from "./screen.js";
+
+const tokenKey = "tickertape.token";
+const themeKey = "tickertape.theme";
+const historyLength = 2000;
+
+const market = new Market();
+const relay = new RelayConnection({
+    message: received,
+    changed: () => screen?.ask(),
+    interrupted: (lastMessageAt) => { lostAt = lastMessageAt; },
+});
+/** When the last connection that was open brought its last message; null while there is nothing to make up for. */
+let lostAt = null;
+let screen = null;
+screen = new Screen(market, relay, { remove });
+
+// Which symbol
+
+function wished() {
+    try {
+        return decodeURIComponent(location.hash.slice(1)).trim();
+    } catch {
+        return ""; // a hash that is no UTF-8
+    }
+}
+
+/** Shows another symbol, with every trade; the one before goes on with its newest. */
+function choose(name) {
+    if (name === "" || name === market.chosen) return;
+    const before = market.chosen;
+    const isNew = !market.symbols.has(name);
+    const symbol = market.choose(name);
+    if (symbol === null) return; // too many
+    if (isNew) {
+        symbol.isOurs = true;
+        symbol.state = "asked";
+    }
+    if (relay.state === "open") {
+        if (before !== null) relay.send({ type: "subscribe", symbol: before, delivery: "latest" });
+        relay.send({ type: "subscribe", symbol: name, delivery: "all" });
+        fetchHistory(name);
+    }
+    screen.ask();
+}
+
+function remove(name) {
+    if (name === market.chosen) return;
+    relay.send({ type: "unsubscribe", symbol: name });
+    market.forget(name);
+    screen.ask();
+}
+
+window.addEventListener("hashchange", () => choose(wished()));
+
+document.getElementById("add-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("add");
+    const name = field.value.trim();
+    const note = document.getElementById("add-note");
+    note.textContent = "";
+    if (name === "") return;
+    if (new TextEncoder().encode(name).length > 64) {
+        note.textContent = "A symbol has 64 bytes at most.";
+        return;
+    }
+    field.value = "";
+    location.hash = encodeURIComponent(name).replaceAll("%3A", ":");
+});
+
+// Messages
+
+function received(message, now) {
+    const since = market.since;
+    if (message.type === "hello" && lostAt !== null) {
+        const wall = market.wall(now);
+        // Of the others only the newest comes again, so their lines have a hole; the chosen one is made up for.
+        market.missed(wall - (now - lostAt), wall, market.chosen);
+        lostAt = null;
+    }
+    market.take(message, now);
+    switch (message.type) {
+    case "hello":
+        begin(since);
+        break;
+    case "error":
+        document.getElementById("add-note").textContent = String(message.msg ?? "");
+        break;
+    case "snapshot": case "price": case "trade": case "symbol":
+        // The page began before there was any symbol.
+        if (market.chosen === null && wished() === "") choose(message.symbol);
+        break;
+    }
+    screen.ask();
+}
+
+/** Asks for what the page shows: everything with its newest price, the chosen one with every trade. */
+function begin(since) {
+    if (market.chosen === null) {
+        const name = wished() || [...market.symbols.keys()].sort()[0];
+        if (name !== undefined) {
+            const isNew = !market.symbols.has(name);
+            const symbol = market.choose(name);
+            if (symbol !== null && isNew) symbol.isOurs = true;
+        }
+    }
+    if (market.chosen !== null) {
+        // First, for only what is not followed yet can go on from where it was.
+        const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
+        if (since !== null) request.since = since;
+        market.isCatchingUp = since !== null;
+        relay.send(request);
+        if (since === null) fetchHistory(market.chosen);
+    }
+    // Without a delivery of its own it changes nothing of what is followed.
+    relay.send({ type: "subscribe" });
+    for (const symbol of market.symbols.values()) {
+        if (symbol.isOurs && symbol.name !== market.chosen) relay.send({ type: "subscribe", symbol: symbol.name });
+    }
+}
+
+/** The chart and the tape begin with what the relay still has of the symbol's trades. */
+async function fetchHistory(name) {
+    // Of a symbol that never traded there is none.
+    if ((market.symbols.get(name)?.seq ?? null) === null) return;
+    market.expectHistory(name);
+    let answer = null;
+    try {
+        const response = await fetch(`/v1/trades/${encodeURIComponent(name)}?limit=${historyLength}`, {
+            headers: relay.token === null ? {} : { Authorization: `Bearer ${relay.token}` },
+            signal: AbortSignal.timeout(10_000),
+        });
+        if (response.ok) answer = await response.json();
+    } catch {
+        // Without the past the chart begins now.
+    }
+    market.takeHistory(name, answer);
+    screen.ask();
+}
+
+// The token, kept for this tab only
+
+try {
+    relay.token = sessionStorage.getItem(tokenKey);
+} catch {
+    // A browser that keeps nothing asks again.
+}
+
+document.getElementById("token-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("token");
+    const token = field.value.trim();
+    if (token === "") return;
+    field.value = "";
+    try {
+        sessionStorage.setItem(tokenKey, token);
+    } catch {
+        // See above.
+    }
+    relay.useToken(token);
+});
+
+// Colours
+
+const themes = ["auto", "light", "dark"];
+const glyphs = { auto: "◐", light: "○", dark: "●" };
+const themeButton = document.getElementById("theme");
+
+function showTheme() {
+    const theme = document.documentElement.dataset.theme;
+    const word = theme[0].toUpperCase() + theme.slice(1);
+    document.getElementById("theme-glyph").textContent = glyphs[theme];
+    document.getElementById("theme-word").textContent = word;
+    themeButton.setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system" : theme}`);
+    screen.chart.readColours();
+    screen.ask();
+}
+
+themeButton.addEventListener("click", () => {
+    const theme = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
+    document.documentElement.dataset.theme = theme;
+    try {
+        localStorage.setItem(themeKey, theme);
+    } catch {
+        // Then it holds for this visit.
+    }
+    showTheme();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+
+// Time
+
+document.getElementById("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("main").focus();
+});
+document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    relay.tick(performance.now());
+    relay.wake();
+    screen.ask();
+});
+window.addEventListener("online", () => relay.wake());
+window.addEventListener("pageshow", () => relay.wake());
+setInterval(() => {
+    const now = performance.now();
+    relay.tick(now);
+    screen.tick(now);
+}, 250);
+
+showTheme();
+relay.connect();

@@ -1,0 +1,274 @@
+// What the relay's messages say: the state of the feed, the newest of each symbol, and the tape of the chosen one.
+
+import { add, compare } from "./decimal.js";
+import { Series } from "./series.js";
+
+const mostSymbols = 500;
+const mostTape = 200;
+// As the relay does: a trade that is older than its symbol's newest by up to this does not become the price. ms
+const reorderWindow = 10_000;
+
+export class Market {
+    constructor() {
+        this.symbols = new Map();
+        this.status = null;
+        this.version = null;
+        this.epoch = null;
+        this.chosen = null;
+        // The newest trades of the chosen symbol and notes between them, the newest first.
+        this.tape = [];
+        // Where times are `performance.now()`: when the newest trade of any symbol arrived.
+        this.newestArrival = null;
+        // The relay's wall clock minus `performance.now()`, ms.
+        this.clockOffset = null;
+        this.isCatchingUp = false;
+        // The run whose numbers the trades have that come now: while catching up it can be an earlier one.
+        this.runOfTrades = null;
+        this.historyOf = null;
+    }
+
+    /** The relay's wall clock, ms since 1970. */
+    wall(now) { return this.clockOffset === null ? Date.now() : now + this.clockOffset; }
+
+    get symbol() { return this.symbols.get(this.chosen) ?? null; }
+
+    /** Where to go on from after an interruption, or null. */
+    get since() {
+        const seq = this.symbol?.newestSeq ?? null;
+        return this.epoch === null || seq === null ? null : `${this.epoch}:${seq}`;
+    }
+
+    choose(name) {
+        this.chosen = name;
+        this.tape = [];
+        return this.#entry(name);
+    }
+
+    /** Forgets a symbol; answers whether there was one. */
+    forget(name) { return this.symbols.delete(name); }
+
+    /** Takes in one message; `now` is `performance.now()` at its arrival. */
+    take(message, now) {
+        switch (message.type) {
+        case "hello": return this.#hello(message, now);
+        case "status": this.status = message; return;
+        case "snapshot": return this.#summary(message, now, typeof message.age === "number" ? message.age : null);
+        case "price": case "trades": return this.#summary(message, now, null);
+        case "trade": return this.#trade(message, now);
+        case "symbol": return this.#symbolState(message);
+        case "gap": return this.#gap(message);
+        case "skipped":
+            return this.#note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
+        case "resumed":
+            this.isCatchingUp = false;
+            this.runOfTrades = this.epoch;
+            if (message.complete && message.trades > 0) this.#note(`caught up: ${message.trades} trades`, message.to);
+            return;
+        case "pong": this.#setClock(message.time, now); return;
+        default: return; // newer relays may say more
+        }
+    }
+
+    #setClock(time, now) { if (Number.isFinite(time)) this.clockOffset = time - now; }
+
+    #hello(message, now) {
+        this.#setClock(message.time, now);
+        const before = this.epoch;
+        const isNewRun = before !== null && before !== message.epoch;
+        this.epoch = message.epoch ?? null;
+        this.version = message.version ?? null;
+        this.status = message.status ?? this.status;
+        this.isCatchingUp = false;
+        this.runOfTrades = this.epoch;
+        if (isNewRun) {
+            // Numbers of another run say nothing about this one's, and its figures begin anew. The chosen symbol's trades
+            // of the run before may still come.
+            for (const symbol of this.symbols.values()) {
+                symbol.countedSeq = null;
+                if (symbol.name !== this.chosen || this.epoch === null) symbol.newestSeq = null;
+            }
+            this.runOfTrades = this.epoch === null ? null : before;
+        }
+        for (const each of message.symbols ?? []) {
+            const symbol = this.#entry(each.symbol);
+            if (symbol === null) continue;
+            if (each.state !== undefined) symbol.state = each.state;
+            if (typeof each.price === "string") {
+                const newest = symbol.newestSeq;
+                this.#figures(symbol, each, now, each.age ?? null);
+                // The figures hold all trades up to the greeting's number; those that follow to catch up are in them.
+                symbol.countedSeq = message.seq ?? each.seq;
+                if (newest !== null) symbol.newestSeq = newest;
+            }
+        }
+    }
+
+    #summary(message, now, age) {
+        const symbol = this.#entry(message.symbol);
+        if (symbol === null || typeof message.price !== "string") return;
+        const isNews = symbol.seq === null || symbol.seq !== message.seq;
+        this.#figures(symbol, message, now, age);
+        symbol.countedSeq = Math.max(symbol.countedSeq ?? 0, message.seq);
+        if (symbol.state === "asked" || symbol.state === null) symbol.state = "live";
+        if (isNews) this.#draw(symbol, message);
+    }
+
+    #figures(symbol, message, now, age) {
+        this.#setPrice(symbol, message.price);
+        for (const key of ["size", "open", "high", "low", "volume"]) {
+            if (typeof message[key] === "string") symbol[key] = message[key];
+        }
+        symbol.time = message.time;
+        symbol.trades = message.trades;
+        symbol.seq = message.seq;
+        symbol.newestSeq = Math.max(symbol.newestSeq ?? 0, message.seq);
+        this.#arrived(symbol, age === null ? now : now - Math.max(0, age));
+    }
+
+    #trade(message, now) {
+        const symbol = this.#entry(message.symbol);
+        if (symbol === null || typeof message.price !== "string") return;
+        if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // had before
+        symbol.newestSeq = message.seq;
+        if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
+            symbol.countedSeq = message.seq;
+            if (symbol.open === null) symbol.open = symbol.high = symbol.low = message.price;
+            if (compare(message.price, symbol.high) > 0) symbol.high = message.price;
+            if (compare(message.price, symbol.low) < 0) symbol.low = message.price;
+            if (compare(message.size, "0") > 0) {
+                symbol.volume = add(symbol.volume ?? "0", message.size);
+                symbol.trades = (symbol.trades ?? 0) + 1;
+            }
+        }
+        const lateness = (symbol.time ?? message.time) - message.time;
+        if (!(lateness > 0 && lateness <= reorderWindow)) {
+            this.#setPrice(symbol, message.price);
+            symbol.size = message.size;
+            symbol.time = message.time;
+            symbol.seq = message.seq;
+        }
+        const age = this.isCatchingUp ? this.wall(now) - message.received / 1000 : 0;
+        this.#arrived(symbol, now - Math.max(0, age));
+        if (symbol.state === "asked" || symbol.state === null) symbol.state = "live";
+        this.#draw(symbol, message);
+        if (symbol.name === this.chosen) this.#tapeTrade(message);
+    }
+
+    #setPrice(symbol, price) {
+        if (symbol.price !== null && symbol.price !== price) symbol.direction = compare(price, symbol.price);
+        symbol.price = price;
+    }
+
+    #arrived(symbol, at) {
+        symbol.arrival = Math.max(symbol.arrival ?? -Infinity, at);
+        this.newestArrival = Math.max(this.newestArrival ?? -Infinity, at);
+    }
+
+    #draw(symbol, message) {
+        symbol.series.add(message.received / 1000, message.price);
+        // What comes while the past is fetched is drawn again behind it.
+        if (this.historyOf === symbol.name) symbol.pending.push(message);
+    }
+
+    #symbolState(message) {
+        const symbol = this.#entry(message.symbol);
+        if (symbol === null) return;
+        symbol.state = message.state;
+        symbol.reason = message.reason ?? null;
+    }
+
+    #gap(message) {
+        if (this.epoch === null && Number.isFinite(message.epoch)) this.epoch = this.runOfTrades = message.epoch;
+        if (this.isCatchingUp && Number.isFinite(message.epoch) && message.epoch !== this.runOfTrades) {
+            this.runOfTrades = message.epoch;
+            if (this.symbol !== null) this.symbol.newestSeq = message.nextSeq - 1;
+        }
+        for (const symbol of this.symbols.values()) {
+            // Where the relay does not know since when, it is since the last that was seen here.
+            const from = message.from ?? symbol.series.end ?? message.to;
+            if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
+        }
+        if (message.symbol !== undefined && message.symbol !== this.chosen) return;
+        const isTimed = typeof message.from === "number";
+        const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
+        if (message.overlap > 0) return; // proven whole
+        this.#note(`gap${length}: ${message.reason ?? "trades may be missing"}`, null);
+    }
+
+    #tapeTrade(message) {
+        const before = this.tape.find((row) => row.kind === "trade");
+        const direction = before === undefined ? 0 : compare(message.price, before.price) || before.direction;
+        this.tape.unshift({
+            kind: "trade", seq: message.seq, time: message.time, price: message.price, size: message.size, direction,
+        });
+        if (this.tape.length > mostTape) this.tape.length = mostTape;
+    }
+
+    #note(text, seq) {
+        this.tape.unshift({ kind: "note", text, seq });
+        if (this.tape.length > mostTape) this.tape.length = mostTape;
+    }
+
+    // The past
+
+    /** Begins to collect what comes while the past of a symbol is fetched. */
+    expectHistory(name) {
+        this.historyOf = name;
+        const symbol = this.#entry(name);
+        if (symbol !== null) symbol.pending = [];
+    }
+
+    /** Takes in the answer of `/v1/trades/SYMBOL`: the chart and the tape then hold it, and what came meanwhile. */
+    takeHistory(name, answer) {
+        const symbol = this.symbols.get(name);
+        if (this.historyOf !== name || symbol === undefined) return;
+        this.historyOf = null;
+        const pending = symbol.pending;
+        symbol.pending = [];
+        if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
+        if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
+        const past = answer.trades;
+        if (past.length === 0) return;
+        const series = new Series();
+        const begin = past[0].received / 1000;
+        for (const bucket of symbol.series.buckets) {
+            if (bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
+        }
+        for (const gap of symbol.series.gaps) series.addGap(gap.from, gap.to);
+        for (const trade of past) series.add(trade.received / 1000, trade.price);
+        const newest = past[past.length - 1].seq;
+        for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);
+        symbol.series = series;
+        if (name !== this.chosen) return;
+        const oldestShown = this.tape.findLast((row) => row.kind === "trade")?.seq ?? Infinity;
+        let before = null;
+        const rows = [];
+        for (const trade of past.slice(-mostTape)) {
+            const direction = before === null ? 0 : compare(trade.price, before.price) || before.direction;
+            before = { kind: "trade", seq: trade.seq, time: trade.time, price: trade.price, size: trade.size, direction };
+            if (trade.seq < oldestShown) rows.unshift(before);
+        }
+        this.tape = this.tape.concat(rows).slice(0, mostTape);
+    }
+
+    /** Notes that this page had no connection from one time (ms) to another: what it did not see is no line. */
+    missed(from, to, exceptFor) {
+        for (const symbol of this.symbols.values()) if (symbol.name !== exceptFor) symbol.series.addGap(from, to);
+    }
+
+    #entry(name) {
+        if (typeof name !== "string" || name === "") return null;
+        const known = this.symbols.get(name);
+        if (known !== undefined) return known;
+        if (this.symbols.size >= mostSymbols) return null;
+        const symbol = {
+            name, price: null, size: null, time: null, seq: null, open: null, high: null, low: null, volume: null,
+            trades: null, arrival: null, state: null, reason: null, direction: 0, isOurs: false,
+            // The newest trade that was told of, and the newest that is in the figures.
+            newestSeq: null, countedSeq: null,
+            series: new Series(), pending: [],
+        };
+        this.symbols.set(name, symbol);
+        return symbol;
+    }
+}

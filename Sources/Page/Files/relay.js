@@ -1,0 +1,181 @@
+// The connection to the relay's /v1/stream: opens it, sees when it is dead, and opens it again. It knows no symbols.
+
+const path = "/v1/stream";
+const subprotocol = "tickertape.v1.json";
+const openLimit = 5000; // ms until the greeting
+const silence = 2000; // ms without a message, then we ask
+const answerLimit = 2000; // ms until something must have come
+const firstDelay = 500;
+const longestDelay = 15_000;
+const stableAfter = 5000; // a connection that lasted this long starts the delays anew
+const sleepAfter = 10_000; // the wall clock went on by so much more than the monotonic one
+
+export class RelayConnection {
+    /**
+     * @param hooks message(object, now): a message came, the greeting first; changed(): the state is another;
+     *     interrupted(lastMessageAt): an open connection ended.
+     */
+    constructor(hooks) {
+        this.hooks = hooks;
+        // connecting | open | waiting | token
+        this.state = "connecting";
+        this.attempt = 0;
+        this.retryAt = 0;
+        this.reason = null;
+        this.token = null;
+        this.wasTokenRefused = false;
+        this.socket = null;
+        this.startedAt = 0;
+        this.openedAt = 0;
+        this.lastMessageAt = 0;
+        this.askedAt = null;
+        this.clocks = Date.now() - performance.now();
+    }
+
+    /** Opens the connection, instead of the one there is. */
+    connect() {
+        this.#drop();
+        this.state = "connecting";
+        this.startedAt = performance.now();
+        this.askedAt = null;
+        const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+        const offers = this.token === null ? [subprotocol] : [subprotocol, `bearer.${this.token}`];
+        let socket;
+        try {
+            // A client that is too slow goes on with the newest and is told how much it missed.
+            socket = new WebSocket(`${scheme}//${location.host}${path}?overflow=latest`, offers);
+        } catch {
+            this.#needToken("This token has characters that cannot be sent.");
+            return;
+        }
+        this.socket = socket;
+        socket.onmessage = (event) => { if (this.socket === socket) this.#received(event.data); };
+        socket.onclose = (event) => { if (this.socket === socket) this.#closed(event); };
+        this.hooks.changed();
+    }
+
+    send(request) {
+        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(request));
+    }
+
+    useToken(token) {
+        this.token = token;
+        this.attempt = 0;
+        this.connect();
+    }
+
+    /** Looks at the clocks; to be called a few times a second. */
+    tick(now) {
+        const clocks = Date.now() - now;
+        const slept = clocks - this.clocks > sleepAfter;
+        this.clocks = clocks;
+        switch (this.state) {
+        case "connecting":
+            if (now - this.startedAt > openLimit) this.#fail(`no answer within ${openLimit / 1000} s`);
+            break;
+        case "open":
+            if (slept) {
+                this.#fail("this device slept");
+            } else if (this.askedAt !== null) {
+                if (now - this.askedAt > answerLimit) this.#fail(`no word from the relay for ${(silence + answerLimit) / 1000} s`);
+            } else if (now - this.lastMessageAt > silence) {
+                this.askedAt = now;
+                this.send({ type: "ping", id: "page" });
+            }
+            break;
+        case "waiting":
+            if (now >= this.retryAt) this.connect();
+            break;
+        case "token":
+            break;
+        }
+    }
+
+    /** Somebody looks again, or the network is back: no more waiting. */
+    wake() {
+        if (this.state === "waiting" && performance.now() - this.startedAt > 1000) this.connect();
+    }
+
+    #received(data) {
+        const now = performance.now();
+        this.lastMessageAt = now;
+        this.askedAt = null;
+        let message;
+        try {
+            message = JSON.parse(data);
+        } catch {
+            return this.#fail("the relay sent something that is no message");
+        }
+        if (message === null || typeof message !== "object") return;
+        if (message.type === "hello") {
+            this.state = "open";
+            this.openedAt = now;
+            this.reason = null;
+            this.hooks.message(message, now);
+            this.hooks.changed();
+        } else if (this.state === "open") {
+            this.hooks.message(message, now);
+        }
+    }
+
+    #closed(event) {
+        if (this.state === "open") {
+            const text = event.reason !== "" ? event.reason : event.code === 1006 ? "the connection was lost" : `closed with ${event.code}`;
+            return this.#fail(text);
+        }
+        // A browser does not say why a WebSocket was refused; the same address answers that over HTTP.
+        this.socket = null;
+        this.#askWhy().then((answer) => {
+            if (this.state !== "connecting" || this.socket !== null) return; // another attempt is under way
+            if (answer.needsToken) {
+                this.#needToken(this.token === null ? null : "The relay does not accept this token.");
+            } else {
+                this.#fail(answer.reason);
+            }
+        });
+    }
+
+    async #askWhy() {
+        try {
+            const headers = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
+            const response = await fetch("/v1/status", { headers, cache: "no-store", signal: AbortSignal.timeout(3000) });
+            if (response.status === 401) return { needsToken: true };
+            if (response.ok) return { needsToken: false, reason: "the relay did not open the stream" };
+            const refusal = await response.json();
+            return { needsToken: false, reason: String(refusal.message ?? `status ${response.status}`) };
+        } catch {
+            return { needsToken: false, reason: navigator.onLine ? "the relay does not answer" : "this device is offline" };
+        }
+    }
+
+    #needToken(problem) {
+        this.wasTokenRefused = problem !== null;
+        this.reason = problem;
+        this.state = "token";
+        this.#drop();
+        this.hooks.changed();
+    }
+
+    #fail(reason) {
+        const now = performance.now();
+        const wasOpen = this.state === "open";
+        this.#drop();
+        if (wasOpen && now - this.openedAt > stableAfter) this.attempt = 0;
+        this.attempt += 1;
+        const longest = Math.min(longestDelay, firstDelay * 2 ** Math.min(this.attempt - 1, 10));
+        // Half of it by chance, so that many pages do not come back at once.
+        this.retryAt = now + longest * (0.5 + Math.random() / 2);
+        this.reason = reason;
+        this.state = "waiting";
+        if (wasOpen) this.hooks.interrupted(this.lastMessageAt);
+        this.hooks.changed();
+    }
+
+    #drop() {
+        const socket = this.socket;
+        this.socket = null;
+        if (socket === null) return;
+        socket.onmessage = socket.onclose = null;
+        socket.close();
+    }
+}

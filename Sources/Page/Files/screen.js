@@ -1,0 +1,249 @@
+// The elements of the page and what they say. Texts go in as text, never as HTML, and only where they changed.
+
+import { change, grouped } from "./decimal.js";
+import { Chart, chartWords } from "./chart.js";
+import { clock, freshness, marks, span, stateWords, symbolWords } from "./words.js";
+
+const tapeRows = 60;
+const wordsEvery = 10_000; // ms between two texts of the chart
+const priceTold = 30_000; // ms between two prices read aloud
+const stateTold = 3000; // ms between two states read aloud
+
+const find = (id) => document.getElementById(id);
+
+function setText(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+function setData(element, key, value) {
+    if (element.dataset[key] !== value) element.dataset[key] = value;
+}
+
+export class Screen {
+    constructor(market, relay, actions) {
+        this.market = market;
+        this.relay = relay;
+        this.actions = actions;
+        this.isAsked = false;
+        this.rows = [];
+        this.links = new Map();
+        this.chartWordsAt = -Infinity;
+        this.told = { state: "", at: -Infinity, priceAt: 0, price: null };
+        this.elements = {};
+        for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
+            "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades", "symbols",
+            "tape", "tape-caption", "about", "announcement", "add-note"]) this.elements[id] = find(id);
+        this.chart = new Chart(find("chart"), () => this.ask());
+        this.#makeTape();
+    }
+
+    /** Asks for a painting with the next frame; any number of askings are one. */
+    ask() {
+        if (this.isAsked) return;
+        this.isAsked = true;
+        requestAnimationFrame(() => {
+            this.isAsked = false;
+            this.paint(performance.now());
+        });
+    }
+
+    /** A tab that nobody sees paints nothing, but its title goes on. */
+    tick(now) {
+        if (document.hidden) this.#title(stateWords(this.market, this.relay, now));
+        else this.ask();
+    }
+
+    paint(now) {
+        const words = stateWords(this.market, this.relay, now);
+        const symbol = this.market.symbol;
+        const fresh = freshness(symbol, words);
+        setData(document.body, "level", words.level);
+        setData(document.body, "freshness", fresh);
+        this.#state(words);
+        this.#price(symbol, fresh, now);
+        this.#symbols(words);
+        this.#tape();
+        this.#chart(symbol, fresh, now);
+        this.#title(words);
+        this.#announce(words, symbol, now);
+    }
+
+    #state(words) {
+        const parts = this.elements;
+        setData(parts.state, "level", words.level);
+        setText(parts["state-mark"], words.mark);
+        setText(parts["state-word"], words.word);
+        setText(parts["state-detail"], words.detail);
+        const needsToken = this.relay.state === "token";
+        if (parts["token-form"].hidden === needsToken) {
+            parts["token-form"].hidden = !needsToken;
+            if (needsToken) find("token").focus();
+        }
+        if (needsToken) {
+            setText(parts["token-help"], this.relay.reason ?? "It is kept for this tab only, and sent to this relay only.");
+        }
+        const texts = marks(this.market.status);
+        if (this.marksShown !== texts.join("\n")) {
+            this.marksShown = texts.join("\n");
+            parts.marks.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+        }
+        const { version, epoch } = this.market;
+        setText(parts.about, version === null ? "Tickertape" : `Tickertape ${version} · run ${epoch}`);
+    }
+
+    #price(symbol, fresh, now) {
+        const parts = this.elements;
+        setText(parts.symbol, symbol?.name ?? "No symbol yet");
+        const price = symbol?.price ?? null;
+        setText(parts.price, price === null ? "–" : grouped(price));
+        const direction = symbol?.direction ?? 0;
+        setText(parts.direction, direction > 0 ? "▲" : direction < 0 ? "▼" : "");
+        setData(parts.direction, "way", direction > 0 ? "up" : direction < 0 ? "down" : "none");
+        setText(parts["freshness-word"], fresh === "old" ? "not current" : fresh === "late" ? "late" : "");
+        const age = symbol === null || symbol.arrival === null ? null : Math.max(0, now - symbol.arrival);
+        const wrong = symbol === null ? "" : symbolWords(symbol);
+        const aged = age === null ? "no trade yet" : age < 1000 ? "just now" : `${span(age)} ago`;
+        setText(parts.age, wrong === "" || age === null ? (wrong || aged) : `${aged} · ${wrong}`);
+        setData(parts.age, "milliseconds", age === null ? "" : String(Math.floor(age)));
+        const moved = price === null ? null : change(price, symbol.open);
+        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} since start`);
+        setData(parts.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
+        for (const key of ["open", "high", "low", "volume"]) {
+            const text = symbol?.[key] ?? null;
+            setText(parts[key], text === null ? "–" : grouped(text));
+        }
+        setText(parts.trades, symbol?.trades == null ? "–" : grouped(String(symbol.trades)));
+    }
+
+    #symbols(words) {
+        const names = [...this.market.symbols.keys()].sort();
+        const key = names.join("\n");
+        if (this.namesShown !== key) {
+            this.namesShown = key;
+            for (const [name, link] of this.links) {
+                if (!this.market.symbols.has(name)) {
+                    link.item.remove();
+                    this.links.delete(name);
+                }
+            }
+            for (const name of names) {
+                const link = this.links.get(name) ?? this.#link(name);
+                this.elements.symbols.append(link.item);
+            }
+        }
+        for (const [name, link] of this.links) {
+            const symbol = this.market.symbols.get(name);
+            const isChosen = name === this.market.chosen;
+            if (isChosen !== link.isChosen) {
+                link.isChosen = isChosen;
+                if (isChosen) link.anchor.setAttribute("aria-current", "true");
+                else link.anchor.removeAttribute("aria-current");
+            }
+            const wrong = symbolWords(symbol);
+            setText(link.price, symbol.price === null ? "" : grouped(symbol.price));
+            setText(link.note, wrong);
+            setData(link.item, "freshness", freshness(symbol, words));
+            if (link.remove.hidden !== (!symbol.isOurs || isChosen)) link.remove.hidden = !symbol.isOurs || isChosen;
+        }
+    }
+
+    #link(name) {
+        const item = document.createElement("li");
+        const anchor = document.createElement("a");
+        anchor.href = `#${encodeURIComponent(name).replaceAll("%3A", ":")}`;
+        const parts = ["name", "note", "worth"].map((kind) => {
+            const part = document.createElement("span");
+            part.className = kind;
+            return part;
+        });
+        parts[0].textContent = name;
+        anchor.append(...parts);
+        const remove = document.createElement("button");
+        remove.type = "button";
+        remove.className = "quiet remove";
+        remove.textContent = "×";
+        remove.setAttribute("aria-label", `Remove ${name}`);
+        remove.addEventListener("click", () => this.actions.remove(name));
+        remove.hidden = true;
+        item.append(anchor, remove);
+        const link = { item, anchor, note: parts[1], price: parts[2], remove, isChosen: false };
+        this.links.set(name, link);
+        return link;
+    }
+
+    /** All rows are made once; a new trade changes texts, never the table. */
+    #makeTape() {
+        for (let index = 0; index < tapeRows; index += 1) {
+            const row = document.createElement("tr");
+            const cells = [0, 1, 2].map(() => document.createElement("td"));
+            row.append(...cells);
+            row.hidden = true;
+            this.rows.push({ row, cells, shown: null });
+            this.elements.tape.append(row);
+        }
+    }
+
+    #tape() {
+        const tape = this.market.tape;
+        this.rows.forEach((shown, index) => {
+            const entry = tape[index] ?? null;
+            if (shown.shown === entry) return;
+            shown.shown = entry;
+            const { row, cells } = shown;
+            if (row.hidden !== (entry === null)) row.hidden = entry === null;
+            if (entry === null) return;
+            const isNote = entry.kind === "note";
+            setData(row, "kind", entry.kind);
+            cells[0].colSpan = isNote ? 3 : 1;
+            cells[1].hidden = cells[2].hidden = isNote;
+            if (isNote) {
+                setText(cells[0], entry.text);
+                setText(cells[1], "");
+                setText(cells[2], "");
+                setData(row, "way", "none");
+                return;
+            }
+            setText(cells[0], clock(entry.time, true));
+            setText(cells[1], `${entry.direction > 0 ? "▲ " : entry.direction < 0 ? "▼ " : ""}${grouped(entry.price)}`);
+            setText(cells[2], grouped(entry.size));
+            setData(row, "way", entry.direction > 0 ? "up" : entry.direction < 0 ? "down" : "none");
+        });
+        setText(this.elements["tape-caption"], `The newest trades of ${this.market.chosen ?? "the symbol"}, the newest first`);
+    }
+
+    #chart(symbol, fresh, now) {
+        const wall = this.market.wall(now);
+        this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old");
+        if (now - this.chartWordsAt < wordsEvery && this.wordsOf === symbol) return;
+        this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
+        this.wordsOf = symbol;
+        const words = chartWords(symbol, wall);
+        if (this.chart.canvas.getAttribute("aria-label") !== words) this.chart.canvas.setAttribute("aria-label", words);
+    }
+
+    #title(words) {
+        const symbol = this.market.symbol;
+        const price = symbol === null || symbol.price === null ? "" : `${grouped(symbol.price)} ${symbol.name}`;
+        const title = words.level === "good" ? price || "Tickertape" : `${words.mark} ${words.word}${price === "" ? "" : ` · ${price}`}`;
+        if (document.title !== title) document.title = title;
+    }
+
+    /** Read aloud: a new state soon, a new price now and then. */
+    #announce(words, symbol, now) {
+        const told = this.told;
+        if (words.word !== told.state) {
+            if (now - told.at < stateTold) return;
+            this.#tell(told, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
+            told.state = words.word;
+        } else if (words.level === "good" && symbol !== null && symbol.price !== told.price && now - told.priceAt >= priceTold) {
+            this.#tell(told, `${symbol.name} ${grouped(symbol.price)}`, now);
+            told.price = symbol.price;
+            told.priceAt = now;
+        }
+    }
+
+    #tell(told, text, now) {
+        told.at = now;
+        setText(this.elements.announcement, text);
+    }
+}

@@ -1,0 +1,88 @@
+// One symbol's session for the chart: a bounded number of buckets of equal width, each with its lowest, highest and last
+// price. When they are full, two become one, so that the whole session always fits.
+
+const most = 2048;
+const narrowest = 250; // ms
+const mostGaps = 256;
+
+export class Series {
+    constructor() {
+        this.width = narrowest;
+        this.buckets = [];
+        // Stretches of which trades may be missing: {from, to} in ms, in order.
+        this.gaps = [];
+    }
+
+    get isEmpty() { return this.buckets.length === 0; }
+
+    /** Where the last bucket ends, ms; null where there is none. */
+    get end() { return this.isEmpty ? null : this.buckets[this.buckets.length - 1].start + this.width; }
+
+    /** Takes in a price at a time (ms). The chart is the one place where a price becomes a floating-point number. */
+    add(time, text) {
+        const price = Number(text);
+        if (!Number.isFinite(price) || !Number.isFinite(time)) return;
+        const last = this.buckets[this.buckets.length - 1];
+        // A clock that went back does not draw backwards.
+        const start = Math.max(Math.floor(time / this.width) * this.width, last?.start ?? -Infinity);
+        if (last !== undefined && last.start === start) {
+            last.low = Math.min(last.low, price);
+            last.high = Math.max(last.high, price);
+            last.close = price;
+            return;
+        }
+        this.buckets.push({ start, low: price, high: price, close: price });
+        if (this.buckets.length > most) this.#widen();
+    }
+
+    addGap(from, to) {
+        if (!(to > from)) return;
+        const last = this.gaps[this.gaps.length - 1];
+        if (last !== undefined && from <= last.to) {
+            last.from = Math.min(last.from, from);
+            last.to = Math.max(last.to, to);
+        } else {
+            this.gaps.push({ from, to });
+            if (this.gaps.length > mostGaps) this.gaps.shift();
+        }
+    }
+
+    /** The buckets in stretches without a gap between them: a line must not be drawn from one stretch to the next. */
+    stretches() {
+        const stretches = [];
+        let stretch = [];
+        let next = 0;
+        for (const bucket of this.buckets) {
+            let isBroken = false;
+            // A gap belongs in front of the first bucket that begins behind the gap's beginning.
+            while (next < this.gaps.length && this.gaps[next].from <= bucket.start) {
+                isBroken = true;
+                next += 1;
+            }
+            if (isBroken && stretch.length > 0) {
+                stretches.push(stretch);
+                stretch = [];
+            }
+            stretch.push(bucket);
+        }
+        if (stretch.length > 0) stretches.push(stretch);
+        return stretches;
+    }
+
+    #widen() {
+        this.width *= 2;
+        const merged = [];
+        for (const bucket of this.buckets) {
+            const start = Math.floor(bucket.start / this.width) * this.width;
+            const last = merged[merged.length - 1];
+            if (last !== undefined && last.start === start) {
+                last.low = Math.min(last.low, bucket.low);
+                last.high = Math.max(last.high, bucket.high);
+                last.close = bucket.close;
+            } else {
+                merged.push({ start, low: bucket.low, high: bucket.high, close: bucket.close });
+            }
+        }
+        this.buckets = merged;
+    }
+}

@@ -1,0 +1,135 @@
+// The state in words. Each has a mark and a level, so that colour is never alone.
+
+// Of all symbols together: a feed that is called live and has brought no trade for this long is shown as late, whoever
+// else has not noticed. ms
+export const lateAfter = 4000;
+
+/** A span in words: 7 s, 1m05s, 2h05m, 3d. */
+export function span(milliseconds) {
+    const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+    const two = (number) => String(number).padStart(2, "0");
+    if (seconds < 60) return `${seconds} s`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
+    if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h${two(Math.floor(seconds / 60) % 60)}m`;
+    return `${Math.floor(seconds / 86_400)}d`;
+}
+
+const inTime = (milliseconds) => (milliseconds < 500 ? "now" : `in ${span(milliseconds + 500)}`);
+const because = (reason) => (reason ? `: ${reason}` : "");
+
+/**
+ * What is true now, for the reader.
+ * @returns {{level, mark, word, detail, isCut}} level: good, warning, alarm or idle; isCut: the feed has not begun (again)
+ */
+export function stateWords(market, relay, now) {
+    const own = relayWords(relay, now);
+    if (own !== null) return own;
+    const status = market.status;
+    if (status === null) return { level: "idle", mark: "◌", word: "Connected", detail: "waiting for the feed's state" };
+    const wall = market.wall(now);
+    const age = market.newestArrival === null ? null : now - market.newestArrival;
+    const retry = status.retryAt ? `, next ${inTime(status.retryAt - wall)}` : "";
+    const alarm = (word, detail) => ({ level: "alarm", mark: "✖", word, detail: detail.replace(/^[:,] /, "") });
+    switch (status.state) {
+    case "live":
+        if (age !== null && age >= lateAfter) return late(age);
+        return {
+            level: "good", mark: "●", detail: market.newestArrival === null ? "no trade yet" : "",
+            word: status.source === "live" ? "Live" : "Playing",
+        };
+    case "late":
+        return late(age ?? wall - status.since);
+    case "stale":
+        return { level: "alarm", mark: "◌", word: "Stale", detail: `no trade for ${span(age ?? wall - status.since)}` };
+    case "connecting":
+        return { level: "warning", mark: "◌", word: "Connecting", detail: status.reason ?? "to the market's service", isCut: true };
+    case "waiting":
+        return { level: "warning", mark: "◌", word: "Connected", detail: `no trade yet${because(status.reason)}`, isCut: true };
+    case "reconnecting":
+        return alarm("Reconnecting", `attempt ${status.attempt ?? 1} ${inTime((status.retryAt ?? wall) - wall)}${because(status.reason)}`);
+    case "rate-limited":
+        return alarm("Rate limited", `${until(status.retryAt, wall)}${because(status.reason)}`);
+    case "key-rejected":
+        return alarm("Key rejected", `${because(status.reason)}${retry}`);
+    case "key-in-use":
+        return alarm("Key in use elsewhere", `${because(status.reason)}${retry}`);
+    case "no-such-symbol":
+        return alarm("No such symbol", because(status.reason));
+    case "not-permitted":
+        return alarm("Not permitted", because(status.reason));
+    case "ended":
+        return { level: "idle", mark: "■", word: "Ended", detail: status.reason ?? "" };
+    case "stopped":
+        return { level: "idle", mark: "■", word: "Stopped", detail: status.reason ?? "" };
+    default:
+        return { level: "warning", mark: "◌", word: String(status.state), detail: status.reason ?? "" };
+    }
+}
+
+function late(age) { return { level: "warning", mark: "◌", word: "Late", detail: `no trade for ${span(age)}` }; }
+
+function until(retryAt, wall) {
+    if (!retryAt) return "";
+    return `until ${clock(retryAt)} UTC, ${inTime(retryAt - wall)}`;
+}
+
+function relayWords(relay, now) {
+    switch (relay.state) {
+    case "open":
+        return null;
+    case "connecting":
+        return relay.attempt === 0
+            ? { level: "idle", mark: "◌", word: "Connecting", detail: "to the relay" }
+            : { level: "alarm", mark: "✖", word: "Reconnecting to the relay", detail: `attempt ${relay.attempt} now${because(relay.reason)}` };
+    case "waiting":
+        return {
+            level: "alarm", mark: "✖", word: "Reconnecting to the relay",
+            detail: `attempt ${relay.attempt} ${inTime(relay.retryAt - now)}${because(relay.reason)}`,
+        };
+    case "token":
+        return { level: "alarm", mark: "✖", word: "Token needed", detail: relay.reason ?? "the relay asks who you are" };
+    }
+    return null;
+}
+
+/** The time of day in UTC, 09:30:00; with milliseconds on request. */
+export function clock(milliseconds, isFine = false) {
+    const date = new Date(milliseconds);
+    return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(11, isFine ? 23 : 19);
+}
+
+/** How far a price can be trusted to be the market's, given the state in words: fresh, late, old or none. */
+export function freshness(symbol, { level, isCut = false }) {
+    if (symbol === null || symbol.price === null) return "none";
+    if (isCut || level === "alarm" || level === "idle" || refusals.has(symbol.state) || symbol.state === "quiet") return "old";
+    if (level === "warning" || symbol.state === "asked") return "late";
+    return "fresh";
+}
+
+const refusals = new Set(["no-such-symbol", "not-permitted", "over-limit"]);
+
+/** What is wrong with one symbol, or what it waits for; empty where nothing is. */
+export function symbolWords(symbol) {
+    switch (symbol.state) {
+    case "quiet": return "quiet";
+    case "no-such-symbol": return "no such symbol";
+    case "not-permitted": return "not permitted";
+    case "over-limit": return "over the limit";
+    case "asked": case null: return symbol.price === null ? "no trade yet" : "";
+    default: return "";
+    }
+}
+
+/** What must never be missed: where the trades come from when not from the market, and an unchecked certificate. */
+export function marks(status) {
+    const marks = [];
+    if (status === null) return marks;
+    if (status.source === "demo") marks.push("Demo");
+    if (status.source === "replay") {
+        const file = String(status.file ?? "").split("/").pop();
+        marks.push(`Replay at ${status.speed === null || status.speed === undefined ? "full speed" : `${status.speed}x`}${file === "" ? "" : ` · ${file}`}`);
+    }
+    if (status.certificateChecked === false) marks.push("Certificate not checked");
+    if (status.via) marks.push(`Via ${status.via}`);
+    return marks;
+}

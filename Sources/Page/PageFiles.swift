@@ -1,0 +1,36 @@
+/// One file of the page, as it is sent.
+package struct PageFile: Sendable {
+    /// Where it is served: `/`, `/page/main.js`.
+    package let path: String
+    package let contentType: String
+    package let bytes: [UInt8]
+}
+
+/// The page at `/`, built into the program: it needs no folder beside it and no step to make it.
+///
+/// The files are in `Files` as the browser gets them. The build turns each into a constant (`.embedInCode`), which unlike
+/// a resource bundle needs neither Foundation nor a file at run time.
+package enum PageFiles {
+    package static let all: [PageFile] = [
+        PageFile(path: "/", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),
+        Self.style("style.css", PackageResources.style_css),
+        Self.script("theme.js", PackageResources.theme_js),
+        Self.script("main.js", PackageResources.main_js),
+        Self.script("relay.js", PackageResources.relay_js),
+        Self.script("market.js", PackageResources.market_js),
+        Self.script("series.js", PackageResources.series_js),
+        Self.script("decimal.js", PackageResources.decimal_js),
+        Self.script("words.js", PackageResources.words_js),
+        Self.script("screen.js", PackageResources.screen_js),
+        Self.script("chart.js", PackageResources.chart_js),
+        PageFile(path: "/page/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),
+    ]
+
+    private static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
+        PageFile(path: "/page/\(name)", contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    }
+
+    private static func style(_ name: String, _ bytes: [UInt8]) -> PageFile {
+        PageFile(path: "/page/\(name)", contentType: "text/css; charset=utf-8", bytes: bytes)
+    }
+}

@@ -1,0 +1,267 @@
+"""Drives a headless Chromium by its devtools protocol and prints what a page shows, one JSON object a line.
+
+usage: browser.py watch URL [DIR]       every change of price, state and freshness, until SIGTERM; then a picture in DIR
+       browser.py layout URL [DIR]      measures the page in several sizes and colours, ends, and keeps pictures in DIR
+       browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
+                                        service's; what it logs, until SIGTERM
+
+Whatever is wrong comes as {"problem": ...}: an error in the console, an exception, a violation of the content security
+policy. Chromium dies with this program, however that ends.
+"""
+import asyncio
+import base64
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import websockets
+
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+# A page from elsewhere; nobody is asked for it, the browser gets it from here.
+SAMPLE_ORIGIN = "http://sample.example/"
+SIZES = [(1280, 800), (768, 1024), (390, 844), (360, 640), (320, 568)]
+
+# Runs before the page's own scripts and tells every change once it stands in the document.
+OBSERVER = """
+(() => {
+    let told = "";
+    const text = (id) => document.getElementById(id)?.textContent ?? "";
+    const look = () => {
+        if (document.body === null) return;
+        const seen = {
+            symbol: text("symbol"), price: text("price"), word: text("state-word"), level: document.body.dataset.level,
+            freshness: document.body.dataset.freshness, marks: text("marks"),
+        };
+        const key = JSON.stringify(seen);
+        if (key === told) return;
+        told = key;
+        seen.detail = text("state-detail");
+        seen.age = Number(document.getElementById("age")?.dataset.milliseconds ?? NaN);
+        seen.rows = document.querySelectorAll("#tape tr:not([hidden])").length;
+        seen.notes = [...document.querySelectorAll("#tape tr:not([hidden])[data-kind=note]")].map((row) => row.textContent);
+        seen.figures = Object.fromEntries(["open", "high", "low", "volume", "trades", "change"].map((id) => [id, text(id)]));
+        observed(JSON.stringify(seen));
+    };
+    new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    document.addEventListener("securitypolicyviolation", (event) => observed(JSON.stringify({
+        problem: `policy: ${event.violatedDirective} ${event.blockedURI}` })));
+})();
+"""
+
+# The lowest contrast of any text with what is behind it (WCAG 2, 1.4.3), and where it is.
+CONTRAST = """
+(() => {
+    const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const parts = (text) => text.match(/[0-9.]+/g).map(Number);
+    const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+    let worst = { ratio: 99, where: "" };
+    for (const element of document.querySelectorAll("body *")) {
+        if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "")) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width < 2 || box.height < 2) continue;
+        let ground = element;
+        while (ground !== null && (parts(getComputedStyle(ground).backgroundColor)[3] ?? 1) === 0) ground = ground.parentElement;
+        const a = light(parts(getComputedStyle(element).color));
+        const b = light(ground === null ? [255, 255, 255] : parts(getComputedStyle(ground).backgroundColor));
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < worst.ratio) worst = { ratio, where: `${element.tagName} ${element.id} ${element.className}` };
+    }
+    return worst;
+})()
+"""
+
+
+def say(**values):
+    print(json.dumps(values), flush=True)
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Browser:
+    """One Chromium with one tab."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.process = None
+        self.socket = None
+        self.number = 0
+        self.answers = {}
+        self.reader = None
+
+    async def open(self):
+        self.process = subprocess.Popen(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
+             "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--hide-scrollbars", "--disable-features=LocalNetworkAccessChecks", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "HOME": self.folder}, preexec_fn=die_with_parent, start_new_session=True)
+        port = None
+        for _ in range(600):
+            try:
+                with open(os.path.join(self.folder, "DevToolsActivePort"), encoding="utf-8") as file:
+                    port = int(file.readline())
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=10) as answer:
+                    tab = next(each for each in json.load(answer) if each["type"] == "page")
+                break
+            except (OSError, ValueError, StopIteration):
+                if self.process.poll() is not None:
+                    raise SystemExit(f"chromium ended with {self.process.returncode}") from None
+                await asyncio.sleep(0.1)
+        else:
+            raise SystemExit("chromium did not start within a minute")
+        self.socket = await websockets.connect(tab["webSocketDebuggerUrl"], max_size=None)
+        self.reader = asyncio.create_task(self.read())
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await self.call(f"{domain}.enable")
+        await self.call("Runtime.addBinding", name="observed")
+        await self.call("Page.addScriptToEvaluateOnNewDocument", source=OBSERVER)
+
+    async def read(self):
+        async for text in self.socket:
+            message = json.loads(text)
+            if "id" in message:
+                self.answers.pop(message["id"]).set_result(message)
+            else:
+                self.event(message["method"], message["params"])
+
+    def event(self, method, params):
+        if method == "Runtime.bindingCalled":
+            print(params["payload"], flush=True)
+        elif method == "Runtime.exceptionThrown":
+            details = params["exceptionDetails"]
+            say(problem=f"exception: {details.get('exception', {}).get('description', details['text'])}")
+        elif method == "Runtime.consoleAPICalled" and params["type"] == "log":
+            say(log=[each.get("value") for each in params["args"]])
+        elif method == "Fetch.requestPaused":
+            asyncio.ensure_future(self.answer(params))
+        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            say(problem=f"console: {[each.get('value', each.get('description')) for each in params['args']]}")
+        elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            entry = params["entry"]
+            say(problem=f"{entry['source']}: {entry['text']} {entry.get('url', '')}")
+
+    async def call(self, method, **params):
+        self.number += 1
+        answer = self.answers[self.number] = asyncio.get_running_loop().create_future()
+        await self.socket.send(json.dumps({"id": self.number, "method": method, "params": params}))
+        message = await asyncio.wait_for(answer, 60)
+        if "error" in message:
+            raise RuntimeError(f"{method}: {message['error']}")
+        return message["result"]
+
+    async def serve(self, origin, name, socket_url):
+        """Answers requests to an origin with a file beside this program, in which the service's address is another."""
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
+            self.file = file.read().replace("wss://ws.finnhub.io?", socket_url + "?")
+        await self.call("Fetch.enable", patterns=[{"urlPattern": origin + "*"}])
+
+    async def answer(self, paused):
+        is_page = paused["request"]["url"] == SAMPLE_ORIGIN
+        await self.call("Fetch.fulfillRequest", requestId=paused["requestId"], responseCode=200 if is_page else 204,
+                        responseHeaders=[{"name": "Content-Type", "value": "text/html; charset=utf-8"}],
+                        body=base64.b64encode(self.file.encode() if is_page else b"").decode())
+
+    async def value(self, expression):
+        result = await self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(result["exceptionDetails"])
+        return result["result"].get("value")
+
+    async def until(self, expression, seconds=30):
+        for _ in range(seconds * 10):
+            if await self.value(expression):
+                return
+            await asyncio.sleep(0.1)
+        raise SystemExit(f"not within {seconds} s: {expression}")
+
+    async def size(self, width, height):
+        await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                        mobile=width < 768)
+
+    async def colours(self, scheme):
+        await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    async def picture(self, path):
+        shot = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(shot["data"]))
+
+    def close(self):
+        if self.process is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+async def layout(browser, pictures):
+    await browser.until("![undefined, \"–\"].includes(document.getElementById('price')?.textContent)")
+    for scheme in ("light", "dark"):
+        await browser.colours(scheme)
+        for width, height in SIZES:
+            await browser.size(width, height)
+            await browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))")
+            say(scheme=scheme, width=width,
+                scrollWidth=await browser.value("document.documentElement.scrollWidth"),
+                ground=await browser.value("getComputedStyle(document.body).backgroundColor"),
+                canvas=await browser.value("document.getElementById('chart').width"),
+                contrast=await browser.value(CONTRAST))
+            if pictures:
+                await browser.picture(os.path.join(pictures, f"{width}x{height}-{scheme}.png"))
+    tree = (await browser.call("Accessibility.getFullAXTree"))["nodes"]
+    shown = [node for node in tree if not node.get("ignored")]
+    named = lambda node: node.get("name", {}).get("value", "")
+    role = lambda node: node.get("role", {}).get("value", "")
+    say(roles=sorted({role(node) for node in shown}),
+        nameless=[role(node) for node in shown
+                  if role(node) in ("button", "link", "textbox", "image", "navigation", "table", "region") and not named(node)],
+        chart=next((named(node) for node in shown if named(node).startswith("Chart of")), None))
+    # With the keyboard alone: everything that can be used is reached, and says where it is.
+    reached = []
+    for _ in range(60):
+        for kind in ("keyDown", "keyUp"):
+            await browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        reached.append(await browser.value("document.activeElement.id || document.activeElement.className || document.activeElement.tagName"))
+    say(reached=sorted(set(reached)))
+
+
+async def main():
+    if CHROMIUM is None:
+        raise SystemExit("no chromium: scripts/setup --tests installs Debian's package")
+    command, url = sys.argv[1], sys.argv[2]
+    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    # Where the caller removes what is left, should this program be killed.
+    with tempfile.TemporaryDirectory(dir=os.environ.get("XDG_STATE_HOME"), ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        try:
+            await browser.open()
+            # Without its browser or its reader there is nothing more to do.
+            browser.reader.add_done_callback(lambda _: stop.set())
+            await browser.size(1280, 800)
+            if command == "sample":
+                await browser.serve(SAMPLE_ORIGIN, "finnhub_sample.html", url)
+                url = SAMPLE_ORIGIN
+            await browser.call("Page.navigate", url=url)
+            if command == "layout":
+                await layout(browser, pictures)
+            elif command == "sample":
+                await stop.wait()
+            else:
+                await stop.wait()
+                if pictures:
+                    await browser.picture(os.path.join(pictures, "watch.png"))
+            say(ended=True)
+        finally:
+            browser.close()
+
+
+asyncio.run(main())

@@ -1,0 +1,250 @@
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+import TickertapeTesting
+
+/// The page in a browser, with the real program behind it and a Finnhub that the test plays.
+@Suite(
+    "The page in a browser",
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: BrowserWatch.chromium != nil, "no chromium here: scripts/setup --tests installs Debian's package")
+)
+struct PageBrowserTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    /// A market with one trade every 50 ms on the newest connection, unless it is told to be silent.
+    private final class Market: Sendable {
+        private struct State {
+            var connection: Int?
+            var isSilent = false
+            var count = 0
+        }
+
+        let server: ScriptedFinnhub
+        private let state = NIOLockedValueBox(State())
+        private let tasks = NIOLockedValueBox<[Task<Void, Never>]>([])
+
+        init() async throws {
+            self.server = try await ScriptedFinnhub.start { _ in .play([]) }
+            let listening = Task {
+                for await event in self.server.events {
+                    guard case .received(let connection, let text) = event, text.contains("subscribe") else { continue }
+                    self.state.withLockedValue { $0.connection = connection }
+                }
+            }
+            let trading = Task {
+                while !Task.isCancelled {
+                    self.trade()
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+            }
+            self.tasks.withLockedValue { $0 = [listening, trading] }
+        }
+
+        private func trade() {
+            let next = self.state.withLockedValue { state -> (connection: Int, count: Int)? in
+                guard let connection = state.connection, !state.isSilent else { return nil }
+                state.count += 1
+                return (connection, state.count)
+            }
+            guard let next else { return }
+            let time = 1_723_161_255_342 + next.count * 50
+            let price = "6\(1000 + next.count % 900).\(10 + next.count % 89)"
+            self.server.send(
+                #"{"data":[{"c":null,"p":\#(price),"s":"BINANCE:BTCUSDT","t":\#(time),"v":0.02}],"type":"trade"}"#,
+                on: next.connection
+            )
+        }
+
+        func fallSilent(_ isSilent: Bool) { self.state.withLockedValue { $0.isSilent = isSilent } }
+
+        func drop() {
+            let connection = self.state.withLockedValue { state -> Int? in
+                defer { state.connection = nil }
+                return state.connection
+            }
+            if let connection { self.server.drop(connection) }
+        }
+
+        func stop() async throws {
+            for task in self.tasks.withLockedValue({ $0 }) { task.cancel() }
+            try await self.server.stop()
+        }
+    }
+
+    private func start(_ market: Market, port: Int, folder: TemporaryFolder) throws -> RunningProgram {
+        try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "run", "--quiet", "--upstream", "ws://127.0.0.1:\(market.server.port)", "--relay", "127.0.0.1:\(port)",
+                "--symbol", "BINANCE:BTCUSDT",
+            ],
+            environment: [
+                "FINNHUB_TOKEN": Canary.key, "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+            ]
+        )
+    }
+
+    private func isLive(_ seen: BrowserWatch.Seen) -> Bool { seen.level == "good" && seen.freshness == "fresh" }
+
+    @Test("shows moving prices, a silent feed as late within 5 s, and one that is cut as reconnecting")
+    func feed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let market = try await Market()
+        let program = try self.start(market, port: 0, folder: folder)
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("watch", "http://127.0.0.1:\(port)/")
+
+        var prices: Set<String> = []
+        while prices.count < 10 {
+            let seen = try await browser.sees(self.isLive)
+            #expect(seen.symbol == "BINANCE:BTCUSDT")
+            prices.insert(seen.price)
+        }
+
+        market.fallSilent(true)
+        let late = try await browser.sees { $0.level != "good" }
+        #expect(late.word == "Late" && late.freshness == "late")
+        // By the page's own clock: a busy machine makes the picture late, not the age in it small.
+        #expect(try #require(late.age) <= 5_000)
+        #expect(late.detail.hasPrefix("no trade for "))
+        market.fallSilent(false)
+        _ = try await browser.sees(self.isLive)
+
+        market.drop()
+        let cut = try await browser.sees { $0.level == "alarm" }
+        #expect(cut.word == "Reconnecting" && cut.freshness == "old")
+        #expect(cut.detail.contains("attempt "))
+        _ = try await browser.sees { seen in self.isLive(seen) && seen.notes.contains { $0.hasPrefix("gap") } }
+
+        #expect(await browser.end())
+        #expect(browser.problems == [])
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        try await market.stop()
+    }
+
+    @Test("notices by itself that the relay hangs, and comes back by itself when the program is started again")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let market = try await Market()
+        let first = try self.start(market, port: 0, folder: folder)
+        let port = try #require(await first.relayPort(), "\(first.errors)")
+        let browser = try BrowserWatch("watch", "http://127.0.0.1:\(port)/#BINANCE:BTCUSDT")
+        _ = try await browser.sees(self.isLive)
+
+        first.send(signal: SIGSTOP)
+        let hung = try await browser.sees { !self.isLive($0) }
+        #expect(try #require(hung.age) <= 5_000)
+        let gone = try await browser.sees { $0.word == "Reconnecting to the relay" }
+        #expect(gone.freshness == "old")
+        first.send(signal: SIGCONT)
+        let again = try await browser.sees(self.isLive)
+        #expect(again.rows > 0)
+        #expect(browser.problems == [])
+
+        first.send(signal: SIGTERM)
+        #expect(await first.ending() == .exit(0))
+        let lost = try await browser.sees { $0.word == "Reconnecting to the relay" }
+        #expect(lost.freshness == "old")
+        let second = try self.start(market, port: port, folder: folder)
+        #expect(await second.relayPort() == port, "\(second.errors)")
+        let before = lost.price
+        _ = try await browser.sees { self.isLive($0) && $0.price != before }
+
+        #expect(await browser.end())
+        // A browser itself reports each connection that is refused; a page cannot prevent that.
+        #expect(browser.problems.filter { !$0.contains("ERR_CONNECTION_REFUSED") } == [])
+        second.send(signal: SIGTERM)
+        #expect(await second.ending() == .exit(0))
+        try await market.stop()
+    }
+
+    private struct Measure: Decodable {
+        struct Contrast: Decodable {
+            var ratio: Double
+            var `where`: String
+        }
+
+        var scheme: String
+        var width: Int
+        var scrollWidth: Int
+        var ground: String
+        var canvas: Int
+        var contrast: Contrast
+    }
+
+    private struct Tree: Decodable {
+        var roles: [String]
+        var nameless: [String]
+        var chart: String?
+    }
+
+    private struct Reached: Decodable { var reached: [String] }
+
+    @Test("fits a phone and a desk without scrolling sideways, in light and dark, with the keyboard and without eyes")
+    func layout() async throws {
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("layout", "http://127.0.0.1:\(port)/")
+        #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
+        let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
+        let measures = lines.compactMap { try? JSONDecoder().decode(Measure.self, from: $0) }
+        #expect(Set(measures.map(\.width)) == [320, 360, 390, 768, 1280])
+        #expect(measures.count == 10)
+        for measure in measures {
+            #expect(measure.scrollWidth <= measure.width, "\(measure)")
+            #expect(measure.canvas > 0 && measure.canvas < measure.width, "\(measure)")
+            // WCAG 2, 1.4.3 (AA).
+            #expect(measure.contrast.ratio >= 4.5, "\(measure)")
+        }
+        let light = Set(measures.filter { $0.scheme == "light" }.map(\.ground))
+        let dark = Set(measures.filter { $0.scheme == "dark" }.map(\.ground))
+        #expect(light.count == 1 && dark.count == 1 && light != dark)
+
+        let tree = try #require(lines.compactMap { try? JSONDecoder().decode(Tree.self, from: $0) }.first)
+        let expected = ["banner", "main", "navigation", "contentinfo", "table", "columnheader", "image", "status"]
+        #expect(Set(expected).isSubset(of: tree.roles), "\(tree.roles)")
+        #expect(tree.nameless == [])
+        #expect(tree.chart?.contains("highest ") == true, "\(tree)")
+        let reached = try #require(lines.compactMap { try? JSONDecoder().decode(Reached.self, from: $0) }.first)
+        #expect(Set(["skip", "theme", "add", "scroll"]).isSubset(of: reached.reached), "\(reached)")
+        #expect(browser.problems == [])
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+    }
+
+    private struct Log: Decodable { var log: [String] }
+
+    @Test("gets every frame of a replay by Finnhub's JavaScript sample, from a page whose origin is allowed")
+    func sample() async throws {
+        let text = try TemporaryFolder.text(of: Self.demo)
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "replay", Self.demo, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0", "--set",
+                "relay.allowed-origins=http://sample.example",
+            ]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("sample", "ws://127.0.0.1:\(port)/")
+        #expect(await program.ending() == .exit(0), "\(program.errors) \(browser.program.output.suffix(500))")
+        let expected = ProgramTests.tradeFrames(of: text)
+        try #require(expected.count > 100)
+        var frames: [String] = []
+        while frames.count < expected.count, let line = await browser.line() {
+            guard let log = try? JSONDecoder().decode(Log.self, from: Data(line.utf8)).log else { continue }
+            #expect(log.first == "Message from server ")
+            frames += log.dropFirst().filter { $0.contains("\"data\"") }
+        }
+        #expect(frames == expected)
+        #expect(await browser.end())
+        #expect(browser.problems == [])
+    }
+}
