@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -12,6 +13,8 @@ struct RelayListener {
     /// How many connections may be on their way to a WebSocket, or be plain HTTP, beside the clients. Beyond these as many
     /// are told so, and all others are closed without a word.
     static let spareConnections = 100
+    /// How many connections may wait to be accepted, as far as the system allows (`net.core.somaxconn`).
+    private static let backlog: Int32 = 1_024
 
     let hub: RelayHub
     let roster: ConnectionRoster
@@ -26,8 +29,32 @@ struct RelayListener {
         listener: NIOLoopBound<RelayListener>,
         logger: Logger
     ) async throws -> any Channel {
-        try await ServerBootstrap(group: loop)
-            .serverChannelOption(.backlog, value: 1_024)
+        try await Self.bootstrap(settings, on: loop, listener: listener, logger: logger).bind(to: address).get()
+    }
+
+    /// The same with a socket that listens already.
+    static func take(
+        _ settings: RelaySettings,
+        descriptor: Int32,
+        on loop: any EventLoop,
+        listener: NIOLoopBound<RelayListener>,
+        logger: Logger
+    ) async throws -> any Channel {
+        let channel = try await Self.bootstrap(settings, on: loop, listener: listener, logger: logger)
+            .withBoundSocket(descriptor).get()
+        // NIO makes the queue of who waits for `accept` 128 long, whatever it was.
+        _ = Glibc.listen(descriptor, Self.backlog)
+        return channel
+    }
+
+    private static func bootstrap(
+        _ settings: RelaySettings,
+        on loop: any EventLoop,
+        listener: NIOLoopBound<RelayListener>,
+        logger: Logger
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Connections inherit it, and it must stand before TCP agrees on a window.
             .serverChannelOption(.socketOption(.so_sndbuf), value: .init(settings.sendBufferBytes))
@@ -41,8 +68,6 @@ struct RelayListener {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try listener.value.setUp(channel) }
             }
-            .bind(to: address)
-            .get()
     }
 
     private func setUp(_ channel: any Channel) throws {

@@ -10,8 +10,10 @@ package import Wire
 ///
 /// It reads the tape on the feed's loop and does everything else on a loop of its own, where all its clients live.
 package final class Relay: TapeReader, Sendable {
-    /// How long a stop may take, whatever the clients do.
-    private static let stopLimit: TimeAmount = .seconds(1)
+    /// How long a stop may take while clients still read what is left; with the other parts' limits, 5 s in all.
+    private static let stopLimit: TimeAmount = .seconds(4)
+    /// How long a client that has everything may take to answer the close frame.
+    private static let answerLimit: TimeAmount = .milliseconds(500)
     /// How long clients may take to read what is left when a replay has ended.
     private static let finishLimit: TimeAmount = .seconds(10)
 
@@ -139,13 +141,24 @@ package final class Relay: TapeReader, Sendable {
     private func listen(at address: SocketAddress) async throws -> SocketAddress {
         let listener = try await self.eventLoop.submit { NIOLoopBound(self.makeListener(), eventLoop: self.eventLoop) }
             .get()
-        let channel = try await RelayListener.bind(
-            self.settings,
-            address: address,
-            on: self.eventLoop,
-            listener: listener,
-            logger: self.logger
-        )
+        let channel: any Channel
+        if let descriptor = self.settings.inheritedSocket {
+            channel = try await RelayListener.take(
+                self.settings,
+                descriptor: descriptor,
+                on: self.eventLoop,
+                listener: listener,
+                logger: self.logger
+            )
+        } else {
+            channel = try await RelayListener.bind(
+                self.settings,
+                address: address,
+                on: self.eventLoop,
+                listener: listener,
+                logger: self.logger
+            )
+        }
         let isRunning = self.life.withLockedValue { life in
             guard case .starting = life else { return false }
             life = .running(channel)
@@ -193,13 +206,30 @@ package final class Relay: TapeReader, Sendable {
         }
     }
 
-    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001. Done within 2 s.
-    package func stop() async { await self.end(within: Self.stopLimit, reason: "the relay is stopping") }
+    /// Takes no new clients any more; those who are here stay. The first step of a stop, long before the last.
+    package func closeDoor() async {
+        if case .running(let channel) = self.life.withLockedValue({ $0 }) { try? await channel.close() }
+        try? await self.eventLoop.submit { self.roster.value.refuseNew() }.get()
+    }
+
+    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001.
+    ///
+    /// Done within 4 s though a client reads nothing, and within half a second where all clients have read everything.
+    package func stop() async {
+        await self.end(within: Self.stopLimit, answers: Self.answerLimit, reason: "the relay is stopping")
+    }
 
     /// Stops at the end of a replay: clients have 10 s to read what is queued for them.
-    package func finish() async { await self.end(within: Self.finishLimit, reason: "the replay is over") }
+    package func finish() async {
+        await self.end(within: Self.finishLimit, answers: Self.finishLimit, reason: "the replay is over")
+    }
 
-    private func end(within limit: TimeAmount, reason: String) async {
+    /// Ends all connections now, whatever waits for them: somebody is out of patience with a stop.
+    package func cut() {
+        self.eventLoop.execute { self.roster.value.cut() }
+    }
+
+    private func end(within limit: TimeAmount, answers: TimeAmount, reason: String) async {
         let before = self.life.withLockedValue { life in
             let before = life
             life = .stopped
@@ -209,8 +239,8 @@ package final class Relay: TapeReader, Sendable {
         if case .running(let channel) = before { try? await channel.close() }
         try? await self.eventLoop.flatSubmit {
             self.drain()
-            self.hub.value.stop(reason: reason)
-            return self.roster.value.close(within: limit)
+            self.hub.value.stop(reason: reason, within: limit)
+            return self.roster.value.close(within: limit, answers: answers)
         }.get()
     }
 }

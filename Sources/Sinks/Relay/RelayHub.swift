@@ -205,7 +205,9 @@ final class RelayHub {
     // MARK: The end
 
     /// Shows what has not been shown, says goodbye to all, behind what is queued for them, and stops the timers.
-    func stop(reason: String) {
+    ///
+    /// - Parameter limit: how long a client may take to read that.
+    func stop(reason: String, within limit: TimeAmount) {
         self.isStopped = true
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
@@ -213,7 +215,7 @@ final class RelayHub {
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
         self.flush()
-        for client in self.tradesClients.values { client.close(.goingAway, reason: reason) }
-        for client in self.streamClients.values { client.close(.goingAway, reason: reason) }
+        for client in self.tradesClients.values { client.close(.goingAway, reason: reason, within: limit) }
+        for client in self.streamClients.values { client.close(.goingAway, reason: reason, within: limit) }
     }
 }

@@ -7,6 +7,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var host: String
     /// The TCP port; 0 takes a free one.
     package var port: Int
+    /// A listening socket that is open already, to be used instead of making one at `host` and `port`, where it listens.
+    package var inheritedSocket: Int32?
     /// Most WebSocket clients at a time.
     package var maximumClients = 1_000
     /// Most bytes that wait for one client in this program. (What waits in the kernel is `sendBufferBytes`.)

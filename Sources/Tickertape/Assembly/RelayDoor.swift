@@ -18,6 +18,8 @@ final class RelayDoor: Sendable {
     let listen: Endpoint
     private let lock: KeyLock?
     private let opened = NIOLockedValueBox<Endpoint?>(nil)
+    /// The file of the socket that it listens on, where it does not listen by TCP.
+    private let file = NIOLockedValueBox<String?>(nil)
     /// Tells the person where the relay is; nobody where there is a picture.
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
@@ -45,11 +47,12 @@ final class RelayDoor: Sendable {
     /// Says where the relay is, now or when it listens.
     func announce(_ tell: @escaping @Sendable (String) -> Void) {
         self.tell.withLockedValue { $0 = tell }
-        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(Self.words(for: endpoint)) }
+        if let endpoint = self.opened.withLockedValue({ $0 }) { tell(self.words(for: endpoint)) }
     }
 
-    private static func words(for endpoint: Endpoint) -> String {
-        "the relay is on ws://\(endpoint)/ (Finnhub's protocol) and /v1/stream"
+    private func words(for endpoint: Endpoint) -> String {
+        if let file = self.file.withLockedValue({ $0 }) { return "the relay is on the socket \(file)" }
+        return "the relay is on ws://\(endpoint)/ (Finnhub's protocol) and /v1/stream"
     }
 
     /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
@@ -92,7 +95,12 @@ final class RelayDoor: Sendable {
     private func listenNow() async throws {
         let address = try await self.relay.start()
         let endpoint = Endpoint(host: self.listen.host, port: address.port ?? self.listen.port)
+        let file = if case .unixDomainSocket = address { address.pathname } else { String?.none }
+        self.file.withLockedValue { $0 = file }
         self.opened.withLockedValue { $0 = endpoint }
+        // Programs with the same key find each other's relays by TCP.
+        if file != nil { self.lock?.announce(.off) }
+        guard file == nil else { return }
         self.lock?.announce(.at(UpstreamAddress(isEncrypted: false, host: endpoint.host, port: endpoint.port)))
     }
 }

@@ -34,6 +34,7 @@ struct TickerProgram {
         if let keeping { feedSettings.holding = keeping.holding }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let feedLoop = group.next()
+        let relayLoop = group.next()
         let status = FeedStatus(
             source: self.feed.source,
             phase: .connecting,
@@ -42,9 +43,13 @@ struct TickerProgram {
         )
         let instruments = Instruments(source: self.feed.source)
         let valve = FeedValve()
+        let manager = ServiceManager()
+        let inherited = try InheritedSocket.take()
+        let epoch = UInt64(WallClock.now() / 1_000_000)
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let door = self.makeRelay(
-            on: group.next(),
+            on: relayLoop,
+            inherited: inherited,
             valve: valve,
             status: status,
             instruments: instruments,
@@ -66,7 +71,7 @@ struct TickerProgram {
                 clients: relay?.counter,
                 latency: instruments.latency
             )
-            recorder = try self.makeRecorder(warn: Self.warning(on: shown))
+            recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
             await relay?.stop()
             throw error
@@ -85,10 +90,11 @@ struct TickerProgram {
         if let relay { readers.append(relay) }
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
+        if manager.isThere { readers.append(manager) }
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,
             loop: feedLoop,
-            epoch: UInt64(WallClock.now() / 1_000_000),
+            epoch: epoch,
             readers: readers,
             logger: logger,
             wallClock: WallClock.now
@@ -96,11 +102,15 @@ struct TickerProgram {
         valve.connect(feed)
         if shown?.isScreen != true { door?.announce { Console.complain($0) } }
         // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
-        var parts: [ProgramPart] = []
+        var parts = [
+            Impatience.part { relay?.cut() }, manager.watch([feedLoop, relayLoop]),
+        ]
         if let recorder { parts.append(self.recorderPart(recorder)) }
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
+        // The first to hear of the end.
+        parts.append(Self.doorPart(relay, manager: manager))
         defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts)
@@ -125,21 +135,31 @@ struct TickerProgram {
             logger: logger
         )
         // Each part keeps limits of its own; this is for the one that does not.
-        configuration.maximumGracefulShutdownDuration = .seconds(3)
+        configuration.maximumGracefulShutdownDuration = .seconds(6)
         return configuration
     }
 
     private func makeRelay(
         on loop: any EventLoop,
+        inherited: InheritedSocket?,
         valve: FeedValve,
         status: FeedStatus,
         instruments: Instruments,
         logger: Logger,
         lock: KeyLock?
     ) -> RelayDoor? {
-        guard let listen = self.settings.relay.listen else { return nil }
+        guard var listen = self.settings.relay.listen else {
+            if inherited != nil { Console.complain("relay.listen is off, so the socket that was passed is not used") }
+            return nil
+        }
+        if let inherited {
+            let isChosen = self.settings.origin(of: .relayListen) != .builtIn
+            listen = inherited.endpoint(listen: listen, isChosen: isChosen) { Console.complain($0) }
+        }
+        var relaySettings = RelaySettings(self.settings, listen: listen)
+        relaySettings.inheritedSocket = inherited?.descriptor
         let relay = Relay(
-            settings: RelaySettings(self.settings, listen: listen),
+            settings: relaySettings,
             eventLoop: loop,
             logger: logger,
             ownSymbols: self.feed.symbols,
@@ -174,7 +194,17 @@ struct TickerProgram {
         if let line = latency.report.line { Console.complain(line) }
     }
 
-    private func makeRecorder(warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
+    /// Closes the relay's door as soon as the end is near, and tells the service manager of the beginning and the end.
+    private static func doorPart(_ relay: Relay?, manager: ServiceManager) -> ProgramPart {
+        ProgramPart("door") {
+            manager.tell("READY=1")
+            try? await gracefulShutdown()
+            manager.tell("STOPPING=1")
+            await relay?.closeDoor()
+        }
+    }
+
+    private func makeRecorder(epoch: UInt64, warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
         guard let path = self.settings.record.file else { return nil }
         do {
             return try Recorder(
@@ -182,6 +212,8 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
+                epoch: epoch,
+                source: self.feed.source.recordedName,
                 complain: warn
             )
         } catch {
