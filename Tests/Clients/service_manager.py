@@ -1,7 +1,10 @@
 """A service manager of one service: holds its listening socket as systemd does, starts it, and prints what it is told.
 
     service_manager.py PROGRAM ARGUMENT…      SIGUSR1 restarts by SIGTERM, SIGUSR2 by SIGKILL, SIGTERM stops
+
+With TEAR=FOLDER in the environment, the newest recording there is left torn by a SIGKILL, as by one in the middle of a line.
 """
+import glob
 import os
 import signal
 import socket
@@ -55,4 +58,7 @@ while True:
     say("ended", end(child, signal.SIGKILL if order == signal.SIGUSR2 else signal.SIGTERM))
     if order == signal.SIGTERM:
         break
+    if order == signal.SIGUSR2 and "TEAR" in os.environ:
+        with open(max(glob.glob(os.environ["TEAR"] + "/*.jsonl"), key=os.path.getmtime), "a") as recording:
+            recording.write('{"at":1,"seq":7,"trades":1,"fra')
     child = begin()

@@ -32,6 +32,8 @@ struct PriceDesk {
         var told: UInt64 = 0
         /// The row of the pipeline's board, once the symbol has traded.
         var boardRow: Int?
+        /// Whether it is nobody's, to be used again.
+        var isFree = false
     }
 
     private var pipeline: PricePipeline
@@ -39,6 +41,9 @@ struct PriceDesk {
     private var rowOfName: [String: Int] = [:]
     /// The row by the feed's number of the symbol.
     private var rowOfSymbol: [Int?] = []
+    private var freeRows: [Int] = []
+    /// Rows that are new since they were last asked for.
+    private var appeared: [Int] = []
 
     init(settings: PricePipeline.Settings) { self.pipeline = PricePipeline(settings: settings) }
 
@@ -48,8 +53,33 @@ struct PriceDesk {
     /// The symbols that have traded, in order of first appearance.
     var summaries: [SymbolSummary] { self.pipeline.board.rows }
 
-    /// How many rows there are; they only grow.
+    /// How many rows there are, those that are nobody's among them.
     var rowCount: Int { self.rows.count }
+
+    /// The rows that are somebody's.
+    var liveRows: [Int] { self.rows.indices.filter { !self.rows[$0].isFree } }
+
+    var liveRowCount: Int { self.rows.count - self.freeRows.count }
+
+    /// How many trades of the row's symbol there have been.
+    func taken(row: Int) -> UInt64 { self.rows[row].taken }
+
+    /// Returns the rows that have appeared since the last call.
+    mutating func takeAppeared() -> [Int] {
+        guard !self.appeared.isEmpty else { return [] }
+        defer { self.appeared = [] }
+        return self.appeared
+    }
+
+    /// Gives a row back, to be another symbol's; answers whether it could: a symbol that has traded keeps its row.
+    mutating func free(_ row: Int) -> Bool {
+        guard self.rows[row].taken == 0, self.rows[row].boardRow == nil, !self.rows[row].isFree else { return false }
+        self.rowOfName[self.rows[row].symbol] = nil
+        self.rows[row].isFree = true
+        self.freeRows.append(row)
+        self.appeared.removeAll { $0 == row }
+        return true
+    }
 
     func symbol(ofRow row: Int) -> String { self.rows[row].symbol }
 
@@ -58,9 +88,17 @@ struct PriceDesk {
     /// Returns the row of a symbol and makes it if needed; the caller bounds how many symbols there are.
     mutating func row(of symbol: String) -> Int {
         if let row = self.rowOfName[symbol] { return row }
-        self.rowOfName[symbol] = self.rows.count
-        self.rows.append(Row(symbol: symbol))
-        return self.rows.count - 1
+        let row: Int
+        if let free = self.freeRows.popLast() {
+            row = free
+            self.rows[row] = Row(symbol: symbol)
+        } else {
+            row = self.rows.count
+            self.rows.append(Row(symbol: symbol))
+        }
+        self.rowOfName[symbol] = row
+        self.appeared.append(row)
+        return row
     }
 
     /// Returns the newest of a row, if it has traded.

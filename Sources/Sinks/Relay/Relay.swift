@@ -42,6 +42,8 @@ package final class Relay: TapeReader, Sendable {
     ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
     ///   - status: what is true of the feed until it says otherwise.
+    ///   - epoch: the run of numbers that the feed will give, if that is known before the first trade.
+    ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     package init(
         settings: RelaySettings,
@@ -52,6 +54,8 @@ package final class Relay: TapeReader, Sendable {
         release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
         status: FeedStatus,
+        epoch: UInt64? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments()
     ) {
         self.settings = settings
@@ -73,11 +77,20 @@ package final class Relay: TapeReader, Sendable {
                 demand: demand,
                 release: release,
                 flow: self.flow,
-                status: status
+                status: status,
+                epoch: epoch,
+                wallClock: wallClock
             ),
             eventLoop: eventLoop
         )
         self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+    }
+
+    /// The system's clock, ns since 1970.
+    @Sendable package static func systemTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     // MARK: The tape
@@ -119,6 +132,12 @@ package final class Relay: TapeReader, Sendable {
     package func firstSubscribe() async -> Bool { await self.gauges.firstSubscribe() }
 
     // MARK: Life
+
+    /// Takes in trades of earlier runs, the oldest run first, for clients that come back; to be called before the feed
+    /// runs.
+    package func remember(_ runs: [RecordedTrades]) async {
+        try? await self.eventLoop.submit { self.hub.value.remember(runs) }.get()
+    }
 
     /// Listens, and returns the address with its port.
     ///

@@ -25,6 +25,8 @@ class RelayClient: ChannelInboundHandler {
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
+    /// All bytes that were written to the channel, compressed ones as such.
+    private(set) var writtenBytes = 0
 
     init(hub: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.hub = hub
@@ -41,6 +43,8 @@ class RelayClient: ChannelInboundHandler {
     func received(_ text: ByteBuffer) {}
     /// The channel has become writable or unwritable.
     func writabilityChanged() {}
+    /// Time has passed for a client that the hub keeps an eye on.
+    func timePassed() {}
     /// The WebSocket is closing or gone; nothing more can be written.
     func closed() {}
 
@@ -59,6 +63,7 @@ class RelayClient: ChannelInboundHandler {
     func send(framed plain: ByteBuffer) {
         guard self.isOpen, let context = self.context else { return }
         let bytes = self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
+        self.writtenBytes += bytes.readableBytes
         context.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
         if !self.mustFlush {
             self.mustFlush = true

@@ -20,6 +20,8 @@ struct RelayLoss: Sendable {
     /// The arrival of the first and of the last of them, wall clock, ns since 1970.
     private(set) var from: Int64
     private(set) var to: Int64
+    /// The number of the first of them.
+    private(set) var firstSequence: UInt64
     /// The number of the first trade after them.
     private(set) var nextSequence: UInt64
     private(set) var symbols: SymbolTable
@@ -27,6 +29,7 @@ struct RelayLoss: Sendable {
     init(_ batch: TapeBatch) {
         self.from = batch.received
         self.to = batch.received
+        self.firstSequence = batch.firstSequence
         self.nextSequence = batch.firstSequence
         self.symbols = batch.symbols
         self.add(batch)

@@ -35,24 +35,54 @@ extension RelayHub {
 
     private func deliver(_ batches: [TapeBatch]) {
         guard !batches.isEmpty else { return }
+        if self.restartGap != nil, let first = batches.first(where: { !$0.trades.isEmpty }) {
+            self.endRestartGap(at: first.received)
+        }
         var isDelivered = false
         for parcel in self.audience.parcels(of: batches[...]) {
             isDelivered = isDelivered || !parcel.members.isEmpty
-            for client in parcel.members { client.deliver(parcel.bytes, trades: parcel.trades) }
+            for client in parcel.members {
+                client.deliver(parcel.bytes, messages: parcel.messages, trades: parcel.trades)
+            }
         }
+        isDelivered = self.deliverTrades(batches[...]) || isDelivered
         for batch in batches where !batch.trades.isEmpty {
+            self.makeRoom(for: batch)
             self.ring.append(batch)
             self.lastArrival = (batch.received, batch.receivedMonotonic)
         }
-        let rowsBefore = self.desk.rowCount
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
         var showings: [PriceDesk.Showing] = []
         for batch in batches { showings += self.desk.take(batch, now: now) }
-        for row in rowsBefore..<self.desk.rowCount { self.appeared(row) }
+        for row in self.desk.takeAppeared() { self.appeared(row) }
         self.show(showings)
         self.flush()
         if isDelivered { self.measureDelivery(of: batches) }
         self.armActivityTimer()
+    }
+
+    /// Delivers every trade to those readers of `/v1/stream` who want that; answers whether there were any.
+    private func deliverTrades(_ batches: ArraySlice<TapeBatch>) -> Bool {
+        guard !self.tradeAudience.isEmpty else { return false }
+        let portions = self.tradeAudience.portions(of: batches, present: TradeCourier.symbols(in: batches))
+        guard let first = portions.first else { return false }
+        let union = portions.dropFirst().reduce(first.wanted) { $0.union($1.wanted) }
+        var sheet = TradeSheet(batches, union: union, texts: &self.symbolTexts, number: self.number)
+        for portion in portions {
+            guard let content = sheet.content(portion.wanted) else { continue }
+            for client in portion.members { client.deliver(content) }
+        }
+        return true
+    }
+
+    /// Lets those who are still on their way know which trades are about to leave the ring.
+    private func makeRoom(for batch: TapeBatch) {
+        guard !self.resuming.isEmpty else { return }
+        let lower = max(
+            self.ring.lowerBound(after: batch),
+            self.ring.lowerBound(at: batch.receivedMonotonic)
+        )
+        for client in Array(self.resuming.values) { client.evicted(below: lower) }
     }
 
     /// One figure a flush, when the last of its clients has it: that of the oldest read in it.
@@ -75,6 +105,7 @@ extension RelayHub {
         case .unwished(let symbol):
             self.symbolStates[symbol] = nil
             self.ledger.recovered(symbol)
+            self.freeRow(of: symbol)
         case .lost(let loss):
             self.lost(loss)
         }
@@ -86,8 +117,8 @@ extension RelayHub {
         // As many as the feed asks for.
         self.symbolStates[status.symbol] = status
         // Who follows all is told of a symbol that never trades, too.
-        if self.desk.rowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
-        let frame = Self.framed(StreamEncoder.symbol(status))
+        if self.desk.liveRowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
+        let frame = self.frame(.symbol(status))
         for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
         guard status.isRefused else {
             self.ledger.recovered(status.symbol)
@@ -110,12 +141,12 @@ extension RelayHub {
     private func statusChanged(_ status: FeedStatus) {
         guard status != self.status else { return }
         self.status = status
-        self.statusFrame = Self.framed(StreamEncoder.status(status))
-        for client in self.streamClients.values { client.statusChanged() }
+        let frame = self.frame(.status(status))
+        for client in self.streamClients.values { client.tell(.status(status), frame: frame) }
     }
 
-    private func gapFound(_ gap: Gap) {
-        let frame = Self.framed(StreamEncoder.gap(gap))
+    func gapFound(_ gap: Gap) {
+        let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
     }
 
@@ -126,6 +157,7 @@ extension RelayHub {
             metadata: ["lost": "\(loss.count { _ in true })"]
         )
         for client in self.tradesClients.values { client.missed(loss.count(where: client.wants)) }
+        for client in self.streamClients.values { client.relayLost(loss) }
         let reason = "the relay was too busy to take all trades"
         self.gapFound(Gap(from: loss.from, to: loss.to, reason: reason, nextSequence: loss.nextSequence))
     }

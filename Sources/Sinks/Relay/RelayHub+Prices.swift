@@ -6,10 +6,18 @@ import Wire
 extension RelayHub {
     /// Returns the row of a symbol, which appears by being asked for if it has not traded.
     func row(of symbol: String) -> Int {
-        let before = self.desk.rowCount
         let row = self.desk.row(of: symbol)
-        if self.desk.rowCount > before { self.appeared(row) }
+        for new in self.desk.takeAppeared() { self.appeared(new) }
         return row
+    }
+
+    /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it never traded: names are for ever,
+    /// and somebody who asks for one after the other must not use up the place for all.
+    func freeRow(of symbol: String) {
+        guard let row = self.desk.knownRow(of: symbol), self.symbolStates[symbol] == nil, !self.ledger.holds(symbol),
+            self.desk.free(row)
+        else { return }
+        for client in self.streamClients.values { client.session.vanished(row) }
     }
 
     func appeared(_ row: Int) {
@@ -19,7 +27,7 @@ extension RelayHub {
 
     func show(_ showings: [PriceDesk.Showing]) {
         for showing in showings {
-            var frames = PriceFrames(showing.update)
+            var frames = PriceFrames(showing.update, hub: self)
             for client in self.streamClients.values { client.show(showing, frames: &frames) }
             self.noteShown(showing.update)
         }
@@ -47,7 +55,7 @@ extension RelayHub {
         self.activityTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.activityInterval) {
             self.activityTimer = nil
             for activity in self.desk.takeActivity() {
-                let frame = Self.framed(StreamEncoder.trades(activity.summary))
+                let frame = Self.framed(StreamEncoder.trades(activity.summary, number: self.number()))
                 for client in self.streamClients.values { client.showActivity(activity.row, frame: frame) }
             }
             self.flush()

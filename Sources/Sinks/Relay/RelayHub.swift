@@ -28,12 +28,22 @@ final class RelayHub {
     var status: FeedStatus
     /// What the feed says of each symbol it asks for.
     var symbolStates: [String: SymbolStatus] = [:]
-    /// The status as a frame of `/v1/stream`.
-    var statusFrame: ByteBuffer
+    /// Ns since 1970.
+    let wallClock: @Sendable () -> Int64
+    /// The readers of `/v1/stream` who get every trade, and what that takes.
+    var tradeAudience = Audience<StreamClient>()
+    var symbolTexts = SymbolTexts()
+    /// Those who are on their way from where they left off.
+    var resuming: [ObjectIdentifier: StreamClient] = [:]
+    /// By the interval in ms.
+    var beats: [Int: PriceBeat] = [:]
+    private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
     private var unflushed: [RelayClient] = []
     /// The newest trades, for `/v1/trades` and for who comes back.
-    var ring = TradeRing()
+    var ring: TradeRing
+    /// What may be missing between the run before this one and its first trade, until that comes.
+    var restartGap: Gap?
     /// Both clocks at the newest read that brought trades; between them an arrival's age is found without asking the wall's.
     var lastArrival: (received: Int64, monotonic: Int64)?
     let instruments: Instruments
@@ -43,7 +53,7 @@ final class RelayHub {
     var shownArrivals: [Int64] = []
     private(set) var isStopped = false
 
-    private var watched: [ObjectIdentifier: TradesClient] = [:]
+    private var watched: [ObjectIdentifier: RelayClient] = [:]
     private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
@@ -60,7 +70,9 @@ final class RelayHub {
         demand: @escaping @Sendable (String) -> Void,
         release: @escaping @Sendable (String) -> Void,
         flow: FlowGate?,
-        status: FeedStatus
+        status: FeedStatus,
+        epoch: UInt64? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime
     ) {
         self.settings = settings
         self.loop = loop
@@ -77,12 +89,26 @@ final class RelayHub {
         self.release = release
         self.flow = flow
         self.status = status
-        self.statusFrame = Self.framed(StreamEncoder.status(status))
+        self.ring = TradeRing(epoch: epoch)
+        self.wallClock = wallClock
         self.ledger = SymbolLedger(limit: settings.symbolLimit, own: ownSymbols)
         self.desk = PriceDesk(settings: settings.pipeline)
     }
 
     var now: NIODeadline { self.loop.now }
+
+    /// The loop's clock in ns.
+    var monotonic: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+
+    /// Returns the number of the next message of `/v1/stream`: one count for all clients, so that what goes to many is
+    /// the same bytes.
+    func number() -> UInt64 {
+        self.messageNumber += 1
+        return self.messageNumber
+    }
+
+    /// Returns a message as a frame, with a number of its own.
+    func frame(_ control: StreamControl) -> ByteBuffer { Self.framed(control.encoded(number: self.number())) }
 
     /// Returns the payload as a whole text frame of a server.
     static func framed(_ payload: ByteBuffer) -> ByteBuffer {
@@ -99,7 +125,7 @@ final class RelayHub {
     func makeClient(_ endpoint: RelayEndpoint, for head: HTTPRequestHead) throws(HTTPRefusal) -> RelayClient {
         switch endpoint {
         case .trades: TradesClient(hub: self)
-        case .stream: StreamClient(hub: self)
+        case .stream: StreamClient(hub: self, query: try StreamQuery(head))
         }
     }
 
@@ -140,6 +166,7 @@ final class RelayHub {
     /// A client wants a symbol no more; with the last one the upstream need not send it.
     func gaveUp(_ symbol: String) {
         if self.ledger.unwanted(symbol) { self.release(symbol) }
+        self.freeRow(of: symbol)
     }
 
     // MARK: One flush for each client
@@ -175,7 +202,7 @@ final class RelayHub {
     }
 
     /// Keeps an eye on a client that does not keep up.
-    func watch(_ client: TradesClient) {
+    func watch(_ client: RelayClient) {
         self.watched[ObjectIdentifier(client)] = client
         if self.watchTimer == nil { self.armWatchTimer() }
     }
@@ -189,7 +216,7 @@ final class RelayHub {
         }
     }
 
-    func unwatch(_ client: TradesClient) {
+    func unwatch(_ client: RelayClient) {
         self.watched[ObjectIdentifier(client)] = nil
         guard self.watched.isEmpty else { return }
         self.watchTimer?.cancel()
@@ -202,6 +229,9 @@ final class RelayHub {
         self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
 
+    /// Notes trades that a client was told to have missed.
+    func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
+
     // MARK: The end
 
     /// Shows what has not been shown, says goodbye to all, behind what is queued for them, and stops the timers.
@@ -211,6 +241,7 @@ final class RelayHub {
         self.isStopped = true
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
+        for beat in self.beats.values { beat.timer?.cancel() }
         self.show(self.desk.flush())
         self.priceTimer?.task.cancel()
         self.priceTimer = nil

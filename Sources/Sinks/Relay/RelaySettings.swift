@@ -29,6 +29,9 @@ package struct RelaySettings: Sendable, Equatable {
     package var activityInterval: TimeAmount = .seconds(1)
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
+    /// How many requests a client may make at once, and how many a second all the time; who goes on beyond that is closed.
+    package var requestBurst = 100
+    package var requestsPerSecond = 20
     /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
     package var symbolLimit = 50
     /// How the prices of `/v1/stream` are debounced.

@@ -3,232 +3,275 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// A client of `/v1/stream`: gets prices, and the newest of each when it was too slow for some.
+/// A client of `/v1/stream`: gets prices and the newest of each when it was too slow for some, or every trade.
+///
+/// Three kinds of messages share its way out. What must not be missed (``StreamControl``) is always written, in order.
+/// Single trades are written as long as the backlog allows. Prices are written only while the channel is writable, and
+/// merged while it is not. This file is the way out; `+Requests`, `+Prices` and `+Resume` decide what takes it.
 final class StreamClient: RelayClient {
-    private var session = StreamSession()
+    let query: StreamQuery
+    var session = StreamSession()
     /// The symbols for which it has a place in the ledger.
-    private var wished: Set<String> = []
+    var wished: Set<String> = []
     /// Those that the client has been told the upstream does not send.
-    private var toldRefused: Set<String> = []
-    /// What became true while the client did not read.
-    private var isStatusPostponed = false
-    private var postponedGap: Gap?
-    private var postponedStates: Set<String> = []
+    var toldRefused: Set<String> = []
+    /// What is to become of it when it is too slow, if it has said so.
+    var overflow: StreamOverflow?
+    var allowance: RequestAllowance
+    /// Its way from where it left off to now.
+    var catchUp: CatchUp? {
+        didSet { if (oldValue == nil) != (self.catchUp == nil) { self.paceChanged() } }
+    }
+    /// Whether the next step of that way is on the loop's list.
+    var isStepScheduled = false
+    /// Requests that wait until it has caught up.
+    var deferred: [StreamRequest] = []
+    /// The intervals at whose beats it is told prices, in ms.
+    var beats: Set<Int> = []
 
-    init(hub: RelayHub) {
+    private var backlog: Backlog {
+        didSet { self.paceChanged() }
+    }
+    /// The numbers of the first and the last trade that it has missed and not been told of.
+    private var missedRange: ClosedRange<UInt64>?
+    private var waitingMessages = WaitingMessages()
+    private let highMark: Int
+    private var isHoldingUpFeed = false
+    private var isWatched = false
+    private var hasSaidHello = false
+
+    init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
         let settings = hub.settings
+        self.query = query
+        self.overflow = query.overflow
+        self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         var webSocket = WebSocketSettings(role: .server)
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
-        if hub.flow != nil { webSocket.closeTimeout = settings.stallTimeout }
+        if hub.flow != nil {
+            // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
+            webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
+            webSocket.closeTimeout = settings.stallTimeout
+        }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
-        let high = min(settings.maximumWaitingBytes, 64 << 10)
-        super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 4, high: high))
+        self.highMark = min(settings.maximumWaitingBytes, 64 << 10)
+        // An eighth of the room is for what must not be missed.
+        self.backlog = Backlog(
+            limit: settings.maximumWaitingBytes / 8 * 7,
+            messageLimit: Backlog.maximumMessages / 8 * 7,
+            patience: settings.stallTimeout,
+            feedWaits: false,
+            closes: query.overflow == .close
+        )
+        super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: self.highMark / 4, high: self.highMark))
+        self.subprotocol = query.subprotocol
     }
 
-    override func opened() { self.send(framed: self.hub.statusFrame) }
-
-    // MARK: Requests
-
-    override func received(_ text: ByteBuffer) {
-        switch StreamRequest.parse(text) {
-        case .subscribe(let symbols) where symbols.isEmpty:
-            self.session.followAll()
-            for row in 0..<self.hub.desk.rowCount where self.session.follow(row) {
-                self.showNewest(row)
-                self.showState(of: self.hub.desk.symbol(ofRow: row))
-            }
-            self.hub.subscribed()
-        case .subscribe(let symbols):
-            for symbol in symbols { self.subscribe(symbol) }
-        case .unsubscribe(let symbols) where symbols.isEmpty:
-            self.session.unfollowAll()
-            self.giveUpAll()
-        case .unsubscribe(let symbols):
-            for symbol in symbols {
-                self.toldRefused.remove(symbol)
-                if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }
-                guard let row = self.hub.desk.knownRow(of: symbol) else { continue }
-                self.session.unfollow(row)
-            }
-        case .other(let type):
-            self.answer("Unknown type \(type.prefix(64)); use subscribe or unsubscribe")
-        case nil:
-            self.answer(#"Invalid message; send {"type":"subscribe","symbol":"…"}"#)
-        }
+    override func opened() {
+        self.write(RelayHub.framed(StreamEncoder.hello(self.hub.hello(), number: self.hub.number())), messages: 1)
+        self.hasSaidHello = true
+        if let symbols = self.query.symbols { self.subscribe(symbols, delivery: nil, since: self.query.since) }
     }
 
-    private func subscribe(_ symbol: String) {
-        if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) { return }
-        guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit else {
-            return self.answer("\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))")
-        }
-        // Rows stay for as long as the relay does, so their number has a bound of its own.
-        guard self.hub.desk.knownRow(of: symbol) != nil || self.hub.desk.rowCount < SymbolTable.capacity else {
-            return self.answer("\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))")
-        }
-        let answer = self.hub.ledger.wanted(symbol)
-        switch answer {
-        case .invalid:
-            self.answer(TradesSession.invalid(symbol))
-        case .full:
-            self.answer("\(TradesSession.tooManySymbols): \(symbol)")
-        case .known, .demand:
-            self.wished.insert(symbol)
-            let row = self.hub.row(of: symbol)
-            if self.session.follow(row) {
-                self.showNewest(row)
-                self.showState(of: symbol)
-            }
-            self.hub.subscribed(demand: answer == .demand ? symbol : nil)
-            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
-        }
-    }
-
-    /// The upstream does not send a symbol: a client who asked for it is told, once, and keeps following it. Who follows
-    /// all is told by the symbol's state.
-    func refused(_ symbol: String, message: String) {
-        guard self.wished.contains(symbol), self.toldRefused.insert(symbol).inserted else { return }
-        self.answer(message)
-    }
-
-    /// The upstream sends a symbol again.
-    func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
-
-    /// Who asks without reading the answers gets none.
-    private func answer(_ text: String) {
-        guard self.isWritable else { return }
-        self.send(framed: RelayHub.framed(StreamEncoder.error(text)))
-    }
-
-    // MARK: Prices
-
-    /// A symbol has appeared.
-    func appeared(_ row: Int) { _ = self.session.appeared(row) }
-
-    /// The desk shows a price; `frames` encodes it once for all clients that get the same.
-    func show(_ showing: PriceDesk.Showing, frames: inout PriceFrames) {
-        guard self.isOpen, self.session.follows(showing.row) else { return }
-        guard self.isWritable else { return self.session.postpone(showing.row) }
-        let message = self.session.show(showing.update.summary.price, ordinal: showing.ordinal, row: showing.row)
-        self.send(message, frames: &frames)
-    }
-
-    /// Trades came that showed no new price; who is too slow for prices is spared this.
-    func showActivity(_ row: Int, frame: ByteBuffer) {
-        if self.session.hasPrice(row), self.isWritable { self.send(framed: frame) }
-    }
-
-    private func showNewest(_ row: Int) {
-        guard let newest = self.hub.desk.newest(row: row) else { return }
-        guard self.isWritable else { return self.session.postpone(row) }
-        let message = self.session.show(newest.summary.price, ordinal: newest.ordinal, row: row)
-        var frames = PriceFrames(PriceUpdate(summary: newest.summary, skipped: 0))
-        self.send(message, frames: &frames)
-    }
-
-    private func send(_ message: StreamSession.Message, frames: inout PriceFrames) {
-        switch message {
-        case .nothing: break
-        case .snapshot: self.send(framed: frames.snapshot())
-        case .price(let skipped): self.send(framed: frames.price(skipped: skipped))
-        }
-    }
-
-    // MARK: Status and gaps
-
-    func statusChanged() {
-        guard self.isWritable else { return self.isStatusPostponed = true }
-        self.send(framed: self.hub.statusFrame)
-    }
-
-    func gapFound(_ gap: Gap, frame: ByteBuffer) {
-        if let symbol = gap.symbol {
-            guard let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) else { return }
-        }
-        guard !self.isWritable else { return self.send(framed: frame) }
-        // Several become one that reaches over all of them.
-        if var whole = self.postponedGap {
-            whole.to = gap.to
-            whole.nextSequence = gap.nextSequence
-            whole.overlap = nil
-            if whole.symbol != gap.symbol { whole.symbol = nil }
-            whole.from = min(whole.from, gap.from)
-            self.postponedGap = whole
-        } else {
-            self.postponedGap = gap
-        }
-    }
-
-    /// The state of one symbol changed, or is told to who has just asked for it.
-    func symbolChanged(_ status: SymbolStatus, frame: ByteBuffer) {
-        guard let row = self.hub.desk.knownRow(of: status.symbol), self.session.follows(row) else { return }
-        guard self.isWritable else {
-            self.postponedStates.insert(status.symbol)
-            return
-        }
-        self.send(framed: frame)
-    }
-
-    private func showState(of symbol: String) {
-        guard let status = self.hub.symbolStates[symbol] else { return }
-        self.symbolChanged(status, frame: RelayHub.framed(StreamEncoder.symbol(status)))
-    }
-
-    override func writabilityChanged() {
-        guard self.isWritable else { return }
-        if let gap = self.postponedGap {
-            self.postponedGap = nil
-            self.send(framed: RelayHub.framed(StreamEncoder.gap(gap)))
-        }
-        if self.isStatusPostponed {
-            self.isStatusPostponed = false
-            self.send(framed: self.hub.statusFrame)
-        }
-        let states = self.postponedStates
-        self.postponedStates = []
-        for symbol in states { self.showState(of: symbol) }
-        for row in self.session.takePostponed() { self.showNewest(row) }
-        self.hub.flush()
-    }
+    override func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text)) }
 
     override func closed() {
+        self.backlog.ended()
+        self.catchUp = nil
+        self.hub.resuming[ObjectIdentifier(self)] = nil
+        self.deferred = []
+        self.hub.tradeAudience.remove(self)
         self.session.unfollowAll()
+        self.beatsChanged()
         self.giveUpAll()
     }
 
-    private func giveUpAll() {
-        let symbols = self.wished
-        self.wished = []
-        self.toldRefused = []
-        for symbol in symbols { self.hub.gaveUp(symbol) }
-    }
-}
+    // MARK: The way out
 
-/// One price as WebSocket frames, encoded when first needed and shared from then on.
-struct PriceFrames {
-    private let update: PriceUpdate
-    private var snapshotFrame: ByteBuffer?
-    private var priceFrame: ByteBuffer?
-
-    init(_ update: PriceUpdate) { self.update = update }
-
-    mutating func snapshot() -> ByteBuffer {
-        if let frame = self.snapshotFrame { return frame }
-        let frame = RelayHub.framed(StreamEncoder.snapshot(self.update.summary))
-        self.snapshotFrame = frame
-        return frame
+    /// Whether prices may be written: nothing that must come before them waits.
+    var takesPrices: Bool {
+        guard self.catchUp == nil else { return false }
+        if self.overflow == .close { return !self.backlog.isBehind }
+        return self.isWritable && !self.backlog.isBehind
     }
 
-    /// - Parameter skipped: what the client has missed, which is the pipeline's own count for those in step with it.
-    mutating func price(skipped: UInt64) -> ByteBuffer {
-        guard skipped == self.update.skipped else {
-            return RelayHub.framed(StreamEncoder.price(PriceUpdate(summary: self.update.summary, skipped: skipped)))
+    /// Whether single trades may be written.
+    var takesTrades: Bool { !self.backlog.isBehind }
+
+    /// Writes frames, and counts the messages in them.
+    func write(_ frames: ByteBuffer, messages: Int) {
+        self.send(framed: frames)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
+    }
+
+    /// Tells what must not be missed.
+    ///
+    /// - Parameter frame: the message as a frame, where it is the same for many.
+    func tell(_ control: StreamControl, frame: ByteBuffer? = nil) {
+        guard self.isOpen, self.hasSaidHello else { return }
+        if self.catchUp != nil { return self.hold(control) }
+        let missed = self.takeMissed()
+        if let missed { self.write(self.hub.frame(missed), messages: 1) }
+        // With something in front, the number in the shared frame would be out of order.
+        let frame = missed == nil ? frame ?? self.hub.frame(control) : self.hub.frame(control)
+        guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
+        self.write(frame, messages: 1)
+    }
+
+    private func hold(_ control: StreamControl) {
+        guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.maximumWaitingBytes,
+            catchUp.heldCount < Backlog.maximumMessages
+        else { return self.closeForControl() }
+        self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
+    }
+
+    private func hasRoom(for bytes: Int) -> Bool {
+        guard !self.isWritable else { return true }
+        let waiting = self.waitingBytes
+        return waiting == 0
+            || (waiting + bytes <= self.hub.settings.maximumWaitingBytes
+                && self.waitingMessages.count(waiting: waiting) < Backlog.maximumMessages)
+    }
+
+    private func closeForControl() {
+        self.hub.noteSlowClient(missed: 0)
+        self.close(.tryAgainLater, reason: "too slow: messages of the feed's state wait")
+    }
+
+    /// Puts into words what was missed and has not been told; none where nothing was.
+    private func takeMissed() -> StreamControl? {
+        guard let range = self.missedRange, self.backlog.isBehind else { return nil }
+        let missed = self.missedCount
+        self.missedRange = nil
+        self.missedCount = 0
+        self.backlog.told()
+        self.hub.noteSkipped(missed)
+        return .skipped(missed, range)
+    }
+
+    private var missedCount: UInt64 = 0
+
+    // MARK: Trades
+
+    /// Trades are there that it wants, the same bytes for all who want them.
+    func deliver(_ content: TradeSheet.Content) {
+        guard self.isOpen else { return }
+        let waiting = self.isWritable ? 0 : self.waitingBytes
+        let offer = self.backlog.offered(
+            trades: content.trades,
+            bytes: content.bytes.readableBytes,
+            messages: Int(content.trades),
+            waiting: waiting,
+            waitingMessages: self.waitingMessages.count(waiting: waiting),
+            now: self.hub.now
+        )
+        switch offer {
+        case .write: self.write(content.bytes, messages: Int(content.trades))
+        case .leaveOut: self.missed(content.trades, in: content.sequences)
         }
-        if let frame = self.priceFrame { return frame }
-        let frame = RelayHub.framed(StreamEncoder.price(self.update))
-        self.priceFrame = frame
-        return frame
+    }
+
+    private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
+        self.missedCount += trades
+        self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
+    }
+
+    /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
+    func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
+        guard self.overflow == .close else { return true }
+        let waiting = self.isWritable ? 0 : self.waitingBytes
+        let offer = self.backlog.offered(
+            trades: skipped + 1,
+            bytes: bytes,
+            waiting: waiting,
+            waitingMessages: self.waitingMessages.count(waiting: waiting),
+            now: self.hub.now
+        )
+        return offer == .write
+    }
+
+    /// The relay itself has left out trades that the client wanted.
+    func relayLost(_ loss: RelayLoss) {
+        guard self.isOpen, self.session.wantsTrades else { return }
+        let count = loss.count { symbol in
+            guard let row = self.hub.desk.knownRow(of: symbol) else { return self.session.everything == .all }
+            return self.session.delivery(of: row) == .all
+        }
+        guard count > 0 else { return }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: count) }
+        let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
+        self.hub.noteSkipped(count)
+        self.tell(.skipped(count, range))
+    }
+
+    // MARK: Pace
+
+    /// Whether it is closed when it is too slow: by its own choice, or because it wants every trade.
+    var closesWhenBehind: Bool {
+        switch self.overflow {
+        case .close: true
+        case .latest: false
+        case nil: self.session.wantsTrades
+        }
+    }
+
+    /// What it wants, or what is to become of it, has changed.
+    func policyChanged() {
+        self.backlog.closes = self.closesWhenBehind
+        self.backlog.feedWaits = self.hub.flow != nil && self.session.wantsTrades && self.closesWhenBehind
+    }
+
+    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
+
+    override func writabilityChanged() {
+        guard self.isWritable else {
+            return self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
+        }
+        self.obey(self.backlog.becameWritable())
+        guard self.isOpen else { return }
+        if self.catchUp != nil { return self.scheduleStep() }
+        self.showPostponed()
+        self.hub.flush()
+    }
+
+    /// Time has passed for a client that is being watched.
+    override func timePassed() {
+        self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now))
+    }
+
+    private func obey(_ verdict: Backlog.Verdict) {
+        switch verdict {
+        case .keep:
+            break
+        case .close(let missed):
+            self.closeTooSlow(missed: missed)
+        case .goOn:
+            guard let range = self.missedRange else { return }
+            let missed = self.missedCount
+            self.missedRange = nil
+            self.missedCount = 0
+            self.hub.noteSkipped(missed)
+            self.tell(.skipped(missed, range))
+            self.showMissed(since: range.lowerBound)
+        }
+    }
+
+    func closeTooSlow(missed: UInt64) {
+        guard self.isOpen else { return }
+        self.hub.noteSlowClient(missed: missed)
+        self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+    }
+
+    private func paceChanged() {
+        // Who catches up without missing anything must not be outrun by a feed that can wait.
+        let holdsUp = self.backlog.holdsUpFeed || (self.catchUp != nil && self.backlog.feedWaits)
+        if holdsUp != self.isHoldingUpFeed {
+            self.isHoldingUpFeed = holdsUp
+            if holdsUp { self.hub.flow?.clientBecameSlow() } else { self.hub.flow?.clientCaughtUp() }
+        }
+        guard self.backlog.isWatched != self.isWatched else { return }
+        self.isWatched = self.backlog.isWatched
+        if self.isWatched { self.hub.watch(self) } else { self.hub.unwatch(self) }
     }
 }

@@ -42,6 +42,9 @@ struct SymbolLedger {
     /// The symbols that the feed is asked for, in order of their names.
     var symbols: [String] { (self.own.union(self.readers.keys)).sorted() }
 
+    /// Whether the feed has the symbol or anybody wants it.
+    func holds(_ symbol: String) -> Bool { self.own.contains(symbol) || self.readers[symbol] != nil }
+
     /// Notes that the feed has the symbol.
     mutating func appeared(_ symbol: String) {
         if self.readers[symbol] == nil, !self.givenUp.contains(symbol) { self.own.insert(symbol) }

@@ -21,6 +21,20 @@ struct SymbolSet: Hashable {
         self.words[word] |= 1 << UInt64(symbol.index & 63)
     }
 
+    func union(_ other: SymbolSet) -> SymbolSet {
+        var both = self.words.count < other.words.count ? other : self
+        let less = self.words.count < other.words.count ? self : other
+        for (index, word) in less.words.enumerated() { both.words[index] |= word }
+        return both
+    }
+
+    func subtracting(_ other: SymbolSet) -> SymbolSet {
+        var rest = self
+        for (index, word) in other.words.enumerated() where index < rest.words.count { rest.words[index] &= ~word }
+        while rest.words.last == 0 { rest.words.removeLast() }
+        return rest
+    }
+
     func intersection(_ other: SymbolSet) -> SymbolSet {
         var both = SymbolSet()
         both.words = zip(self.words, other.words).map { $0 & $1 }

@@ -5,6 +5,9 @@ import Wire
 /// A client of Finnhub's own protocol: lossless, or closed with the count of what it missed.
 final class TradesClient: RelayClient {
     private var session: TradesSession
+    private var allowance: RequestAllowance
+    private var waitingMessages = WaitingMessages()
+    private let highMark: Int
     private var backlog: Backlog {
         didSet { self.paceChanged(from: oldValue) }
     }
@@ -12,28 +15,34 @@ final class TradesClient: RelayClient {
     init(hub: RelayHub) {
         let settings = hub.settings
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
+        self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
+        self.highMark = hub.flow == nil ? waiting / 16 : waiting / 4
         var webSocket = WebSocketSettings(role: .server)
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
         if hub.flow == nil {
             self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
-            let marks = Marks(low: waiting / 32, high: waiting / 16)
-            super.init(hub: hub, webSocketSettings: webSocket, marks: marks)
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: self.highMark))
         } else {
             // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
             self.backlog = Backlog(limit: waiting * 16, patience: settings.stallTimeout, feedWaits: true)
             // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
             webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
             webSocket.closeTimeout = settings.stallTimeout
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: self.highMark))
         }
     }
 
     // MARK: Requests
 
     override func received(_ text: ByteBuffer) {
+        switch self.allowance.requested(now: self.hub.now) {
+        case .allowed: break
+        case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
+        case .flood: return self.close(.policy, reason: "too many requests")
+        }
         let request = FinnhubRequest.parse(text)
         switch self.session.received(request, ledger: &self.hub.ledger) {
         case .changed(let demand):
@@ -67,18 +76,31 @@ final class TradesClient: RelayClient {
         guard self.isWritable else { return }
         var frame = ByteBuffer()
         WebSocketFraming.serverText(message, into: &frame)
-        self.send(framed: frame)
+        self.write(frame, messages: 1)
     }
 
     // MARK: Trades
 
-    func deliver(_ bytes: ByteBuffer, trades: UInt64) {
+    func deliver(_ bytes: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
         let waiting = self.isWritable ? 0 : self.waitingBytes
-        switch self.backlog.offered(trades: trades, bytes: bytes.readableBytes, waiting: waiting, now: self.hub.now) {
-        case .write: self.send(framed: bytes)
+        let offer = self.backlog.offered(
+            trades: trades,
+            bytes: bytes.readableBytes,
+            messages: messages,
+            waiting: waiting,
+            waitingMessages: self.waitingMessages.count(waiting: waiting),
+            now: self.hub.now
+        )
+        switch offer {
+        case .write: self.write(bytes, messages: messages)
         case .leaveOut: break
         }
+    }
+
+    private func write(_ frames: ByteBuffer, messages: Int) {
+        self.send(framed: frames)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
     }
 
     /// The relay itself has left out trades that the client wanted.
@@ -88,7 +110,7 @@ final class TradesClient: RelayClient {
 
     /// Sends Finnhub's text ping; to who does not read, silence says the same.
     func ping(_ frame: ByteBuffer) {
-        if self.isWritable { self.send(framed: frame) }
+        if self.isWritable { self.write(frame, messages: 1) }
     }
 
     // MARK: Pace
@@ -97,12 +119,14 @@ final class TradesClient: RelayClient {
         if self.isWritable {
             self.obey(self.backlog.becameWritable())
         } else {
-            self.backlog.becameUnwritable(waiting: self.waitingBytes, now: self.hub.now)
+            self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
         }
     }
 
     /// Time has passed for a client that is being watched.
-    func timePassed() { self.obey(self.backlog.timePassed(waiting: self.waitingBytes, now: self.hub.now)) }
+    override func timePassed() { self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now)) }
+
+    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
 
     override func closed() {
         self.backlog.ended()
@@ -111,8 +135,8 @@ final class TradesClient: RelayClient {
 
     private func obey(_ verdict: Backlog.Verdict) {
         switch verdict {
-        case .keep:
-            break
+        case .keep, .goOn:
+            break  // going on is for who did not want every trade
         case .close(let missed):
             guard self.isOpen else { return }
             self.hub.noteSlowClient(missed: missed)

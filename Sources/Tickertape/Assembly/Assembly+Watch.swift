@@ -53,9 +53,10 @@ extension Assembly {
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
             case .message(.symbol(let status)): display.symbolChanged(status)
-            case .message(.status(let status)): display.statusChanged(state.withValue { $0.relaySays(status) })
+            case .message(.hello(_, _, let status)), .message(.status(let status)):
+                display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
-            case .message(.unknown), .message(.malformed): break
+            case .message(.trade), .message(.unknown), .message(.malformed): break
             case .link(let phase, let reason, let cause):
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }

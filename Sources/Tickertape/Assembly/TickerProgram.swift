@@ -52,10 +52,13 @@ struct TickerProgram {
             inherited: inherited,
             valve: valve,
             status: status,
+            epoch: epoch,
             instruments: instruments,
             logger: relayLog,
             lock: keeping?.lock
         )
+        // Before it listens: who comes back asks for what was before.
+        if let door { await self.remember(door.relay) }
         try await door?.open()
         if door == nil { keeping?.lock?.announce(.off) }
         let relay = door?.relay
@@ -144,6 +147,7 @@ struct TickerProgram {
         inherited: InheritedSocket?,
         valve: FeedValve,
         status: FeedStatus,
+        epoch: UInt64,
         instruments: Instruments,
         logger: Logger,
         lock: KeyLock?
@@ -168,6 +172,8 @@ struct TickerProgram {
             // At a pace of its own a replay does as the market does, and waits for nobody.
             flow: self.feed.source.waitsForReaders ? valve : nil,
             status: status,
+            epoch: epoch,
+            wallClock: WallClock.now,
             instruments: instruments
         )
         return RelayDoor(relay: relay, listen: listen, lock: lock)
@@ -192,6 +198,14 @@ struct TickerProgram {
     /// The last line: how long everything took.
     static func report(_ latency: LatencyBook) {
         if let line = latency.report.line { Console.complain(line) }
+    }
+
+    /// Gives the relay the newest trades of the runs before this one, as far as they are recorded where this one records.
+    private func remember(_ relay: Relay) async {
+        guard self.feed.source == .live, let path = self.settings.record.file else { return }
+        let end = path.lastIndex(of: "/")
+        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        await relay.remember(EarlierRecordings(folder: folder).trades(now: WallClock.now()))
     }
 
     /// Closes the relay's door as soon as the end is near, and tells the service manager of the beginning and the end.

@@ -165,6 +165,14 @@ package struct JSONReader {
         return self.take(UInt8(ascii: "]")) ? strings : nil
     }
 
+    /// Steps over a value of any kind and returns its bytes; `nil` where ``skipValue()`` fails.
+    package mutating func rawValue() -> UnsafeRawBufferPointer? {
+        self.skipWhitespace()
+        let start = self.position
+        guard self.skipValue() else { return nil }
+        return UnsafeRawBufferPointer(rebasing: self.bytes[start..<self.position])
+    }
+
     /// Steps over a value of any kind and checks its grammar; `false` when it is malformed or nested too deep.
     package mutating func skipValue() -> Bool {
         // One bit a level: 1 is an object, 0 an array.

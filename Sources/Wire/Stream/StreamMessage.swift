@@ -3,10 +3,14 @@ package import NIOCore
 
 /// A message of `/v1/stream`, as a client of a relay reads it.
 package enum StreamMessage: Sendable, Equatable {
+    /// The first message of a connection: the run of numbers, the newest number, and what is true of the feed.
+    case hello(epoch: UInt64?, newest: UInt64?, FeedStatus)
     case snapshot(PriceUpdate)
     case price(PriceUpdate)
     /// Trades came in that showed no new price.
     case trades(SymbolSummary)
+    /// One trade, for a reader that asked for every one.
+    case trade(StreamTrade)
     case status(FeedStatus)
     case gap(Gap)
     /// What is true of one symbol.
@@ -22,6 +26,11 @@ package enum StreamMessage: Sendable, Equatable {
         text.withUnsafeReadableBytes { bytes in
             guard let fields = StreamFields(bytes) else { return .malformed(reason: "no JSON object") }
             switch fields.type {
+            case "hello":
+                return fields.nestedStatus.map {
+                    .hello(epoch: fields.count("epoch"), newest: fields.count("seq"), $0)
+                } ?? .malformed(reason: "hello")
+            case "trade": return fields.trade.map { .trade($0) } ?? .malformed(reason: "trade")
             case "snapshot": return fields.update.map { .snapshot($0) } ?? .malformed(reason: "snapshot")
             case "price": return fields.update.map { .price($0) } ?? .malformed(reason: "price")
             case "trades": return fields.update.map { .trades($0.summary) } ?? .malformed(reason: "trades")
@@ -36,7 +45,34 @@ package enum StreamMessage: Sendable, Equatable {
     }
 }
 
-/// The members of one flat JSON object; nested values are left out.
+/// One trade as `/v1/stream` sends it to who wants every one.
+package struct StreamTrade: Sendable, Equatable {
+    package var symbol: String
+    package var sequence: UInt64
+    package var price: ExactDecimal
+    package var size: ExactDecimal
+    /// The exchange's clock and our wall clock, ns since 1970.
+    package var exchangeTime: Int64
+    package var received: Int64
+
+    package init(
+        symbol: String,
+        sequence: UInt64,
+        price: ExactDecimal,
+        size: ExactDecimal,
+        exchangeTime: Int64,
+        received: Int64
+    ) {
+        self.symbol = symbol
+        self.sequence = sequence
+        self.price = price
+        self.size = size
+        self.exchangeTime = exchangeTime
+        self.received = received
+    }
+}
+
+/// The members of one flat JSON object; nested values are left out, but for a status.
 private struct StreamFields {
     enum Value {
         case text(String)
@@ -45,8 +81,10 @@ private struct StreamFields {
     }
 
     private var values: [String: Value] = [:]
+    /// What is told within another message.
+    private(set) var nestedStatus: FeedStatus?
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    init?(_ bytes: UnsafeRawBufferPointer, isNested: Bool = false) {
         var reader = JSONReader(bytes)
         guard reader.take(UInt8(ascii: "{")) else { return nil }
         var isFirst = true
@@ -70,8 +108,11 @@ private struct StreamFields {
                     guard let letter = reader.literal() else { return nil }
                     self.values[key] = letter == UInt8(ascii: "n") ? nil : .flag(letter == UInt8(ascii: "t"))
                 case .object, .array, .invalid:
-                    guard reader.skipValue() else { return nil }
+                    guard let raw = reader.rawValue() else { return nil }
                     self.values[key] = nil
+                    if key == "status", !isNested {
+                        self.nestedStatus = StreamFields(raw, isNested: true)?.status
+                    }
                 }
             }
         }
@@ -94,7 +135,7 @@ private struct StreamFields {
         return Int64(exactly: number)
     }
 
-    private func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
+    func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
 
     /// A moment of a wall clock, as ``time(_:unit:)``: from 1970 to 2116, so that no difference or sum of a few overflows,
     /// whatever a relay sends.
@@ -139,10 +180,30 @@ private struct StreamFields {
         return PriceUpdate(summary: summary, skipped: self.count("skipped") ?? 0)
     }
 
+    var trade: StreamTrade? {
+        guard
+            let symbol = self.text("symbol"),
+            let sequence = self.count("seq"),
+            let price = self.decimal("price"),
+            let size = self.decimal("size"),
+            let exchangeTime = self.time("time", unit: 1_000_000),
+            let received = self.moment("received", unit: 1_000)
+        else { return nil }
+        return StreamTrade(
+            symbol: symbol,
+            sequence: sequence,
+            price: price,
+            size: size,
+            exchangeTime: exchangeTime,
+            received: received
+        )
+    }
+
     var gap: Gap? {
         guard
-            let from = self.moment("from", unit: 1_000_000),
             let to = self.moment("to", unit: 1_000_000),
+            // Where it is not known when a gap began, nothing is claimed of a time before its end.
+            let from = self.values["from"] == nil ? to : self.moment("from", unit: 1_000_000),
             let next = self.count("nextSeq")
         else { return nil }
         return Gap(

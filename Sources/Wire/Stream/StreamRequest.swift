@@ -2,71 +2,188 @@ package import NIOCore
 
 /// What a client asks of `/v1/stream`: `{"type":"subscribe","symbol":"…"}`, `"symbols":["…",…]`, or neither for all.
 package enum StreamRequest: Sendable, Equatable {
-    /// Asks for the prices of these symbols; of all that the feed has where there are none.
-    case subscribe([String])
+    /// What is wrong with a request that is one.
+    package enum Fault: Error, Sendable, Equatable {
+        case delivery, every, since, overflow, id
+
+        /// One stable word.
+        package var code: String {
+            switch self {
+            case .delivery: "bad-delivery"
+            case .every: "bad-every"
+            case .since: "bad-since"
+            case .overflow: "bad-overflow"
+            case .id: "bad-id"
+            }
+        }
+
+        /// One line for people.
+        package var message: String {
+            switch self {
+            case .delivery: "delivery must be latest, all, or every with an interval"
+            case .every: "every must be 100ms to 1h, such as 250ms"
+            case .since: "since must be EPOCH:SEQ, two whole numbers"
+            case .overflow: "overflow must be latest or close"
+            case .id: "the id of a ping must not be longer than \(StreamRequest.maximumIDBytes) bytes"
+            }
+        }
+    }
+
+    /// Asks for these symbols, or for all that the feed has where there are none.
+    case subscribe([String], delivery: StreamDelivery? = nil, since: TapePosition? = nil)
     case unsubscribe([String])
+    case overflow(StreamOverflow)
+    /// A question whether the relay is there; the id is JSON and comes back.
+    case ping(id: ByteBuffer?)
+    /// A request that says something that cannot be.
+    case faulty(Fault)
     /// A request of another type.
     case other(String)
 
     /// The most symbols in one request; more make it invalid.
     package static let maximumSymbols = 4_096
+    /// The longest id of a ping.
+    package static let maximumIDBytes = 256
 
     /// Reads a request; `nil` when the text is no JSON object, has no type, or names symbols that are no strings.
     package static func parse(_ text: ByteBuffer) -> StreamRequest? {
         text.withUnsafeReadableBytes { bytes in
-            var reader = JSONReader(bytes)
-            var type: String?
-            var symbols: [String] = []
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
-            var isFirst = true
-            members: while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: break members
-                case .invalid: return nil
-                case .key(let key):
-                    if key.equals("type"), reader.kind() == .string {
-                        type = reader.string()?.text
-                    } else if key.equals("symbol") {
-                        guard let symbol = reader.string() else { return nil }
-                        symbols.append(symbol.text)
-                    } else if key.equals("symbols") {
-                        guard let names = reader.strings(atMost: Self.maximumSymbols) else { return nil }
-                        symbols += names
-                    } else {
-                        guard reader.skipValue() else { return nil }
+            guard let fields = RequestFields(bytes) else { return nil }
+            do throws(Fault) {
+                switch fields.type {
+                case "subscribe":
+                    if fields.isEveryWrong { throw .every }
+                    let delivery = try StreamDelivery.parse(word: fields.delivery, milliseconds: fields.every)
+                    var since: TapePosition?
+                    if let text = fields.since {
+                        since = TapePosition(text)
+                        if since == nil { throw .since }
                     }
+                    return .subscribe(fields.symbols, delivery: delivery, since: since)
+                case "unsubscribe":
+                    return .unsubscribe(fields.symbols)
+                case "overflow":
+                    guard let policy = fields.policy.flatMap({ StreamOverflow(rawValue: $0) }) else {
+                        throw .overflow
+                    }
+                    return .overflow(policy)
+                case "ping":
+                    if let id = fields.id, id.readableBytes > Self.maximumIDBytes { throw .id }
+                    return .ping(id: fields.id)
+                case .some(let type):
+                    return .other(type)
+                case nil:
+                    return nil
                 }
-            }
-            guard reader.isAtEnd() else { return nil }
-            switch type {
-            case "subscribe": return .subscribe(symbols)
-            case "unsubscribe": return .unsubscribe(symbols)
-            case .some(let type): return .other(type)
-            case nil: return nil
+            } catch {
+                return .faulty(error)
             }
         }
     }
 
     /// The request as text.
     package func encoded() -> ByteBuffer {
-        let (type, symbols): (String, [String]) =
-            switch self {
-            case .subscribe(let symbols): ("subscribe", symbols)
-            case .unsubscribe(let symbols): ("unsubscribe", symbols)
-            case .other(let type): (type, [])
+        switch self {
+        case .subscribe(let symbols, let delivery, let since):
+            var line = JSONLine(type: "subscribe", number: nil)
+            if !symbols.isEmpty { line.field("symbols", symbols) }
+            if let delivery {
+                line.field("delivery", delivery.word)
+                if case .every(let milliseconds) = delivery { line.field("every", milliseconds) }
             }
-        var buffer = ByteBuffer()
-        buffer.writeStaticString("{\"type\":")
-        JSONText.escape(type, into: &buffer)
-        if !symbols.isEmpty {
-            buffer.writeStaticString(",\"symbols\":[")
-            for (index, symbol) in symbols.enumerated() {
-                if index > 0 { buffer.writeStaticString(",") }
-                JSONText.escape(symbol, into: &buffer)
-            }
-            buffer.writeStaticString("]")
+            if let since { line.field("since", since.description) }
+            return line.finish()
+        case .unsubscribe(let symbols):
+            var line = JSONLine(type: "unsubscribe", number: nil)
+            if !symbols.isEmpty { line.field("symbols", symbols) }
+            return line.finish()
+        case .overflow(let policy):
+            var line = JSONLine(type: "overflow", number: nil)
+            line.field("policy", policy.rawValue)
+            return line.finish()
+        case .ping(let id):
+            var line = JSONLine(type: "ping", number: nil)
+            if let id { line.field("id", json: id) }
+            return line.finish()
+        case .other(let type):
+            var line = JSONLine()
+            line.field("type", type)
+            return line.finish()
+        case .faulty(let fault):
+            preconditionFailure("a request that cannot be is not written: \(fault)")
         }
-        buffer.writeStaticString("}")
-        return buffer
+    }
+}
+
+/// The members of a request that mean something.
+private struct RequestFields {
+    var type: String?
+    var symbols: [String] = []
+    var delivery: String?
+    /// Milliseconds.
+    var every: Int?
+    var isEveryWrong = false
+    var since: String?
+    var policy: String?
+    var id: ByteBuffer?
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = JSONReader(bytes)
+        guard reader.take(UInt8(ascii: "{")) else { return nil }
+        var isFirst = true
+        members: while true {
+            switch reader.nextMember(isFirst: &isFirst) {
+            case .end: break members
+            case .invalid: return nil
+            case .key(let key): guard self.take(key, from: &reader) else { return nil }
+            }
+        }
+        guard reader.isAtEnd() else { return nil }
+    }
+
+    private mutating func take(_ key: JSONString, from reader: inout JSONReader) -> Bool {
+        if key.equals("symbol") {
+            guard let symbol = reader.string() else { return false }
+            self.symbols.append(symbol.text)
+            return true
+        }
+        if key.equals("symbols") {
+            guard let names = reader.strings(atMost: StreamRequest.maximumSymbols) else { return false }
+            self.symbols += names
+            return true
+        }
+        if key.equals("id") {
+            guard let id = reader.rawValue() else { return false }
+            self.id = ByteBuffer(bytes: id)
+            return true
+        }
+        if key.equals("every") {
+            if reader.kind() == .string {
+                guard let text = reader.string() else { return false }
+                self.every = StreamDelivery.milliseconds(text.text)
+                self.isEveryWrong = self.every == nil
+                return true
+            }
+            guard reader.kind() == .number else {
+                self.isEveryWrong = true
+                return reader.skipValue()
+            }
+            self.every = reader.integer().flatMap { Int(exactly: $0) }
+            self.isEveryWrong = self.every == nil
+            return true
+        }
+        guard reader.kind() == .string else {
+            // Of another kind than it should be: as wrong as a wrong word, but for a type, which is missing then.
+            if key.equals("delivery") { self.delivery = "" }
+            if key.equals("since") { self.since = "" }
+            if key.equals("policy") { self.policy = "" }
+            return reader.skipValue()
+        }
+        guard let value = reader.string() else { return false }
+        if key.equals("type") { self.type = value.text }
+        if key.equals("delivery") { self.delivery = value.text }
+        if key.equals("since") { self.since = value.text }
+        if key.equals("policy") { self.policy = value.text }
+        return true
     }
 }

@@ -11,17 +11,24 @@ enum StreamFuzz {
         #"{"type":"status","state":"reconnecting","attempt":3,"retryAt":1721555886208,"source":"replay","file":"f","speed":2.5}"#,
         #"{"type":"gap","from":1721555886208,"to":1721555886209,"reason":"lost","nextSequence":5}"#,
         #"{"type":"error","msg":"no"}"#,
+        #"{"type":"subscribe","symbols":["A"],"delivery":"every","every":"250ms","since":"7:12"}"#,
+        #"{"type":"ping","id":{"a":[1,null]}}"#, #"{"type":"overflow","policy":"close"}"#,
+        #"{"type":"hello","n":1,"epoch":7,"seq":3,"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#,
+        #"{"type":"trade","n":9,"symbol":"A","seq":4,"price":"1.5","size":"2","time":1721555886208,"received":1721555886210123}"#,
     ].map { Array($0.utf8) }
 
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let text = ByteBuffer(bytes: input)
         let isMessage =
             switch StreamMessage.parse(text) {
-            case .snapshot, .price, .trades, .status, .gap, .symbol, .error: true
+            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .symbol, .error: true
             case .unknown, .malformed: false
             }
         guard let request = StreamRequest.parse(text) else { return isMessage }
-        if case .other = request { return isMessage }
+        switch request {
+        case .other, .faulty: return isMessage
+        case .subscribe, .unsubscribe, .overflow, .ping: break
+        }
         let back = StreamRequest.parse(request.encoded())
         try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
         return true

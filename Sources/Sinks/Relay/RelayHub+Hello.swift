@@ -1,0 +1,48 @@
+import Market
+import Wire
+
+/// What a client of `/v1/stream` is told when it comes.
+extension RelayHub {
+    func hello() -> StreamHello {
+        self.ring.expire(now: self.monotonic)
+        let sequences = self.ring.sequences
+        var limits = StreamHello.Limits()
+        limits.symbols = self.settings.symbolLimit
+        limits.messageBytes = self.settings.maximumMessageBytes
+        limits.waitingBytes = self.settings.maximumWaitingBytes
+        limits.waitingMessages = Backlog.maximumMessages
+        limits.requestBurst = self.settings.requestBurst
+        limits.requestsPerSecond = self.settings.requestsPerSecond
+        return StreamHello(
+            version: self.settings.version,
+            epoch: self.ring.epoch,
+            newest: sequences.upperBound > 1 ? sequences.upperBound - 1 : nil,
+            oldest: sequences.isEmpty ? nil : sequences.lowerBound,
+            resumeTrades: self.ring.capacity,
+            resumeSeconds: Int(self.ring.span / 1_000_000_000),
+            limits: limits,
+            time: self.wallClock(),
+            status: self.status,
+            symbols: self.helloSymbols
+        )
+    }
+
+    /// All that the feed has, those that never traded behind the others.
+    private var helloSymbols: [StreamHello.Symbol] {
+        var symbols = self.desk.summaries.map { summary in
+            StreamHello.Symbol(
+                name: summary.symbol,
+                summary: summary,
+                age: self.age(ofArrival: summary.received),
+                state: self.symbolStates[summary.symbol]?.word ?? "live"
+            )
+        }
+        let traded = Set(symbols.map(\.name))
+        for name in self.ledger.symbols where !traded.contains(name) {
+            symbols.append(
+                StreamHello.Symbol(name: name, summary: nil, age: nil, state: self.symbolStates[name]?.word ?? "asked")
+            )
+        }
+        return symbols
+    }
+}

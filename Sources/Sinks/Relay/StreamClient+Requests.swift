@@ -1,0 +1,247 @@
+import Market
+import NIOCore
+import WebSocket
+import Wire
+
+/// What a client of `/v1/stream` asks for.
+extension StreamClient {
+    /// The most requests that wait until a client has caught up.
+    private static let mostDeferred = 64
+    /// As many symbols in one request cost as much as another request.
+    private static let symbolsPerRequest = 64
+
+    func requested(_ request: StreamRequest?) {
+        var cost = 1
+        switch request {
+        case .subscribe(let symbols, _, _), .unsubscribe(let symbols): cost += symbols.count / Self.symbolsPerRequest
+        case .overflow, .ping, .faulty, .other, nil: break
+        }
+        switch self.allowance.requested(cost: cost, now: self.hub.now) {
+        case .allowed: self.take(request)
+        case .refused: self.tell(.error("Too many requests; slow down", code: "rate-limited"))
+        case .flood: self.close(.policy, reason: "too many requests")
+        }
+    }
+
+    private func take(_ request: StreamRequest?) {
+        switch request {
+        case .subscribe(let symbols, let delivery, let since):
+            if self.isDeferred(request, always: since != nil || delivery != nil) { return }
+            self.subscribe(symbols, delivery: delivery, since: since)
+        case .unsubscribe(let symbols):
+            if self.isDeferred(request, always: false) { return }
+            self.unsubscribe(symbols)
+        case .overflow(let policy):
+            self.overflow = policy
+            self.policyChanged()
+        case .ping(let id):
+            self.tell(.pong(id: id, time: self.hub.wallClock()))
+        case .faulty(let fault):
+            self.tell(.error(fault.message, code: fault.code))
+        case .other(let type):
+            let text = "Unknown type \(type.prefix(64)); use subscribe, unsubscribe, overflow or ping"
+            self.tell(.error(text, code: "unknown-type"))
+        case nil:
+            let text = #"Invalid message; send {"type":"subscribe","symbol":"…"}"#
+            self.tell(.error(text, code: "invalid-message"))
+        }
+    }
+
+    /// Puts a request off that cannot be met before the client has caught up, or that comes behind such a one.
+    private func isDeferred(_ request: StreamRequest?, always: Bool) -> Bool {
+        guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
+        if self.deferred.count < Self.mostDeferred {
+            self.deferred.append(request)
+        } else {
+            self.tell(.error("Too many requests while catching up; wait for resumed", code: "busy"))
+        }
+        return true
+    }
+
+    /// Meets the requests that were put off, up to one that has to catch up again.
+    func takeDeferred() {
+        while self.catchUp == nil, !self.deferred.isEmpty { self.take(self.deferred.removeFirst()) }
+    }
+
+    // MARK: Subscribing
+
+    func subscribe(_ symbols: [String], delivery asked: StreamDelivery?, since: TapePosition?) {
+        let delivery = asked ?? self.query.delivery ?? .latest
+        let next = self.hub.ring.sequences.upperBound
+        var new: [Int] = []
+        var changed: [Int] = []
+        var demands: [String] = []
+        if symbols.isEmpty {
+            self.session.followAll(delivery)
+            for row in self.hub.desk.liveRows {
+                if self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: next) {
+                    new.append(row)
+                } else if asked != nil {
+                    changed.append(row)
+                }
+            }
+            self.tell(.subscribed(nil, delivery))
+        } else {
+            var accepted: [String] = []
+            for symbol in symbols {
+                if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) {
+                    accepted.append(symbol)
+                    if asked != nil { changed.append(row) }
+                } else if let row = self.begin(symbol, delivery: delivery, first: next, demands: &demands) {
+                    accepted.append(symbol)
+                    new.append(row)
+                }
+            }
+            self.tell(.subscribed(accepted, delivery))
+        }
+        self.policyChanged()
+        for row in changed { self.change(row, to: delivery, next: next) }
+        self.wishesChanged()
+        if let since {
+            self.resume(new, delivery: delivery, since: since, isEverything: symbols.isEmpty)
+        } else {
+            for row in new { self.showNewest(row) }
+        }
+        for row in new { self.showState(of: self.hub.desk.symbol(ofRow: row)) }
+        if demands.isEmpty { self.hub.subscribed() }
+        for symbol in demands { self.hub.subscribed(demand: symbol) }
+        for symbol in symbols {
+            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
+        }
+    }
+
+    /// Begins to follow one symbol; `nil` where that cannot be, which the client is told.
+    private func begin(
+        _ symbol: String,
+        delivery: StreamDelivery,
+        first: UInt64,
+        demands: inout [String]
+    ) -> Int? {
+        let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+        guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit,
+            self.hub.desk.knownRow(of: symbol) != nil || self.hub.desk.liveRowCount < SymbolTable.capacity
+        else {
+            self.tell(.error(tooMany, code: "too-many-symbols"))
+            return nil
+        }
+        // Whoever follows all, but this one, may have a place in the ledger for it.
+        if !self.wished.contains(symbol) {
+            switch self.hub.ledger.wanted(symbol) {
+            case .invalid:
+                self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
+                return nil
+            case .full:
+                self.tell(.error(tooMany, code: "too-many-symbols"))
+                return nil
+            case .demand:
+                demands.append(symbol)
+            case .known:
+                break
+            }
+            self.wished.insert(symbol)
+        }
+        let row = self.hub.row(of: symbol)
+        // One that follows all follows it by its appearing.
+        if !self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: first) {
+            self.session.change(row, to: delivery, newest: nil, first: first)
+        }
+        return row
+    }
+
+    private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64) {
+        guard let before = self.session.delivery(of: row), before != delivery else { return }
+        if before != .all { self.showUntold(row) }
+        let newest = self.hub.desk.newest(row: row)
+        // Merged prices that still wait are told in the new way, too.
+        self.session.change(
+            row,
+            to: delivery,
+            newest: newest.map { ($0.summary.price, $0.ordinal) },
+            first: next
+        )
+    }
+
+    private func unsubscribe(_ symbols: [String]) {
+        if symbols.isEmpty {
+            self.session.unfollowAll()
+            self.wishesChanged()
+            self.giveUpAll()
+            return
+        }
+        for symbol in symbols {
+            self.toldRefused.remove(symbol)
+            if let row = self.hub.desk.knownRow(of: symbol) { self.session.unfollow(row) }
+            if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }
+        }
+        self.wishesChanged()
+    }
+
+    func giveUpAll() {
+        let symbols = self.wished
+        self.wished = []
+        self.toldRefused = []
+        for symbol in symbols { self.hub.gaveUp(symbol) }
+    }
+
+    /// Puts the client where its wishes belong.
+    func wishesChanged() {
+        self.policyChanged()
+        self.beatsChanged()
+        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
+            return self.hub.tradeAudience.remove(self)
+        }
+        let isEverything = self.session.everything == .all
+        var names: Set<String> = []
+        for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
+            names.insert(self.hub.desk.symbol(ofRow: row))
+        }
+        if isEverything {
+            for row in self.session.excluded { names.insert(self.hub.desk.symbol(ofRow: row)) }
+        }
+        self.hub.tradeAudience.place(
+            self,
+            wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names)
+        )
+    }
+
+    /// Joins the beats of the intervals that it wants, and leaves the others.
+    func beatsChanged() {
+        var wanted: Set<Int> = []
+        for case .every(let milliseconds) in self.session.deliveries.keys { wanted.insert(milliseconds) }
+        if case .every(let milliseconds)? = self.session.everything { wanted.insert(milliseconds) }
+        guard wanted != self.beats else { return }
+        for interval in self.beats.subtracting(wanted) { self.hub.leaveBeat(self, every: interval) }
+        for interval in wanted.subtracting(self.beats) { self.hub.joinBeat(self, every: interval) }
+        self.beats = wanted
+    }
+
+    // MARK: Symbols
+
+    /// The upstream does not send a symbol: a client who asked for it is told, once, and keeps following it. Who follows
+    /// all is told by the symbol's state.
+    func refused(_ symbol: String, message: String) {
+        guard self.wished.contains(symbol), self.toldRefused.insert(symbol).inserted else { return }
+        self.tell(.error(message, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
+    }
+
+    /// The upstream sends a symbol again.
+    func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
+
+    /// The state of one symbol changed.
+    func symbolChanged(_ status: SymbolStatus, frame: ByteBuffer) {
+        guard let row = self.hub.desk.knownRow(of: status.symbol), self.session.follows(row) else { return }
+        self.tell(.symbol(status), frame: frame)
+    }
+
+    func showState(of symbol: String) {
+        guard let status = self.hub.symbolStates[symbol] else { return }
+        self.tell(.symbol(status))
+    }
+
+    func gapFound(_ gap: Gap, frame: ByteBuffer) {
+        if let symbol = gap.symbol {
+            guard let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) else { return }
+        }
+        self.tell(.gap(gap), frame: frame)
+    }
+}

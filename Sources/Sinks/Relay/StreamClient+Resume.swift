@@ -1,0 +1,224 @@
+import Market
+import NIOCore
+import WebSocket
+import Wire
+
+/// The way of a client of `/v1/stream` from where it left off to now.
+extension StreamClient {
+    /// Bytes of one step of the cursor; between two steps the loop serves everybody else.
+    private var stepBytes: Int { min(32 << 10, self.hub.settings.maximumWaitingBytes / 4) }
+
+    /// Lets symbols that were just subscribed to go on from a trade that the client knows.
+    func resume(_ rows: [Int], delivery: StreamDelivery, since: TapePosition, isEverything: Bool) {
+        self.hub.ring.expire(now: self.hub.monotonic)
+        guard let path = self.hub.ring.path(since: since) else {
+            // No run of numbers has begun here.
+            self.tell(.resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since))
+            for row in rows { self.showNewest(row) }
+            return self.tell(
+                .resumed(since: since, epoch: since.epoch, to: since.sequence, trades: 0, isComplete: false)
+            )
+        }
+        if let shortage = path.shortage {
+            self.tell(.resumeGap(reason: shortage.reason, to: self.arrival(at: path.start), next: path.start))
+        }
+        guard delivery == .all else { return self.resumePrices(rows, since: since, path: path) }
+        self.session.resume(rows, next: self.hub.ring.sequences.upperBound)
+        self.hub.tradeAudience.remove(self)
+        self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
+        self.hub.resuming[ObjectIdentifier(self)] = self
+        self.step()
+    }
+
+    /// Our wall clock when a trade came, or now where it is still to come.
+    private func arrival(at place: TapePosition) -> Int64 {
+        let (run, _) = self.hub.ring.run(at: place)
+        guard run.sequences.contains(place.sequence) else { return self.hub.wallClock() }
+        return run[place.sequence].received
+    }
+
+    /// The newest of each symbol, with how many of its trades came since.
+    private func resumePrices(_ rows: [Int], since: TapePosition, path: TradeRing.Path) {
+        // Between two runs something is missing, and that stands in front of what is true now.
+        var (_, earlier) = self.hub.ring.run(at: path.start)
+        while let index = earlier {
+            let (gap, next) = self.hub.ring.behind(earlier: index)
+            self.tell(.gap(gap))
+            (_, earlier) = self.hub.ring.run(at: next)
+        }
+        var trades: UInt64 = 0
+        for row in rows {
+            let missed = self.hub.ring.count(of: self.hub.desk.symbol(ofRow: row), from: path.start)
+            trades += missed
+            guard let newest = self.hub.desk.newest(row: row) else { continue }
+            let snapshot = StreamEncoder.snapshot(
+                newest.summary,
+                skipped: missed,
+                age: self.hub.age(ofArrival: newest.summary.received),
+                number: self.hub.number()
+            )
+            self.session.told(newest.summary.price, newest.ordinal, row)
+            self.write(RelayHub.framed(snapshot), messages: 1)
+        }
+        let next = self.hub.ring.sequences.upperBound
+        self.tell(
+            .resumed(
+                since: since,
+                epoch: self.hub.ring.epoch ?? since.epoch,
+                to: next > 0 ? next - 1 : 0,
+                trades: trades,
+                isComplete: path.isComplete
+            )
+        )
+    }
+
+    // MARK: Trade by trade
+
+    /// Sees to it that the cursor goes on, in a turn of its own.
+    func scheduleStep() {
+        guard !self.isStepScheduled else { return }
+        self.isStepScheduled = true
+        self.hub.loop.assumeIsolated().execute {
+            self.isStepScheduled = false
+            self.step()
+            self.hub.flush()
+        }
+    }
+
+    /// Sends as much of what is missing as fits one step, if the client reads.
+    private func step() {
+        guard self.isOpen, self.catchUp != nil, self.isWritable, self.takesTrades else { return }
+        var out = ByteBuffer()
+        out.reserveCapacity(self.stepBytes + 512)
+        var messages = 0
+        var isDone = false
+        while out.readableBytes < self.stepBytes, !isDone {
+            if let missed = self.catchUp?.takeMissed() { self.add(missed, to: &out, &messages) }
+            isDone = !self.advance(&out, &messages)
+        }
+        if messages > 0 { self.write(out, messages: messages) }
+        guard isDone else {
+            // Where the channel is full now, its becoming writable is the next step's sign.
+            self.hub.flush()
+            if self.isWritable { self.scheduleStep() }
+            return
+        }
+        self.hub.resuming[ObjectIdentifier(self)] = nil
+        self.session.resumed()
+        self.catchUp = nil
+        self.wishesChanged()
+        self.showPostponed()
+        self.takeDeferred()
+    }
+
+    private func add(_ control: StreamControl, to out: inout ByteBuffer, _ messages: inout Int) {
+        out.writeImmutableBuffer(self.hub.frame(control))
+        messages += 1
+    }
+
+    /// Goes on to the end of a run, or of the step; answers whether there is more.
+    private func advance(_ out: inout ByteBuffer, _ messages: inout Int) -> Bool {
+        guard var catchUp = self.catchUp else { return false }
+        let ring = self.hub.ring
+        let current = ring.epoch ?? 0
+        var (run, earlier) = ring.run(at: catchUp.place)
+        if catchUp.place.epoch != run.epoch || catchUp.place.sequence < run.sequences.lowerBound {
+            // The rest of an earlier run has left the ring meanwhile.
+            let oldest = ring.earlier.first?.ring ?? ring
+            if catchUp.place.epoch != run.epoch { (run, earlier) = (oldest, ring.earlier.isEmpty ? nil : 0) }
+            catchUp.place = TapePosition(epoch: run.epoch ?? 0, sequence: run.sequences.lowerBound)
+            catchUp.isComplete = false
+            let to = self.arrival(at: catchUp.place)
+            let reason = TradeRing.Path.Shortage.tooOld.reason
+            self.add(.resumeGap(reason: reason, to: to, next: catchUp.place), to: &out, &messages)
+        }
+        let firsts = self.firstWanted(in: run, catchUp)
+        var scratch = ByteBuffer()
+        while catchUp.place.sequence < run.sequences.upperBound, out.readableBytes < self.stepBytes {
+            while let held = catchUp.nextHeld(epoch: current, isAtEnd: false) { self.add(held, to: &out, &messages) }
+            let entry = run[catchUp.place.sequence]
+            let wanted = firsts[Int(entry.trade.symbol.index)]
+            if let first = wanted.first, catchUp.place.sequence >= first {
+                scratch.clear()
+                StreamEncoder.trade(
+                    entry.trade,
+                    symbol: wanted.name,
+                    sequence: catchUp.place.sequence,
+                    received: entry.received,
+                    number: self.hub.number(),
+                    into: &scratch
+                )
+                WebSocketFraming.serverText(scratch.readableBytesView, into: &out)
+                messages += 1
+                if wanted.isResuming { catchUp.trades += 1 }
+            }
+            catchUp.place.sequence += 1
+        }
+        defer { self.catchUp = catchUp }
+        guard catchUp.place.sequence >= run.sequences.upperBound else { return true }
+        if let earlier {
+            let (gap, next) = ring.behind(earlier: earlier)
+            self.add(.gap(gap), to: &out, &messages)
+            catchUp.place = next
+            return true
+        }
+        let resumed = StreamControl.resumed(
+            since: catchUp.since,
+            epoch: current,
+            to: max(catchUp.place.sequence, 1) - 1,
+            trades: catchUp.trades,
+            isComplete: catchUp.isComplete
+        )
+        while let held = catchUp.nextHeld(epoch: current, isAtEnd: true) { self.add(held, to: &out, &messages) }
+        self.add(resumed, to: &out, &messages)
+        return false
+    }
+
+    private struct Wanted {
+        /// The number of the first trade that is wanted; `nil` for none.
+        var first: UInt64?
+        var isResuming = false
+        /// The name as a JSON string.
+        var name = ByteBuffer()
+    }
+
+    /// What is wanted of each symbol of a run.
+    private func firstWanted(in run: TradeRing, _ catchUp: CatchUp) -> [Wanted] {
+        let isCurrent = run.epoch == self.hub.ring.epoch
+        let resumed = run.epoch == catchUp.since.epoch ? catchUp.since.sequence : 0
+        return run.symbols.names.map { name in
+            var wanted = Wanted()
+            if let row = self.hub.desk.knownRow(of: name) {
+                guard self.session.delivery(of: row) == .all else { return wanted }
+                wanted.isResuming = self.session.isResuming(row)
+                if isCurrent { wanted.first = self.session.first(of: row) }
+            } else {
+                wanted.isResuming = catchUp.isEverything && self.session.everything == .all
+            }
+            if wanted.isResuming { wanted.first = resumed == .max ? .max : resumed + 1 }
+            if wanted.first != nil { JSONText.escape(name, into: &wanted.name) }
+            return wanted
+        }
+    }
+
+    /// Trades are about to leave the ring: those that were still to come are counted as missed.
+    ///
+    /// - Parameter lower: the number of the oldest that will be left.
+    func evicted(below lower: UInt64) {
+        guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
+        let end = min(lower, self.hub.ring.sequences.upperBound)
+        guard catchUp.place.sequence < end else { return }
+        let firsts = self.firstWanted(in: self.hub.ring, catchUp)
+        var missed: UInt64 = 0
+        for sequence in catchUp.place.sequence..<end {
+            let symbol = self.hub.ring[sequence].trade.symbol
+            if let first = firsts[Int(symbol.index)].first, sequence >= first { missed += 1 }
+        }
+        let range = catchUp.place.sequence...(end - 1)
+        self.catchUp?.place.sequence = end
+        guard missed > 0 else { return }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: missed) }
+        self.hub.noteSkipped(missed)
+        self.catchUp?.miss(missed, in: range)
+    }
+}

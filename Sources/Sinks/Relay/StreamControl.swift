@@ -1,0 +1,61 @@
+import Market
+import NIOCore
+import Wire
+
+/// A message of `/v1/stream` that no client may miss: what is true of the feed and of the connection.
+///
+/// Kept as a value where it has to wait, for its number is given when it leaves.
+enum StreamControl {
+    case status(FeedStatus)
+    case symbol(SymbolStatus)
+    case gap(Gap)
+    case resumeGap(reason: String, to: Int64, next: TapePosition)
+    case subscribed([String]?, StreamDelivery)
+    case resumed(since: TapePosition, epoch: UInt64, to: UInt64, trades: UInt64, isComplete: Bool)
+    case skipped(UInt64, ClosedRange<UInt64>)
+    case pong(id: ByteBuffer?, time: Int64)
+    case error(String, code: String)
+
+    func encoded(number: UInt64) -> ByteBuffer {
+        switch self {
+        case .status(let status):
+            StreamEncoder.status(status, number: number)
+        case .symbol(let status):
+            StreamEncoder.symbol(status, number: number)
+        case .gap(let gap):
+            StreamEncoder.gap(gap, number: number)
+        case .resumeGap(let reason, let to, let next):
+            StreamEncoder.resumeGap(
+                from: nil,
+                to: to,
+                reason: reason,
+                nextSequence: next.sequence,
+                epoch: next.epoch,
+                number: number
+            )
+        case .subscribed(let symbols, let delivery):
+            StreamEncoder.subscribed(symbols, delivery: delivery, number: number)
+        case .resumed(let since, let epoch, let to, let trades, let isComplete):
+            StreamEncoder.resumed(
+                epoch: epoch,
+                from: since.sequence,
+                to: to,
+                trades: trades,
+                isComplete: isComplete,
+                number: number
+            )
+        case .skipped(let trades, let range):
+            StreamEncoder.skipped(trades: trades, in: range, number: number)
+        case .pong(let id, let time):
+            StreamEncoder.pong(id: id, time: time, number: number)
+        case .error(let text, let code):
+            StreamEncoder.error(text, code: code, number: number)
+        }
+    }
+
+    /// The bytes that it takes, about.
+    var cost: Int {
+        if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolLedger.longestName }
+        return 512
+    }
+}

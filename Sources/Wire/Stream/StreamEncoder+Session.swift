@@ -1,0 +1,167 @@
+package import Market
+package import NIOCore
+
+/// What a relay says of the connection itself, and single trades.
+extension StreamEncoder {
+    /// `{"type":"hello",…}`: the first message of a connection.
+    package static func hello(_ hello: StreamHello, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "hello", number: number)
+        out.field("protocol", StreamHello.protocolName)
+        out.field("version", hello.version)
+        out.field("epoch", hello.epoch)
+        out.field("seq", hello.newest)
+        out.field("oldest", hello.oldest)
+        var resume = JSONLine()
+        resume.field("trades", hello.resumeTrades)
+        resume.field("seconds", hello.resumeSeconds)
+        out.field("resume", json: resume.finish())
+        var limits = JSONLine()
+        limits.field("symbols", hello.limits.symbols)
+        limits.field("messageBytes", hello.limits.messageBytes)
+        limits.field("waitingBytes", hello.limits.waitingBytes)
+        limits.field("waitingMessages", hello.limits.waitingMessages)
+        limits.field("requestBurst", hello.limits.requestBurst)
+        limits.field("requestsPerSecond", hello.limits.requestsPerSecond)
+        limits.field("everyMin", StreamDelivery.intervals.lowerBound)
+        limits.field("everyMax", StreamDelivery.intervals.upperBound)
+        out.field("limits", json: limits.finish())
+        out.field("time", hello.time / 1_000_000)
+        var status = JSONLine()
+        Self.write(hello.status, into: &status)
+        out.field("status", json: status.finish())
+        out.field(
+            "symbols",
+            hello.symbols.map { symbol in
+                var item = JSONLine()
+                item.field("symbol", symbol.name)
+                if let summary = symbol.summary { item.summary(summary, skipped: nil) }
+                if let age = symbol.age { item.field("age", age / 1_000_000) }
+                item.field("state", symbol.state)
+                return item.finish()
+            }
+        )
+        return out.finish()
+    }
+
+    /// `{"type":"subscribed",…}`: the answer to a subscribe; `symbols` is null for everything.
+    package static func subscribed(
+        _ symbols: [String]?,
+        delivery: StreamDelivery,
+        number: UInt64? = nil
+    ) -> ByteBuffer {
+        var out = JSONLine(type: "subscribed", number: number)
+        if let symbols {
+            out.field("symbols", symbols)
+        } else {
+            out.field("symbols", nil as String?)
+        }
+        out.field("delivery", delivery.word)
+        if case .every(let milliseconds) = delivery { out.field("every", milliseconds) }
+        return out.finish()
+    }
+
+    /// `{"type":"resumed",…}`: the end of the catching up after `since`.
+    ///
+    /// - Parameters:
+    ///   - from: the number that the client named.
+    ///   - to: the last number caught up with; what follows is live.
+    ///   - trades: how many trades of the client's symbols these were.
+    package static func resumed(
+        epoch: UInt64,
+        from: UInt64,
+        to: UInt64,
+        trades: UInt64,
+        isComplete: Bool,
+        number: UInt64? = nil
+    ) -> ByteBuffer {
+        var out = JSONLine(type: "resumed", number: number)
+        out.field("epoch", epoch)
+        out.field("from", from)
+        out.field("to", to)
+        out.field("trades", trades)
+        out.field("complete", isComplete)
+        return out.finish()
+    }
+
+    /// `{"type":"gap","cause":"resume",…}`: the relay no longer holds, or never had, what follows the number that a
+    /// client named; `from` is null where it is not known when that was.
+    package static func resumeGap(
+        from: Int64?,
+        to: Int64,
+        reason: String,
+        nextSequence: UInt64,
+        epoch: UInt64,
+        number: UInt64? = nil
+    ) -> ByteBuffer {
+        var out = JSONLine(type: "gap", number: number)
+        out.field("from", from.map { Int($0 / 1_000_000) })
+        out.field("to", to / 1_000_000)
+        out.field("reason", reason)
+        out.field("nextSeq", nextSequence)
+        out.field("epoch", epoch)
+        out.field("overlap", nil as Int?)
+        out.field("cause", "resume")
+        return out.finish()
+    }
+
+    /// `{"type":"skipped",…}`: so many trades, numbered within `range`, were left out for a client that was too slow.
+    package static func skipped(trades: UInt64, in range: ClosedRange<UInt64>, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "skipped", number: number)
+        out.field("trades", trades)
+        out.field("from", range.lowerBound)
+        out.field("to", range.upperBound)
+        return out.finish()
+    }
+
+    /// `{"type":"pong",…}`: the answer to a ping.
+    ///
+    /// - Parameters:
+    ///   - id: the ping's id as JSON, if it had one.
+    ///   - time: our wall clock, ns since 1970.
+    package static func pong(id: ByteBuffer?, time: Int64, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "pong", number: number)
+        if let id { out.field("id", json: id) }
+        out.field("time", time / 1_000_000)
+        return out.finish()
+    }
+
+    /// `{"type":"error","msg":"…"}`.
+    ///
+    /// - Parameter code: one stable word for programs.
+    package static func error(_ text: String, code: String? = nil, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "error", number: number)
+        out.field("msg", text)
+        if let code { out.field("code", code) }
+        return out.finish()
+    }
+
+    /// Writes `{"type":"trade",…}`: one trade of a reader who wants every one.
+    ///
+    /// - Parameters:
+    ///   - symbol: the symbol's name as a JSON string with its quotation marks.
+    ///   - received: our wall clock at the arrival, ns since 1970.
+    package static func trade(
+        _ trade: Trade,
+        symbol: ByteBuffer,
+        sequence: UInt64,
+        received: Int64,
+        number: UInt64,
+        into buffer: inout ByteBuffer
+    ) {
+        buffer.writeStaticString("{\"type\":\"trade\",\"n\":")
+        JSONText.write(number, into: &buffer)
+        buffer.writeStaticString(",\"symbol\":")
+        buffer.writeImmutableBuffer(symbol)
+        buffer.writeStaticString(",\"seq\":")
+        JSONText.write(sequence, into: &buffer)
+        buffer.writeStaticString(",\"price\":\"")
+        JSONText.write(trade.price, into: &buffer)
+        buffer.writeStaticString("\",\"size\":\"")
+        JSONText.write(trade.size, into: &buffer)
+        buffer.writeStaticString("\",\"time\":")
+        JSONText.write(trade.exchangeTime / 1_000_000, into: &buffer)
+        buffer.writeStaticString(",\"received\":")
+        JSONText.write(received / 1_000, into: &buffer)
+        buffer.writeStaticString("}")
+    }
+}
