@@ -35,7 +35,9 @@ def begin():
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         try:
             # The socket becomes descriptor 3, and only this process is meant.
-            os.dup2(listening.fileno(), 3, inheritable=True)
+            os.dup2(listening.fileno(), 3)
+            # Where it had that number already, nothing was copied, and it would be closed.
+            os.set_inheritable(3, True)
             os.environ["LISTEN_PID"] = str(os.getpid())
             os.execv(sys.argv[1], sys.argv[1:])
         finally:
