@@ -192,8 +192,85 @@ import Wire
         ] {
             #expect(parse(text) == nil, "\(text)")
         }
-        for request in [StreamRequest.subscribe([]), .subscribe(["A\"", "B"]), .unsubscribe(["C"]), .other("x")] {
+        let since = TapePosition(epoch: .max, sequence: 0)
+        for request in [
+            StreamRequest.subscribe([]), .subscribe(["A\"", "B"]), .unsubscribe(["C"]), .other("x"),
+            .subscribe(["A"], delivery: .all, since: since), .subscribe([], delivery: .every(milliseconds: 250)),
+            .subscribe([], delivery: .latest), .overflow(.close), .ping(id: nil),
+            .ping(id: ByteBuffer(string: #"{"a":[1]}"#)),
+        ] {
             #expect(StreamRequest.parse(request.encoded()) == request)
         }
+    }
+
+    @Test("what a request says of delivery, since and overflow is understood, or called wrong")
+    func wishes() {
+        func parse(_ members: String) -> StreamRequest? {
+            StreamRequest.parse(ByteBuffer(string: #"{"type":"subscribe",\#(members)}"#))
+        }
+        #expect(parse(#""every":"250ms""#) == .subscribe([], delivery: .every(milliseconds: 250)))
+        #expect(parse(#""every":100"#) == .subscribe([], delivery: .every(milliseconds: 100)))
+        #expect(parse(#""delivery":"every","every":"1h""#) == .subscribe([], delivery: .every(milliseconds: 3_600_000)))
+        #expect(parse(#""since":"7:12""#) == .subscribe([], since: TapePosition(epoch: 7, sequence: 12)))
+        for wrong in [#""every":99"#, #""every":"2h""#, #""every":"x""#, #""every":null"#, #""delivery":"every""#] {
+            #expect(parse(wrong) == .faulty(.every), "\(wrong)")
+        }
+        for wrong in [#""delivery":"most""#, #""delivery":7"#, #""delivery":"all","every":"1s""#] {
+            #expect(parse(wrong) == .faulty(.delivery), "\(wrong)")
+        }
+        for wrong in ["7", "7:", ":7", "7:-1", "7:1:2", "a:b", "18446744073709551616:1"] {
+            #expect(parse(#""since":"\#(wrong)""#) == .faulty(.since), "\(wrong)")
+        }
+        let overflow = StreamRequest.parse(ByteBuffer(string: #"{"type":"overflow","policy":"wait"}"#))
+        #expect(overflow == .faulty(.overflow))
+        let long = String(repeating: "1", count: 300)
+        #expect(StreamRequest.parse(ByteBuffer(string: #"{"type":"ping","id":\#(long)}"#)) == .faulty(.id))
+    }
+
+    @Test("hello and single trades are read back")
+    func session() throws {
+        let status = FeedStatus(source: .demo, phase: .live, since: 5_000_000)
+        let hello = StreamHello(
+            version: "1",
+            epoch: 7,
+            newest: 3,
+            oldest: nil,
+            resumeTrades: 1,
+            resumeSeconds: 2,
+            limits: StreamHello.Limits(),
+            time: 0,
+            status: status,
+            symbols: []
+        )
+        let read = StreamMessage.parse(StreamEncoder.hello(hello, number: 1))
+        #expect(read == .hello(epoch: 7, newest: 3, status))
+        var text = ByteBuffer()
+        let trade = Trade(
+            price: try #require(ExactDecimal("1.5")),
+            size: .zero,
+            exchangeTime: 5_000_000,
+            symbol: SymbolID(index: 0)
+        )
+        StreamEncoder.trade(
+            trade,
+            symbol: ByteBuffer(string: #""A""#),
+            sequence: 9,
+            received: 6_000,
+            number: 4,
+            into: &text
+        )
+        #expect(
+            StreamMessage.parse(text)
+                == .trade(
+                    StreamTrade(
+                        symbol: "A",
+                        sequence: 9,
+                        price: trade.price,
+                        size: .zero,
+                        exchangeTime: 5_000_000,
+                        received: 6_000
+                    )
+                )
+        )
     }
 }

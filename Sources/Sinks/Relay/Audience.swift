@@ -11,7 +11,6 @@ struct Audience<Member: AnyObject> {
         var members: [Member]
         /// Whole WebSocket frames.
         var bytes: ByteBuffer
-        var messages: Int
         /// The trades in them.
         var trades: UInt64
     }
@@ -80,21 +79,16 @@ struct Audience<Member: AnyObject> {
     mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [Parcel] {
         guard !self.groups.isEmpty else { return [] }
         let present = TradeCourier.symbols(in: batches)
-        var encoded: [SymbolSet: TradeCourier.Content] = [:]
+        var encoded: [SymbolSet: (bytes: ByteBuffer, trades: UInt64)] = [:]
         return self.portions(of: batches, present: present).map { portion in
-            let content: TradeCourier.Content
+            let content: (bytes: ByteBuffer, trades: UInt64)
             if let known = encoded[portion.wanted] {
                 content = known
             } else {
                 content = TradeCourier.encode(batches, wanted: portion.wanted, isAll: portion.wanted == present)
                 encoded[portion.wanted] = content
             }
-            return Parcel(
-                members: portion.members,
-                bytes: content.bytes,
-                messages: content.messages,
-                trades: content.trades
-            )
+            return Parcel(members: portion.members, bytes: content.bytes, trades: content.trades)
         }
     }
 

@@ -12,6 +12,8 @@ struct CatchUp {
     let since: TapePosition
     /// Whether it follows everything from there, and not only certain symbols.
     let isEverything: Bool
+    /// The first trade of those that it resumes.
+    let start: TapePosition
     /// The next trade.
     var place: TapePosition
     var isComplete: Bool
@@ -27,6 +29,7 @@ struct CatchUp {
     init(since: TapePosition, isEverything: Bool, path: TradeRing.Path) {
         self.since = since
         self.isEverything = isEverything
+        self.start = path.start
         self.place = path.start
         self.isComplete = path.isComplete
     }

@@ -41,9 +41,7 @@ extension RelayHub {
         var isDelivered = false
         for parcel in self.audience.parcels(of: batches[...]) {
             isDelivered = isDelivered || !parcel.members.isEmpty
-            for client in parcel.members {
-                client.deliver(parcel.bytes, messages: parcel.messages, trades: parcel.trades)
-            }
+            for client in parcel.members { client.deliver(parcel.bytes, trades: parcel.trades) }
         }
         isDelivered = self.deliverTrades(batches[...]) || isDelivered
         for batch in batches where !batch.trades.isEmpty {

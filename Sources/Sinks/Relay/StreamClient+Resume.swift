@@ -185,7 +185,7 @@ extension StreamClient {
     /// What is wanted of each symbol of a run.
     private func firstWanted(in run: TradeRing, _ catchUp: CatchUp) -> [Wanted] {
         let isCurrent = run.epoch == self.hub.ring.epoch
-        let resumed = run.epoch == catchUp.since.epoch ? catchUp.since.sequence : 0
+        let resumed = run.epoch == catchUp.start.epoch ? catchUp.start.sequence : 0
         return run.symbols.names.map { name in
             var wanted = Wanted()
             if let row = self.hub.desk.knownRow(of: name) {
@@ -195,7 +195,7 @@ extension StreamClient {
             } else {
                 wanted.isResuming = catchUp.isEverything && self.session.everything == .all
             }
-            if wanted.isResuming { wanted.first = resumed == .max ? .max : resumed + 1 }
+            if wanted.isResuming { wanted.first = resumed }
             if wanted.first != nil { JSONText.escape(name, into: &wanted.name) }
             return wanted
         }

@@ -29,7 +29,7 @@ final class StreamClient: RelayClient {
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
 
-    private var backlog: Backlog {
+    private var backlog: StreamBacklog {
         didSet { self.paceChanged() }
     }
     /// The numbers of the first and the last trade that it has missed and not been told of.
@@ -55,11 +55,11 @@ final class StreamClient: RelayClient {
             webSocket.closeTimeout = settings.stallTimeout
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
-        self.highMark = min(settings.maximumWaitingBytes, 64 << 10)
+        self.highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         // An eighth of the room is for what must not be missed.
-        self.backlog = Backlog(
+        self.backlog = StreamBacklog(
             limit: settings.maximumWaitingBytes / 8 * 7,
-            messageLimit: Backlog.maximumMessages / 8 * 7,
+            messageLimit: StreamBacklog.maximumMessages / 8 * 7,
             patience: settings.stallTimeout,
             feedWaits: false,
             closes: query.overflow == .close
@@ -102,7 +102,9 @@ final class StreamClient: RelayClient {
     /// Writes frames, and counts the messages in them.
     func write(_ frames: ByteBuffer, messages: Int) {
         self.send(framed: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
+        // What waits stays below the limit but for a message that nothing was in front of.
+        let atMost = 2 * self.hub.settings.maximumWaitingBytes
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: atMost)
     }
 
     /// Tells what must not be missed.
@@ -121,7 +123,7 @@ final class StreamClient: RelayClient {
 
     private func hold(_ control: StreamControl) {
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.maximumWaitingBytes,
-            catchUp.heldCount < Backlog.maximumMessages
+            catchUp.heldCount < StreamBacklog.maximumMessages
         else { return self.closeForControl() }
         self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
     }
@@ -131,7 +133,7 @@ final class StreamClient: RelayClient {
         let waiting = self.waitingBytes
         return waiting == 0
             || (waiting + bytes <= self.hub.settings.maximumWaitingBytes
-                && self.waitingMessages.count(waiting: waiting) < Backlog.maximumMessages)
+                && self.waitingMessages.count(waiting: waiting) < StreamBacklog.maximumMessages)
     }
 
     private func closeForControl() {
@@ -240,7 +242,7 @@ final class StreamClient: RelayClient {
         self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now))
     }
 
-    private func obey(_ verdict: Backlog.Verdict) {
+    private func obey(_ verdict: StreamBacklog.Verdict) {
         switch verdict {
         case .keep:
             break

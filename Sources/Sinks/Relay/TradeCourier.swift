@@ -6,14 +6,6 @@ import Wire
 /// The packing of trades for readers of Finnhub's own protocol: frames of the upstream byte for byte where every trade in
 /// them is wanted, and encoded anew, exactly, where only some are.
 enum TradeCourier {
-    /// Encoded trades.
-    struct Content {
-        /// Whole WebSocket frames.
-        var bytes: ByteBuffer
-        var messages: Int
-        var trades: UInt64
-    }
-
     /// The symbols of the batches' trades.
     static func symbols(in batches: ArraySlice<TapeBatch>) -> SymbolSet {
         var set = SymbolSet()
@@ -27,26 +19,24 @@ enum TradeCourier {
         return set
     }
 
-    /// Returns WebSocket frames with the wanted trades.
+    /// Returns WebSocket frames with the wanted trades, and how many these are.
     ///
     /// - Parameter isAll: whether `wanted` holds all symbols of the batches.
     static func encode(
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
         isAll: Bool
-    ) -> Content {
+    ) -> (bytes: ByteBuffer, trades: UInt64) {
         var out = ByteBuffer()
         out.reserveCapacity(batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } })
         var scratch = ByteBuffer()
         var count = 0
-        var messages = 0
         for batch in batches {
             for frame in batch.frames where !frame.trades.isEmpty {
                 let trades = batch.trades[frame.trades]
                 if frame.isWhole, isAll || trades.allSatisfy({ wanted.contains($0.symbol) }) {
                     WebSocketFraming.serverText(frame.bytes, into: &out)
                     count += trades.count
-                    messages += 1
                     continue
                 }
                 let chosen = trades.filter { wanted.contains($0.symbol) }
@@ -55,9 +45,8 @@ enum TradeCourier {
                 FinnhubEncoder.trade(chosen, symbols: batch.symbols, into: &scratch)
                 WebSocketFraming.serverText(scratch, into: &out)
                 count += chosen.count
-                messages += 1
             }
         }
-        return Content(bytes: out, messages: messages, trades: UInt64(count))
+        return (out, UInt64(count))
     }
 }

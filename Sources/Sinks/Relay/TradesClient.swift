@@ -6,8 +6,6 @@ import Wire
 final class TradesClient: RelayClient {
     private var session: TradesSession
     private var allowance: RequestAllowance
-    private var waitingMessages = WaitingMessages()
-    private let highMark: Int
     private var backlog: Backlog {
         didSet { self.paceChanged(from: oldValue) }
     }
@@ -17,21 +15,21 @@ final class TradesClient: RelayClient {
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
-        self.highMark = hub.flow == nil ? waiting / 16 : waiting / 4
         var webSocket = WebSocketSettings(role: .server)
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
         if hub.flow == nil {
             self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: self.highMark))
+            let marks = Marks(low: waiting / 32, high: waiting / 16)
+            super.init(hub: hub, webSocketSettings: webSocket, marks: marks)
         } else {
             // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
             self.backlog = Backlog(limit: waiting * 16, patience: settings.stallTimeout, feedWaits: true)
             // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
             webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
             webSocket.closeTimeout = settings.stallTimeout
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: self.highMark))
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
         }
     }
 
@@ -76,31 +74,18 @@ final class TradesClient: RelayClient {
         guard self.isWritable else { return }
         var frame = ByteBuffer()
         WebSocketFraming.serverText(message, into: &frame)
-        self.write(frame, messages: 1)
+        self.send(framed: frame)
     }
 
     // MARK: Trades
 
-    func deliver(_ bytes: ByteBuffer, messages: Int, trades: UInt64) {
+    func deliver(_ bytes: ByteBuffer, trades: UInt64) {
         guard self.isOpen else { return }
         let waiting = self.isWritable ? 0 : self.waitingBytes
-        let offer = self.backlog.offered(
-            trades: trades,
-            bytes: bytes.readableBytes,
-            messages: messages,
-            waiting: waiting,
-            waitingMessages: self.waitingMessages.count(waiting: waiting),
-            now: self.hub.now
-        )
-        switch offer {
-        case .write: self.write(bytes, messages: messages)
+        switch self.backlog.offered(trades: trades, bytes: bytes.readableBytes, waiting: waiting, now: self.hub.now) {
+        case .write: self.send(framed: bytes)
         case .leaveOut: break
         }
-    }
-
-    private func write(_ frames: ByteBuffer, messages: Int) {
-        self.send(framed: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.highMark)
     }
 
     /// The relay itself has left out trades that the client wanted.
@@ -110,7 +95,7 @@ final class TradesClient: RelayClient {
 
     /// Sends Finnhub's text ping; to who does not read, silence says the same.
     func ping(_ frame: ByteBuffer) {
-        if self.isWritable { self.write(frame, messages: 1) }
+        if self.isWritable { self.send(framed: frame) }
     }
 
     // MARK: Pace
@@ -119,14 +104,12 @@ final class TradesClient: RelayClient {
         if self.isWritable {
             self.obey(self.backlog.becameWritable())
         } else {
-            self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
+            self.backlog.becameUnwritable(waiting: self.waitingBytes, now: self.hub.now)
         }
     }
 
     /// Time has passed for a client that is being watched.
-    override func timePassed() { self.obey(self.backlog.timePassed(drained: self.drainedBytes, now: self.hub.now)) }
-
-    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
+    override func timePassed() { self.obey(self.backlog.timePassed(waiting: self.waitingBytes, now: self.hub.now)) }
 
     override func closed() {
         self.backlog.ended()
@@ -135,8 +118,8 @@ final class TradesClient: RelayClient {
 
     private func obey(_ verdict: Backlog.Verdict) {
         switch verdict {
-        case .keep, .goOn:
-            break  // going on is for who did not want every trade
+        case .keep:
+            break
         case .close(let missed):
             guard self.isOpen else { return }
             self.hub.noteSlowClient(missed: missed)

@@ -24,7 +24,7 @@ struct WaitingMessages: Equatable {
     ///
     /// - Parameters:
     ///   - bytes: what all writes together have come to.
-    ///   - atMost: the most of them that can wait while nobody asks how many do.
+    ///   - atMost: the most of them that can ever wait.
     mutating func wrote(messages: Int, bytes: Int, atMost: Int) {
         self.messages += messages
         self.bytes = bytes

@@ -77,7 +77,7 @@ struct RelayCompressionTests {
         try await RelayFixture.run({ $0.compression = .on }) { fixture in
             let client = try await self.open(Self.offer, at: fixture.address, path: "/v1/stream").client
             let status = try self.text(try await client.frame())
-            #expect(status.hasPrefix(#"{"type":"status","#))
+            #expect(status.hasPrefix(#"{"type":"hello","n":"#))
             try await client.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)"}"#)
             try await fixture.settle(client)
             fixture.feed(Frames.trade(Frames.btc, "61837.64"))

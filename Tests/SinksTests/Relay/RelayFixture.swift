@@ -33,6 +33,7 @@ final class RelayFixture: Sendable {
         var settings = RelaySettings(host: "127.0.0.1", port: 0)
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.activityInterval = .hours(1)
+        settings.requestBurst = 1_000_000
         change(&settings)
         let calls = Calls()
         let relay = Relay(
@@ -44,6 +45,7 @@ final class RelayFixture: Sendable {
             release: { calls.add("-\($0)") },
             flow: flow,
             status: status,
+            epoch: 7,
             instruments: instruments
         )
         let fixture = RelayFixture(relay: relay, address: try await relay.start(), calls: calls)
@@ -71,18 +73,19 @@ final class RelayFixture: Sendable {
         return client
     }
 
-    /// A client of `/v1/stream` that has had its first status.
-    func streamClient(receiveBuffer: Int? = nil) async throws -> RawClient {
-        let client = try await RawClient.open("/v1/stream", at: self.address, receiveBuffer: receiveBuffer)
-        let status = try await client.frame().text
-        try #require(status.hasPrefix(#"{"type":"status","#))
+    /// A client of `/v1/stream` that has had its hello.
+    func streamClient(_ query: String = "", receiveBuffer: Int? = nil) async throws -> RawClient {
+        let client = try await RawClient.open("/v1/stream\(query)", at: self.address, receiveBuffer: receiveBuffer)
+        let hello = try await client.frame().text
+        try #require(hello.hasPrefix(#"{"type":"hello","n":"#))
         return client
     }
 
     /// Waits until the relay has taken in all that the client has sent: requests are answered in order.
     func settle(_ client: RawClient) async throws {
         try await client.send("?")
-        let answer = try await client.frame().text
+        var answer = try await client.frame().text
+        while answer.hasPrefix(#"{"type":"subscribed","#) { answer = try await client.frame().text }
         try #require(answer.contains("Invalid message"), "the answer to nonsense was \(answer)")
     }
 }

@@ -21,6 +21,7 @@ struct StreamSessionTests {
         var last: ExactDecimal?
         var ordinal: UInt64 = 0
         var told = 0
+        var base: UInt64 = 0
 
         func deliver(_ price: ExactDecimal, _ at: UInt64, _ row: Int) throws {
             guard follows else { return }
@@ -28,8 +29,8 @@ struct StreamSessionTests {
             switch session.show(price, ordinal: at, row: row) {
             case .nothing:
                 break
-            case .snapshot:
-                try #require(last == nil)
+            case .snapshot(let skipped):
+                try #require(last == nil && (at == base && skipped == 0 || at == base + skipped + 1))
                 (last, ordinal) = (price, at)
             case .price(let skipped):
                 try #require(last != nil && last != price)
@@ -61,7 +62,9 @@ struct StreamSessionTests {
             case 1 where !follows:
                 follows = true
                 let row = desk.row(of: "A")
-                let isNew = session.follow(row)
+                base = desk.taken(row: row)
+                ordinal = base
+                let isNew = session.follow(row, taken: base)
                 #expect(isNew)
                 try newest(row)
             case 2 where follows && now % 5 == 0:

@@ -93,8 +93,8 @@ struct ProgramTests {
         // The states of the feed and of the symbol may come before any price.
         let prices = messages.filter { message in
             switch message {
-            case .snapshot, .price, .trades: true
-            case .status, .symbol, .gap, .error, .unknown, .malformed: false
+            case .snapshot, .price, .trades, .trade: true
+            case .hello, .status, .symbol, .gap, .error, .unknown, .malformed: false
             }
         }
         guard case .snapshot? = prices.first else {
