@@ -17,12 +17,22 @@ package struct TapeBatch: Sendable {
         package var isWhole: Bool
         /// Whether something in it could not be read.
         package var isMalformed: Bool
+        /// The places, among the trades that the frame's text holds, of those that are not in `trades` although others
+        /// are: they had come before an interruption already.
+        package var leftOut: [Int]
 
-        package init(bytes: ByteBuffer, trades: Range<Int>, isWhole: Bool, isMalformed: Bool = false) {
+        package init(
+            bytes: ByteBuffer,
+            trades: Range<Int>,
+            isWhole: Bool,
+            isMalformed: Bool = false,
+            leftOut: [Int] = []
+        ) {
             self.bytes = bytes
             self.trades = trades
             self.isWhole = isWhole
             self.isMalformed = isMalformed
+            self.leftOut = leftOut
         }
     }
 

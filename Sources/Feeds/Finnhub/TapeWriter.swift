@@ -166,7 +166,10 @@ final class TapeWriter {
             let range = self.frames[index].trades
             let first = kept.count
             for place in range where !isRepeat[place] { kept.append(self.trades[place]) }
-            if kept.count - first < range.count { self.frames[index].isWhole = false }
+            if kept.count - first < range.count {
+                self.frames[index].isWhole = false
+                self.frames[index].leftOut = range.filter { isRepeat[$0] }.map { $0 - range.lowerBound }
+            }
             self.frames[index].trades = first..<kept.count
         }
         self.readLosses.repeatedTrades += self.trades.count - kept.count

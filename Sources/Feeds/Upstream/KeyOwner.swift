@@ -27,7 +27,8 @@ package struct KeyOwner: Sendable, Equatable {
             if let path = address.socketPath {
                 head + "relay=socket\npath=\(path)\n"
             } else {
-                head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n" + (address.isEncrypted ? "tls=on\n" : "")
+                head + "relay=on\nhost=\(address.host)\nport=\(address.port)\n"
+                    + (address.isEncrypted ? "tls=on\n" : "")
             }
         }
     }

@@ -1,13 +1,21 @@
+import Glibc
 import NIOCore
 
 /// The open connections of a server, all on one loop: how many come from each address, which are plain, and when the last
 /// one is gone.
 final class ConnectionRoster {
+    /// How often the connections are looked at while they come to an end.
+    private static let sweepInterval: TimeAmount = .milliseconds(25)
+    /// Linux's `SIOCOUTQ` (tcp(7), unix(7)): the bytes that the peer's kernel has not taken.
+    private static let unsentBytesRequest: UInt = 0x5411
+
     private struct Entry {
         var channel: any Channel
         var address: PeerAddress
         /// Whether it has not become a WebSocket.
         var isPlain = true
+        /// Since when nothing waits for the peer to read it, while it comes to an end.
+        var idleSince: NIODeadline?
     }
 
     private let loop: any EventLoop
@@ -17,6 +25,9 @@ final class ConnectionRoster {
     private var queue: CircularBuffer<ObjectIdentifier> = []
     private var plainCount = 0
     private var whenEmpty: EventLoopPromise<Void>?
+    private var deadline: NIODeadline?
+    private var answers: TimeAmount = .zero
+    private var isSweeping = false
     private(set) var isClosing = false
 
     init(loop: any EventLoop) { self.loop = loop }
@@ -67,20 +78,67 @@ final class ConnectionRoster {
         self.whenEmpty = nil
     }
 
-    /// Tells all connections to come to an end, ends by force those that have not within `limit`, and succeeds when all
-    /// are gone.
-    func close(within limit: TimeAmount) -> EventLoopFuture<Void> {
+    /// Lets no new connection in; those that are open stay.
+    func refuseNew() { self.isClosing = true }
+
+    /// Tells all connections to come to an end, and succeeds when all are gone.
+    ///
+    /// - Parameters:
+    ///   - limit: when those that have not ended are ended by force. Asked again, the shorter limits count.
+    ///   - answers: how long a connection may stay open although its peer has taken everything.
+    func close(within limit: TimeAmount, answers: TimeAmount) -> EventLoopFuture<Void> {
         self.isClosing = true
         guard !self.entries.isEmpty else { return self.loop.makeSucceededVoidFuture() }
         let promise = self.whenEmpty ?? self.loop.makePromise()
         self.whenEmpty = promise
+        let deadline = self.loop.now + limit
+        self.answers = self.deadline == nil ? answers : min(self.answers, answers)
+        self.deadline = min(self.deadline ?? deadline, deadline)
         for entry in self.entries.values {
             entry.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         }
-        let force = self.loop.assumeIsolated().scheduleTask(in: limit) {
-            for entry in self.entries.values { entry.channel.close(promise: nil) }
-        }
-        promise.futureResult.assumeIsolated().whenComplete { _ in force.cancel() }
+        self.sweep()
         return promise.futureResult
+    }
+
+    /// Ends all connections now.
+    func cut() {
+        self.isClosing = true
+        for entry in self.entries.values { entry.channel.close(promise: nil) }
+    }
+
+    /// Ends the connections that have no more to do, or no more time.
+    private func sweep() {
+        guard !self.isSweeping, let deadline = self.deadline else { return }
+        let now = self.loop.now
+        for (id, entry) in self.entries {
+            let since = Self.hasMore(entry.channel) ? nil : entry.idleSince ?? now
+            self.entries[id]?.idleSince = since
+            if now >= deadline || since.map({ now - $0 >= self.answers }) == true {
+                entry.channel.close(promise: nil)
+            }
+        }
+        guard !self.entries.isEmpty else { return }
+        self.isSweeping = true
+        self.loop.assumeIsolated().scheduleTask(in: Self.sweepInterval) {
+            self.isSweeping = false
+            self.sweep()
+        }
+    }
+
+    /// Whether there is something that the peer has not taken, in this program or in the kernel, or an answer under way.
+    ///
+    /// What the peer's kernel has taken reaches the peer though this program ends.
+    private static func hasMore(_ channel: any Channel) -> Bool {
+        guard channel.isActive else { return false }
+        if let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 { return true }
+        let unsent = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { descriptor in
+            var count: Int32 = 0
+            return ioctl(descriptor, Self.unsentBytesRequest, &count) == 0 && count > 0
+        }
+        if unsent == true { return true }
+        return (try? channel.pipeline.syncOperations.handler(type: HTTPHandler.self))?.isAnswering == true
     }
 }

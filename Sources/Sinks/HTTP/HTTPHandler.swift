@@ -82,6 +82,14 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
+    /// Whether a request waits for its answer.
+    var isAnswering: Bool {
+        switch self.state {
+        case .answering: true
+        case .idle, .receiving, .lingering: false
+        }
+    }
+
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

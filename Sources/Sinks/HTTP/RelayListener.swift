@@ -12,6 +12,8 @@ import NIOPosix
 struct RelayListener {
     /// What is read of a connection at once, in bytes; most requests fit.
     private static let readBytes = 512
+    /// How many connections may wait to be accepted, as far as the system allows (`net.core.somaxconn`).
+    private static let backlog: Int32 = 4_096
 
     let hub: RelayHub
     let roster: ConnectionRoster
@@ -45,8 +47,11 @@ struct RelayListener {
         listener: NIOLoopBound<RelayListener>,
         logger: Logger
     ) async throws -> any Channel {
-        try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
+        let channel = try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
             .withBoundSocket(descriptor).get()
+        // NIO makes the queue of who waits for `accept` 128 long, whatever it was.
+        _ = Glibc.listen(descriptor, Self.backlog)
+        return channel
     }
 
     private static func bootstrap(
@@ -57,7 +62,7 @@ struct RelayListener {
         logger: Logger
     ) -> ServerBootstrap {
         let bootstrap = ServerBootstrap(group: loop)
-            .serverChannelOption(.backlog, value: 4_096)
+            .serverChannelOption(.backlog, value: Self.backlog)
             // As many connections as come at once, rather than a few between one batch of trades and the next.
             .serverChannelOption(.maxMessagesPerRead, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -140,8 +145,10 @@ struct RelayListener {
         let settings = self.hub.settings
         let isSocketFile = Self.isSocketFile(channel)
         let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.host
-        // The file's mode lets in this user alone.
-        let tokens = isSocketFile ? nil : self.tokens
+        // The mode of our own file lets in this user alone; that of one which was passed to the program may not.
+        let isOurFile =
+            isSocketFile && settings.unixSocket != nil && channel.localAddress?.pathname == settings.unixSocket
+        let tokens = isOurFile ? nil : self.tokens
         let hub = self.hub
         let roster = self.roster
         return HTTPHandler.Host(

@@ -18,7 +18,7 @@ package final class Recorder: TapeReader {
     }
 
     private enum Entry {
-        case frame(ByteBuffer, received: Int64, nextSequence: UInt64, epoch: UInt64)
+        case frame(ByteBuffer, received: Int64, RecordedNumbers, epoch: UInt64)
         case leftOut(LeftOut)
         case gap(Gap)
     }
@@ -72,19 +72,33 @@ package final class Recorder: TapeReader {
 
     /// Creates the file and writes its header.
     ///
-    /// - Parameter complain: is told, on the recorder's thread, each time that writing begins to fail.
+    /// - Parameters:
+    ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
+    ///   - source: where the frames come from: `live` for the market.
+    ///   - complain: is told, on the recorder's thread, each time that writing begins to fail.
     /// - Throws: ``RecordingWriter/Failure`` when the file exists or cannot be made.
     package init(
         path: String,
         symbols: [String],
         started: Int64,
         program: String,
+        epoch: UInt64? = nil,
+        source: String? = nil,
         complain: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
         self.complain = complain
         self.file = NIOLockedValueBox(
-            try RecordingWriter(path: path, header: RecordingHeader(program: program, symbols: symbols, start: started))
+            try RecordingWriter(
+                path: path,
+                header: RecordingHeader(
+                    program: program,
+                    symbols: symbols,
+                    start: started,
+                    epoch: epoch,
+                    source: source
+                )
+            )
         )
         self.pool.start()
     }
@@ -111,7 +125,11 @@ package final class Recorder: TapeReader {
                     .frame(
                         frame.bytes,
                         received: batch.received,
-                        nextSequence: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                        RecordedNumbers(
+                            first: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                            count: frame.trades.count,
+                            leftOut: frame.leftOut
+                        ),
                         epoch: batch.epoch
                     )
                 )
@@ -185,8 +203,8 @@ package final class Recorder: TapeReader {
             self.file.withLockedValue { file in
                 for entry in entries {
                     switch entry {
-                    case .frame(let bytes, let received, let next, let epoch):
-                        file.append(frame: bytes, received: received, nextSequence: next, epoch: epoch)
+                    case .frame(let bytes, let received, let numbers, let epoch):
+                        file.append(frame: bytes, received: received, numbers: numbers, epoch: epoch)
                     case .leftOut(let frames): file.leftOut(frames.count, from: frames.from, to: frames.to)
                     case .gap(let gap): file.append(gap: gap)
                     }

@@ -33,6 +33,8 @@ struct RecordingWriter {
 
     private let descriptor: Int32
     private let started: Int64
+    /// The run of numbers that the header names.
+    private let numberedEpoch: UInt64?
     private var buffer = ByteBuffer()
     private var framesInBuffer: UInt64 = 0
     private var lastSync: Int64
@@ -71,6 +73,9 @@ struct RecordingWriter {
         }
         self.descriptor = descriptor
         self.started = header.start ?? 0
+        self.numberedEpoch = header.epoch
+        // Tells a program that starts meanwhile that this recording is not yet over; the lock goes with the process.
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
         self.lastSync = Self.now
         RecordingEncoder.header(header, into: &self.buffer)
         self.flush()
@@ -85,15 +90,20 @@ struct RecordingWriter {
     ///
     /// - Parameters:
     ///   - received: our wall clock, ns since 1970.
-    ///   - nextSequence: the number of the first trade that is not from before the frame.
-    mutating func append(frame: ByteBuffer, received: Int64, nextSequence: UInt64, epoch: UInt64) {
-        self.nextSequence = nextSequence
+    ///   - numbers: those of its trades on the tape; without a trade, the next trade's number.
+    mutating func append(frame: ByteBuffer, received: Int64, numbers: RecordedNumbers, epoch: UInt64) {
+        self.nextSequence = numbers.first
         self.epoch = epoch
         self.tellMissing()
         self.newest = received
         self.bufferBegan = self.bufferBegan ?? received
         self.lastAt = max(self.lastAt, received - self.started)
-        RecordingEncoder.frame(frame, at: self.lastAt, into: &self.buffer)
+        RecordingEncoder.frame(
+            frame,
+            at: self.lastAt,
+            numbers: numbers.count > 0 && epoch == self.numberedEpoch ? numbers : nil,
+            into: &self.buffer
+        )
         self.framesInBuffer += 1
         if self.buffer.readableBytes >= 1 << 20 { self.flush() }
     }

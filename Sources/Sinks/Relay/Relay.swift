@@ -11,8 +11,10 @@ package import Wire
 /// It reads the tape on the feed's loop and does everything else on the loop where all its clients live. That may be the
 /// feed's own: then a read goes to the clients by a plain call, without a hand-over from thread to thread.
 package final class Relay: TapeReader, Sendable {
-    /// How long a stop may take, whatever the clients do.
-    private static let stopLimit: TimeAmount = .seconds(1)
+    /// How long a stop may take while clients still read what is left; with the other parts' limits, 5 s in all.
+    private static let stopLimit: TimeAmount = .seconds(4)
+    /// How long a client that has everything may take to answer the close frame.
+    private static let answerLimit: TimeAmount = .milliseconds(500)
     /// How long clients may take to read what is left when a replay has ended.
     private static let finishLimit: TimeAmount = .seconds(10)
 
@@ -157,6 +159,12 @@ package final class Relay: TapeReader, Sendable {
 
     // MARK: Life
 
+    /// Takes in trades of earlier runs, the oldest run first, for clients that come back; to be called before the feed
+    /// runs.
+    package func remember(_ runs: [RecordedTrades]) async {
+        try? await self.eventLoop.submit { self.hub.value.remember(runs) }.get()
+    }
+
     /// Listens, and returns the address with its port, or the socket file's where that is all.
     ///
     /// - Throws: ``RelayError``, with a line that says what to change.
@@ -195,7 +203,17 @@ package final class Relay: TapeReader, Sendable {
         }.get()
         var listening = Listening(channels: [])
         do {
-            if let address {
+            if let descriptor = self.settings.inheritedSocket {
+                let channel = try await RelayListener.take(
+                    self.settings,
+                    descriptor: descriptor,
+                    isTCP: address != nil,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            } else if let address {
                 let channel = try await RelayListener.bind(
                     self.settings,
                     address: address,
@@ -281,13 +299,30 @@ package final class Relay: TapeReader, Sendable {
         }
     }
 
-    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001. Done within 2 s.
-    package func stop() async { await self.end(within: Self.stopLimit, reason: "the relay is stopping") }
+    /// Takes no new clients any more; those who are here stay. The first step of a stop, long before the last.
+    package func closeDoor() async {
+        if case .running(let listening) = self.life.withLockedValue({ $0 }) { await listening.close() }
+        try? await self.eventLoop.submit { self.roster.value.refuseNew() }.get()
+    }
+
+    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001.
+    ///
+    /// Done within 4 s though a client reads nothing, and within half a second where all clients have read everything.
+    package func stop() async {
+        await self.end(within: Self.stopLimit, answers: Self.answerLimit, reason: "the relay is stopping")
+    }
 
     /// Stops at the end of a replay: clients have 10 s to read what is queued for them.
-    package func finish() async { await self.end(within: Self.finishLimit, reason: "the replay is over") }
+    package func finish() async {
+        await self.end(within: Self.finishLimit, answers: Self.finishLimit, reason: "the replay is over")
+    }
 
-    private func end(within limit: TimeAmount, reason: String) async {
+    /// Ends all connections now, whatever waits for them: somebody is out of patience with a stop.
+    package func cut() {
+        self.eventLoop.execute { self.roster.value.cut() }
+    }
+
+    private func end(within limit: TimeAmount, answers: TimeAmount, reason: String) async {
         let before = self.life.withLockedValue { life in
             let before = life
             life = .stopped
@@ -297,8 +332,8 @@ package final class Relay: TapeReader, Sendable {
         if case .running(let listening) = before { await listening.close() }
         try? await self.eventLoop.flatSubmit {
             self.drain()
-            self.hub.value.stop(reason: reason)
-            return self.roster.value.close(within: limit)
+            self.hub.value.stop(reason: reason, within: limit)
+            return self.roster.value.close(within: limit, answers: answers)
         }.get()
     }
 }

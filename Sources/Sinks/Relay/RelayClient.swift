@@ -108,8 +108,13 @@ class RelayClient: ChannelInboundHandler {
     }
 
     /// Starts the closing handshake, behind all that was written.
-    func close(_ code: WebSocketCloseCode, reason: String) {
+    ///
+    /// - Parameter time: how long the client may take to read what was written; `nil` for the usual.
+    func close(_ code: WebSocketCloseCode, reason: String, within time: TimeAmount? = nil) {
         guard self.isOpen, let context = self.context else { return }
+        if let time, let handler = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self) {
+            handler.allowForClosing(time)
+        }
         self.end()
         context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }

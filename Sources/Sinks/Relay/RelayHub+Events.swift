@@ -41,6 +41,9 @@ extension RelayHub {
     private func deliver(_ batches: [TapeBatch]) {
         // Late, when everyone has been told that this is the end.
         guard !batches.isEmpty, !self.isStopped else { return }
+        if self.restartGap != nil, let first = batches.first(where: { !$0.trades.isEmpty }) {
+            self.endRestartGap(at: first.received)
+        }
         var isDelivered = false
         for parcel in self.audience.parcels(of: batches[...]) {
             isDelivered = isDelivered || !parcel.members.isEmpty
@@ -152,7 +155,7 @@ extension RelayHub {
         for client in self.streamClients.values { client.tell(.status(status), frame: frame) }
     }
 
-    private func gapFound(_ gap: Gap) {
+    func gapFound(_ gap: Gap) {
         let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
     }

@@ -44,6 +44,8 @@ final class RelayHub {
     private var unflushed: [RelayClient] = []
     /// The newest trades, for `/v1/trades` and for who comes back.
     var ring: TradeRing
+    /// What may be missing between the run before this one and its first trade, until that comes.
+    var restartGap: Gap?
     /// Both clocks at the newest read that brought trades; between them an arrival's age is found without asking the wall's.
     var lastArrival: (received: Int64, monotonic: Int64)?
     let instruments: Instruments
@@ -240,7 +242,9 @@ final class RelayHub {
     // MARK: The end
 
     /// Shows what has not been shown, says goodbye to all, behind what is queued for them, and stops the timers.
-    func stop(reason: String) {
+    ///
+    /// - Parameter limit: how long a client may take to read that.
+    func stop(reason: String, within limit: TimeAmount) {
         self.isStopped = true
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
@@ -250,7 +254,7 @@ final class RelayHub {
         self.priceTimer = nil
         self.graceTimer?.task.cancel()
         self.flush()
-        for client in self.tradesClients.values { client.close(.goingAway, reason: reason) }
-        for client in self.streamClients.values { client.close(.goingAway, reason: reason) }
+        for client in self.tradesClients.values { client.close(.goingAway, reason: reason, within: limit) }
+        for client in self.streamClients.values { client.close(.goingAway, reason: reason, within: limit) }
     }
 }

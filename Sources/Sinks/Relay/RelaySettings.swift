@@ -9,6 +9,9 @@ package struct RelaySettings: Sendable, Equatable {
     package var port: Int
     /// Whether it listens there at all, and not at ``unixSocket`` alone.
     package var listensOnTCP = true
+    /// A listening socket that is open already, to be used instead of making one at `host` and `port`, where it listens, or
+    /// at a file where ``listensOnTCP`` is false.
+    package var inheritedSocket: Int32?
     /// The path of a socket file to listen at as well; only this user can connect to it, so it needs no token.
     package var unixSocket: String?
     /// What clients must show, on loopback too; without one anybody on this machine is let in, and nobody else.

@@ -183,6 +183,12 @@ struct TradeRing {
         self.expire(now: newest)
     }
 
+    /// Notes when this run's trades began to come, which ends what may be missing before them.
+    mutating func closeEarlierGap(to: Int64) {
+        guard !self.earlier.isEmpty else { return }
+        self.earlier[self.earlier.count - 1].gap.to = to
+    }
+
     /// The trade of that number, which must be one of ``sequences``.
     subscript(sequence: UInt64) -> Entry {
         precondition(self.sequences.contains(sequence), "trade \(sequence) is not in the ring")

@@ -12,7 +12,7 @@ extension Assembly {
         }
         var settings = settings
         if settings.record.file == nil {
-            settings.record.file = RecordingName.make(in: settings.record.directory, at: WallClock.now())
+            settings.record.file = RecordingName.makeNew(in: settings.record.directory, at: WallClock.now())
         }
         try await TickerProgram(settings: settings, feed: try .live(settings, token: token)).run()
     }

@@ -13,6 +13,14 @@ enum RecordingName {
         return "\(folder)/tickertape-\(date)T\(clock)Z.jsonl"
     }
 
+    /// The same, but a name that nobody has used: a program that is started again within a second has a file of its own.
+    static func makeNew(in directory: String, at time: Int64) -> String {
+        let path = Self.make(in: directory, at: time)
+        let stem = path.dropLast(".jsonl".count)
+        let others = (2...99).lazy.map { "\(stem)-\($0).jsonl" }
+        return ([path] + others).first { access($0, F_OK) != 0 } ?? path
+    }
+
     /// The last part of a path.
     static func last(of path: String) -> String {
         path.split(separator: "/").last.map(String.init) ?? path

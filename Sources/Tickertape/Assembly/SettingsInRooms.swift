@@ -232,6 +232,15 @@ extension Relay {
 }
 
 extension FeedStatus.Source {
+    /// The word for it in a recording's header.
+    var recordedName: String {
+        switch self {
+        case .live: "live"
+        case .replay: "replay"
+        case .demo: "demo"
+        }
+    }
+
     /// Whether the feed goes as fast as its slowest lossless reader: a replay at speed `max`.
     var waitsForReaders: Bool {
         switch self {

@@ -48,6 +48,7 @@ struct TickerProgram {
         if let keeping { feedSettings.holding = keeping.holding }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: self.relaySharesLoop ? 1 : 2)
         let feedLoop = group.next()
+        let relayLoop = group.next()
         let status = FeedStatus(
             source: self.feed.source,
             phase: .connecting,
@@ -55,6 +56,8 @@ struct TickerProgram {
             certificateChecked: self.feed.certificateIsChecked
         )
         let instruments = Instruments(source: self.feed.source)
+        let manager = ServiceManager()
+        let inherited = try InheritedSocket.take()
         let epoch = UInt64(WallClock.now() / 1_000_000)
         feedSettings.handshakeEnded = { handshake in
             switch handshake {
@@ -67,7 +70,8 @@ struct TickerProgram {
         let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
         let valve = FeedValve()
         let door = self.makeRelay(
-            on: group.next(),
+            on: relayLoop,
+            inherited: inherited,
             valve: valve,
             status: status,
             epoch: epoch,
@@ -76,6 +80,8 @@ struct TickerProgram {
             logger: relayLog,
             lock: keeping?.lock
         )
+        // Before it listens: who comes back asks for what was before.
+        if let door { await self.remember(door.relay) }
         try await door?.open()
         if door == nil { keeping?.lock?.announce(.off) }
         let relay = door?.relay
@@ -91,7 +97,7 @@ struct TickerProgram {
                 clients: relay?.counter,
                 latency: instruments.latency
             )
-            recorder = try self.makeRecorder(warn: Self.warning(on: shown))
+            recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
             await relay?.stop()
             throw error
@@ -110,6 +116,7 @@ struct TickerProgram {
         var readers: [any TapeReader] = [tally, meter]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
+        if manager.isThere { readers.append(manager) }
         // Last, for on the same loop it has written to all clients when it returns.
         if let relay { readers.append(relay) }
         let feed = try await FinnhubFeed.make(
@@ -123,11 +130,15 @@ struct TickerProgram {
         valve.connect(feed)
         if shown?.isScreen != true { door?.announce { Console.complain($0) } }
         // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
-        var parts: [ProgramPart] = []
+        var parts = [
+            Impatience.part { relay?.cut() }, manager.watch([feedLoop, relayLoop]),
+        ]
         if let recorder { parts.append(self.recorderPart(recorder)) }
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
+        // The first to hear of the end.
+        parts.append(Self.doorPart(relay, manager: manager))
         defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
@@ -156,12 +167,13 @@ struct TickerProgram {
             logger: logger
         )
         // Each part keeps limits of its own; this is for the one that does not.
-        configuration.maximumGracefulShutdownDuration = .seconds(3)
+        configuration.maximumGracefulShutdownDuration = .seconds(6)
         return configuration
     }
 
     private func makeRelay(
         on loop: any EventLoop,
+        inherited: InheritedSocket?,
         valve: FeedValve,
         status: FeedStatus,
         epoch: UInt64,
@@ -171,9 +183,24 @@ struct TickerProgram {
         lock: KeyLock?
     ) -> RelayDoor? {
         let place = self.settings.relay
-        guard place.listen != nil || place.unixSocket != nil else { return nil }
+        var (listen, socket) = (place.listen, place.unixSocket)
+        var inherited = inherited
+        if let wanted = listen, let passed = inherited {
+            let isChosen = self.settings.origin(of: .relayListen) != .builtIn
+            listen = passed.endpoint(listen: wanted, isChosen: isChosen) { Console.complain($0) }
+            if case .file(let path) = passed.place {
+                listen = nil
+                socket = socket ?? path
+            }
+        } else if inherited != nil {
+            Console.complain("relay.listen is off, so the socket that was passed is not used")
+            inherited = nil
+        }
+        guard listen != nil || socket != nil else { return nil }
+        var relaySettings = RelaySettings(self.settings, listen: listen)
+        relaySettings.inheritedSocket = inherited?.descriptor
         let relay = Relay(
-            settings: RelaySettings(self.settings, listen: place.listen),
+            settings: relaySettings,
             eventLoop: loop,
             logger: logger,
             ownSymbols: self.feed.symbols,
@@ -189,9 +216,9 @@ struct TickerProgram {
         )
         return RelayDoor(
             relay: relay,
-            listen: place.listen,
+            listen: listen,
             isEncrypted: certificate != nil,
-            socket: place.unixSocket,
+            socket: socket,
             lock: lock
         )
     }
@@ -217,7 +244,25 @@ struct TickerProgram {
         if let line = latency.report.line { Console.complain(line) }
     }
 
-    private func makeRecorder(warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
+    /// Gives the relay the newest trades of the runs before this one, as far as they are recorded where this one records.
+    private func remember(_ relay: Relay) async {
+        guard self.feed.source == .live, let path = self.settings.record.file else { return }
+        let end = path.lastIndex(of: "/")
+        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        await relay.remember(EarlierRecordings(folder: folder).trades(now: WallClock.now()))
+    }
+
+    /// Closes the relay's door as soon as the end is near, and tells the service manager of the beginning and the end.
+    private static func doorPart(_ relay: Relay?, manager: ServiceManager) -> ProgramPart {
+        ProgramPart("door") {
+            manager.tell("READY=1")
+            try? await gracefulShutdown()
+            manager.tell("STOPPING=1")
+            await relay?.closeDoor()
+        }
+    }
+
+    private func makeRecorder(epoch: UInt64, warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
         guard let path = self.settings.record.file else { return nil }
         do {
             return try Recorder(
@@ -225,6 +270,8 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
+                epoch: epoch,
+                source: self.feed.source.recordedName,
                 complain: warn
             )
         } catch {

@@ -37,7 +37,8 @@ package struct ClosingMachine: Sendable {
     }
 
     private let role: WebSocketRole
-    private let timeout: TimeAmount
+    /// The time for the closing handshake, from its beginning.
+    package var timeout: TimeAmount
     private var state: State = .open
 
     package init(role: WebSocketRole, timeout: TimeAmount) {

@@ -52,6 +52,9 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.keepalive = KeepaliveMachine(interval: nil, timeout: settings.pongTimeout, now: .uptimeNanoseconds(0))
     }
 
+    /// Gives a closing handshake that has not begun so much time, instead of what the settings say.
+    package func allowForClosing(_ time: TimeAmount) { self.closing.timeout = time }
+
     // MARK: The life of the channel
 
     package func handlerAdded(context: ChannelHandlerContext) {

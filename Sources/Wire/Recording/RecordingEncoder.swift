@@ -21,6 +21,14 @@ package enum RecordingEncoder {
             buffer.writeStaticString(",\"start\":")
             JSONText.write(start, into: &buffer)
         }
+        if let epoch = header.epoch {
+            buffer.writeStaticString(",\"epoch\":")
+            JSONText.write(epoch, into: &buffer)
+        }
+        if let source = header.source {
+            buffer.writeStaticString(",\"source\":")
+            JSONText.escape(source, into: &buffer)
+        }
         buffer.writeStaticString("}\n")
     }
 
@@ -55,10 +63,32 @@ package enum RecordingEncoder {
         buffer.writeStaticString("}}\n")
     }
 
-    /// Writes one frame's line: `{"at":<ns>,"frame":"<text>"}`.
-    package static func frame(_ frame: ByteBuffer, at: Int64, into buffer: inout ByteBuffer) {
+    /// Writes one frame's line: `{"at":<ns>,"frame":"<text>"}`, or with the numbers of its trades
+    /// `{"at":<ns>,"seq":<first>,"trades":<count>,"frame":"<text>"}`.
+    ///
+    /// `"leftOut":[…]` behind the count names the places of trades in the text that are not on the tape.
+    package static func frame(
+        _ frame: ByteBuffer,
+        at: Int64,
+        numbers: RecordedNumbers? = nil,
+        into buffer: inout ByteBuffer
+    ) {
         buffer.writeStaticString("{\"at\":")
         JSONText.write(at, into: &buffer)
+        if let numbers {
+            buffer.writeStaticString(",\"seq\":")
+            JSONText.write(numbers.first, into: &buffer)
+            buffer.writeStaticString(",\"trades\":")
+            JSONText.write(numbers.count, into: &buffer)
+            if !numbers.leftOut.isEmpty {
+                buffer.writeStaticString(",\"leftOut\":[")
+                for (index, place) in numbers.leftOut.enumerated() {
+                    if index > 0 { buffer.writeStaticString(",") }
+                    JSONText.write(place, into: &buffer)
+                }
+                buffer.writeStaticString("]")
+            }
+        }
         buffer.writeStaticString(",\"frame\":")
         frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
         buffer.writeStaticString("}\n")

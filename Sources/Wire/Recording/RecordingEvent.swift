@@ -10,12 +10,42 @@ public struct RecordingHeader: Sendable, Equatable {
     public var symbols: [String]
     /// The wall clock when the recording began, ns since 1970.
     public var start: Int64?
+    /// The run of numbers that the frames' ``RecordedFrame/numbers`` belong to.
+    public var epoch: UInt64?
+    /// Where the frames came from: `live` for the market.
+    public var source: String?
 
-    public init(version: Int = 1, program: String? = nil, symbols: [String] = [], start: Int64? = nil) {
+    public init(
+        version: Int = 1,
+        program: String? = nil,
+        symbols: [String] = [],
+        start: Int64? = nil,
+        epoch: UInt64? = nil,
+        source: String? = nil
+    ) {
         self.version = version
         self.program = program
         self.symbols = symbols
         self.start = start
+        self.epoch = epoch
+        self.source = source
+    }
+}
+
+/// The numbers that the trades of a recorded frame have on the tape of the program that recorded it.
+public struct RecordedNumbers: Sendable, Equatable {
+    /// The number of the first of them; the others follow without a hole.
+    public var first: UInt64
+    /// How many of the frame's trades are on the tape.
+    public var count: Int
+    /// The places, among the trades that the frame's text holds, of those that are not on the tape, as they had come
+    /// before an interruption already; ascending.
+    public var leftOut: [Int]
+
+    public init(first: UInt64, count: Int, leftOut: [Int] = []) {
+        self.first = first
+        self.count = count
+        self.leftOut = leftOut
     }
 }
 
@@ -27,11 +57,14 @@ public struct RecordedFrame: Sendable, Equatable {
     public var at: Int64
     /// The text frame's payload as the upstream sent it.
     public var frame: ByteBuffer
+    /// `nil` where no trade of it is on the tape, and in the plain form, which has no numbers.
+    public var numbers: RecordedNumbers?
 
-    public init(line: Int, at: Int64, frame: ByteBuffer) {
+    public init(line: Int, at: Int64, frame: ByteBuffer, numbers: RecordedNumbers? = nil) {
         self.line = line
         self.at = at
         self.frame = frame
+        self.numbers = numbers
     }
 }
 

@@ -4,7 +4,7 @@ import NIOCore
 /// One line of a recording.
 enum RecordingLine {
     /// A frame, which was written to the caller's buffer.
-    case frame(at: Int64)
+    case frame(at: Int64, RecordedNumbers?)
     case gap(at: Int64, Gap)
     case header(RecordingHeader)
     case blank
@@ -23,6 +23,11 @@ enum RecordingLine {
         var header: RecordingHeader?
         var program: String?
         var start: Int64?
+        var epoch: UInt64?
+        var source: String?
+        var first: UInt64?
+        var count: UInt64?
+        var leftOut: [Int] = []
         var symbols: [String] = []
         var isFirst = true
         members: while true {
@@ -45,6 +50,17 @@ enum RecordingLine {
                     program = reader.string()?.text
                 } else if key.equals("start"), kind == .number {
                     start = reader.integer()
+                } else if key.equals("epoch"), kind == .number {
+                    epoch = reader.natural()
+                } else if key.equals("source"), kind == .string {
+                    source = reader.string()?.text
+                } else if key.equals("seq"), kind == .number {
+                    first = reader.natural()
+                } else if key.equals("trades"), kind == .number {
+                    count = reader.natural()
+                } else if key.equals("leftOut"), kind == .array {
+                    guard let places = reader.places() else { return .damaged(reason: "broken list") }
+                    leftOut = places
                 } else if key.equals("symbols"), kind == .array {
                     guard let names = reader.strings(atMost: 4_096) else { return .damaged(reason: "broken list") }
                     symbols = names
@@ -58,6 +74,8 @@ enum RecordingLine {
             header.program = program
             header.start = start
             header.symbols = symbols
+            header.epoch = epoch
+            header.source = source
             return .header(header)
         }
         if text == nil, let gap {
@@ -70,7 +88,13 @@ enum RecordingLine {
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
             JSONString.unescape(text.raw, into: $0)
         }
-        return .frame(at: at)
+        let numbers = first.flatMap { first in
+            // What no program counts up to is no number of a trade.
+            count.flatMap { Int32(exactly: $0) }.flatMap { count in
+                first < 1 << 62 ? RecordedNumbers(first: first, count: Int(count), leftOut: leftOut) : nil
+            }
+        }
+        return .frame(at: at, numbers)
     }
 
     /// Reads the object behind `gap`; keys that are not known are skipped.
@@ -111,4 +135,18 @@ enum RecordingLine {
 extension JSONReader {
     /// Reads a number of zero or more.
     fileprivate mutating func natural() -> UInt64? { self.integer().flatMap { UInt64(exactly: $0) } }
+
+    /// Reads a list of places in another list, each behind the one before it; `nil` when it is anything else.
+    fileprivate mutating func places() -> [Int]? {
+        guard self.take(UInt8(ascii: "[")) else { return nil }
+        if self.take(UInt8(ascii: "]")) { return [] }
+        var places: [Int] = []
+        repeat {
+            guard let place = self.natural().flatMap({ Int32(exactly: $0) }), Int(place) > places.last ?? -1 else {
+                return nil
+            }
+            places.append(Int(place))
+        } while self.take(UInt8(ascii: ","))
+        return self.take(UInt8(ascii: "]")) ? places : nil
+    }
 }

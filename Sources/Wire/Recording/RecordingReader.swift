@@ -108,7 +108,8 @@ public struct RecordingReader: Sendable {
         }
         self.scratch = scratch
         switch content {
-        case .frame(let at): return .frame(RecordedFrame(line: self.line, at: at, frame: scratch))
+        case .frame(let at, let numbers):
+            return .frame(RecordedFrame(line: self.line, at: at, frame: scratch, numbers: numbers))
         case .gap(let at, let gap): return .gap(RecordedGap(line: self.line, at: at, gap: gap))
         case .header(let header): return .header(header)
         case .blank: return nil

@@ -39,7 +39,7 @@ final class HubBench {
 
     /// Ends all clients and timers.
     func stop() {
-        self.hub.stop(reason: "the test is over")
+        self.hub.stop(reason: "the test is over", within: .seconds(1))
         for channel in self.channels { _ = try? channel.finish(acceptAlreadyClosed: true) }
         self.channels = []
     }

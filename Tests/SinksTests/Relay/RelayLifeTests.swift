@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import Market
 import NIOCore
@@ -35,7 +36,28 @@ struct RelayLifeTests {
         }
     }
 
-    @Test("a stop is done within two seconds, though a client reads nothing")
+    @Test("a stop waits for a slow client while it reads: it gets everything that was queued, and 1001")
+    func waitsForReader() async throws {
+        try await RelayFixture.run {
+            $0.sendBufferBytes = 8 << 10
+        } body: { fixture in
+            let slow = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            try await slow.read(false)
+            fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
+            async let stop: Void = fixture.relay.stop()
+            // Longer than a client that has everything may take to answer, and than the usual closing handshake.
+            try await Task.sleep(for: .milliseconds(1_300))
+            try await slow.read(true)
+            for number in 1...5_000 {
+                let text = try await slow.frame().text
+                try #require(text == Frames.trade(Frames.btc, "\(number)"))
+            }
+            #expect(try await slow.frame().closure == "1001 the relay is stopping")
+            await stop
+        }
+    }
+
+    @Test("a client that reads nothing is cut off at the stop's limit, and holds up nobody for longer")
     func stopsInTime() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
@@ -45,8 +67,104 @@ struct RelayLifeTests {
             fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
             let start = ContinuousClock.now
             await fixture.relay.stop()
-            #expect(ContinuousClock.now - start < .seconds(2))
+            let time = ContinuousClock.now - start
+            // The limit is 4 s; a loaded machine may add to it, but nothing takes from it.
+            #expect(time >= .seconds(4) && time < .seconds(8), "\(time)")
         }
+    }
+
+    @Test("a client that has everything and does not answer is not waited for as long as one that still reads")
+    func doesNotWaitForIdle() async throws {
+        try await RelayFixture.run { fixture in
+            let silent = try await fixture.tradesClient(Frames.btc)
+            let stream = try await fixture.streamClient()
+            fixture.feed(Frames.trade(Frames.btc, "1"))
+            let start = ContinuousClock.now
+            await fixture.relay.stop()
+            let time = ContinuousClock.now - start
+            #expect(time < .seconds(3), "\(time)")
+            #expect(try await silent.frame().text == Frames.trade(Frames.btc, "1"))
+            #expect(try await silent.frame().closure == "1001 the relay is stopping")
+            #expect(try await stream.frame().closure == "1001 the relay is stopping")
+        }
+    }
+
+    @Test("once the door is closed nobody new comes in, by no connection, and those who are here go on")
+    func closesDoor() async throws {
+        try await RelayFixture.run { fixture in
+            let client = try await fixture.tradesClient(Frames.btc)
+            let plain = try await RawClient.connect(to: fixture.address)
+            let before = try await plain.request("GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            #expect(before.hasPrefix("HTTP/1.1 200 "))
+            await fixture.relay.closeDoor()
+            await #expect(throws: (any Error).self) { try await RawClient.connect(to: fixture.address) }
+            try await plain.channel.writeAndFlush(ByteBuffer(string: RawClient.upgrade("/?token=any")))
+            #expect(try await plain.rest().contains(#""type":"stopping""#))
+            fixture.feed(Frames.trade(Frames.btc, "1"))
+            #expect(try await client.frame().text == Frames.trade(Frames.btc, "1"))
+        }
+    }
+
+    @Test("a request that came before the stop is answered")
+    func answersRequests() async throws {
+        try await RelayFixture.run { fixture in
+            fixture.feed(Frames.trade(Frames.btc, "1"))
+            var asked: [RawClient] = []
+            for _ in 1...20 {
+                let client = try await RawClient.connect(to: fixture.address)
+                try await client.channel.writeAndFlush(
+                    ByteBuffer(string: "GET /v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                )
+                asked.append(client)
+            }
+            await fixture.relay.stop()
+            for client in asked {
+                let answer = try await client.rest()
+                // Where the stop came first it is the answer.
+                #expect(answer.hasPrefix("HTTP/1.1 200 ") || answer.contains(#""type":"stopping""#), "\(answer)")
+            }
+        }
+    }
+
+    @Test("whoever is out of patience ends the wait for clients at once")
+    func cuts() async throws {
+        try await RelayFixture.run {
+            $0.sendBufferBytes = 8 << 10
+        } body: { fixture in
+            let frozen = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            try await frozen.read(false)
+            fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
+            let start = ContinuousClock.now
+            async let stop: Void = fixture.relay.stop()
+            // The stop has begun once nobody is let in.
+            while (try? await RawClient.connect(to: fixture.address).close()) != nil {}
+            fixture.relay.cut()
+            await stop
+            #expect(ContinuousClock.now - start < .seconds(4))
+        }
+    }
+
+    @Test("a socket that listens already is used, and stays open over the relay's end for the next one")
+    func inherits() async throws {
+        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listening) }
+        let any = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
+        #expect(any.withSockAddr { bind(listening, $0, socklen_t($1)) } == 0)
+        #expect(listen(listening, 64) == 0)
+        let first = Self.relay(host: "127.0.0.1", port: 0, inheriting: dup(listening))
+        let address = try await first.start()
+        #expect(address.port ?? 0 > 0)
+        let client = try await RawClient.open(at: address)
+        async let stop: Void = first.stop()
+        #expect(try await client.frame().closure == "1001 the relay is stopping")
+        await stop
+        // Connects before the next relay is there, and waits.
+        let early = try await RawClient.connect(to: address)
+        try await early.channel.writeAndFlush(ByteBuffer(string: RawClient.upgrade("/?token=any")))
+        let second = Self.relay(host: "127.0.0.1", port: 0, inheriting: dup(listening))
+        _ = try await second.start()
+        #expect(try await early.head().hasPrefix("HTTP/1.1 101 "))
+        await second.stop()
     }
 
     @Test("at the end of a replay a slow client gets all that is left")
@@ -132,9 +250,11 @@ struct RelayLifeTests {
         try await running.value
     }
 
-    private static func relay(host: String, port: Int) -> Relay {
-        Relay(
-            settings: RelaySettings(host: host, port: port),
+    private static func relay(host: String, port: Int, inheriting descriptor: Int32? = nil) -> Relay {
+        var settings = RelaySettings(host: host, port: port)
+        settings.inheritedSocket = descriptor
+        return Relay(
+            settings: settings,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             demand: { _ in },

@@ -27,7 +27,12 @@ struct TradesEndpointTests {
             try await fixture.onFeedLoop { fixture in
                 fixture.feed(Frames.trade(Frames.btc, "1"))
                 fixture.relay.symbolChanged(
-                    SymbolStatus(symbol: Frames.btc, state: .refused(.noSuchSymbol, retryAt: 1), since: 0, reason: "no such symbol")
+                    SymbolStatus(
+                        symbol: Frames.btc,
+                        state: .refused(.noSuchSymbol, retryAt: 1),
+                        since: 0,
+                        reason: "no such symbol"
+                    )
                 )
                 fixture.feed(Frames.trade(Frames.btc, "2"), Frames.trade(Frames.btc, "3"))
             }

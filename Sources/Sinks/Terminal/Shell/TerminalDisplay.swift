@@ -109,3 +109,9 @@ enum OwnThread {
         pthread_detach(thread)
     }
 }
+
+extension TerminalDisplay {
+    /// Gives the terminal back as it was found, for an end that does not wait for the display; nothing where no screen is
+    /// drawn.
+    package static func giveBackTerminal() { TerminalRescue.restore() }
+}

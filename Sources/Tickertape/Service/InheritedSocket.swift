@@ -1,0 +1,161 @@
+import Glibc
+
+/// A listening socket that the program was started with, as systemd passes one for a socket unit (sd_listen_fds(3)).
+///
+/// It stays open in the service manager while one program ends and the next begins: who connects meanwhile waits in its
+/// backlog, and is not refused.
+struct InheritedSocket: Sendable, Equatable {
+    enum Place: Sendable, Equatable {
+        case internet(Endpoint)
+        /// The path of its file; empty for one without a file.
+        case file(String)
+    }
+
+    /// What the environment says of passed descriptors.
+    struct Offer: Sendable, Equatable {
+        var descriptors: Range<Int32>
+        /// The units' names for them, as many as there are descriptors, or none.
+        var names: [String]
+    }
+
+    /// The first descriptor that is passed (`SD_LISTEN_FDS_START`).
+    private static let firstDescriptor: Int32 = 3
+    /// The name that tells the relay's socket among several (`FileDescriptorName=`).
+    static let name = "relay"
+    private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+
+    let descriptor: Int32
+    let place: Place
+
+    /// Takes the relay's socket out of what the program was started with; `nil` where nothing was meant for it.
+    ///
+    /// The variables are removed, so that no program that this one might start takes the socket for its own.
+    ///
+    /// - Throws: ``OperatorError`` when something was passed that no relay can listen on.
+    static func take(_ surroundings: Surroundings = .ofThisProcess) throws(OperatorError) -> InheritedSocket? {
+        let offer = try Self.offer(surroundings)
+        for name in Self.variables { unsetenv(name) }
+        guard let offer else { return nil }
+        for descriptor in offer.descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        let descriptor = try Self.choose(offer)
+        return InheritedSocket(descriptor: descriptor, place: try Self.check(descriptor))
+    }
+
+    /// Reads the variables; `nil` where they are not there, or are meant for another process.
+    static func offer(_ surroundings: Surroundings) throws(OperatorError) -> Offer? {
+        guard let process = surroundings.environment("LISTEN_PID"), process == "\(surroundings.processID)",
+            let count = surroundings.environment("LISTEN_FDS")
+        else { return nil }
+        guard let count = Int32(count), (0...1_000).contains(count) else {
+            throw OperatorError(
+                "LISTEN_FDS is no number of sockets; start the program by a socket unit",
+                status: .configuration
+            )
+        }
+        guard count > 0 else { return nil }
+        let names = surroundings.environment("LISTEN_FDNAMES").map {
+            $0.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        }
+        return Offer(
+            descriptors: Self.firstDescriptor..<Self.firstDescriptor + count,
+            names: names.flatMap { $0.count == Int(count) ? $0 : nil } ?? []
+        )
+    }
+
+    /// The descriptor named for the relay, or the only one.
+    static func choose(_ offer: Offer) throws(OperatorError) -> Int32 {
+        let named = offer.names.indices.filter { offer.names[$0] == Self.name }
+        if named.count == 1 { return offer.descriptors.lowerBound + Int32(named[0]) }
+        if named.isEmpty, offer.descriptors.count == 1 { return offer.descriptors.lowerBound }
+        throw OperatorError(
+            "\(offer.descriptors.count) sockets were passed to the program, and the relay listens on one: name that one "
+                + "FileDescriptorName=\(Self.name) in its socket unit",
+            status: .configuration
+        )
+    }
+
+    /// Where a descriptor listens.
+    ///
+    /// - Throws: ``OperatorError`` when it is no listening stream socket.
+    private static func check(_ descriptor: Int32) throws(OperatorError) -> Place {
+        func refused(_ what: String) -> OperatorError {
+            OperatorError(
+                "descriptor \(descriptor), which was passed to the program, \(what): use ListenStream= and Accept=no in its "
+                    + "socket unit",
+                status: .configuration
+            )
+        }
+        guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else {
+            throw refused("is no stream socket")
+        }
+        guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else { throw refused("does not listen") }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isNamed = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+        }
+        guard isNamed, let place = Self.place(of: &storage, length: Int(length)) else {
+            throw refused("is no TCP or Unix socket")
+        }
+        return place
+    }
+
+    private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
+    }
+
+    private static func place(of storage: inout sockaddr_storage, length: Int) -> Place? {
+        withUnsafeBytes(of: &storage) { bytes -> Place? in
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            switch Int32(Self.storageFamily(bytes)) {
+            case AF_INET:
+                var address = bytes.loadUnaligned(as: sockaddr_in.self)
+                inet_ntop(AF_INET, &address.sin_addr, &text, socklen_t(text.count))
+                return .internet(Endpoint(host: Self.string(text), port: Int(UInt16(bigEndian: address.sin_port))))
+            case AF_INET6:
+                var address = bytes.loadUnaligned(as: sockaddr_in6.self)
+                inet_ntop(AF_INET6, &address.sin6_addr, &text, socklen_t(text.count))
+                return .internet(Endpoint(host: Self.string(text), port: Int(UInt16(bigEndian: address.sin6_port))))
+            case AF_UNIX:
+                let path = bytes[MemoryLayout<sa_family_t>.size..<max(length, MemoryLayout<sa_family_t>.size)]
+                return .file(String(decoding: path.prefix { $0 != 0 }, as: UTF8.self))
+            default:
+                return nil
+            }
+        }
+    }
+
+    private static func storageFamily(_ bytes: UnsafeRawBufferPointer) -> sa_family_t {
+        bytes.loadUnaligned(as: sa_family_t.self)
+    }
+
+    private static func string(_ text: [CChar]) -> String {
+        String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension InheritedSocket {
+    /// Where the relay is, given what the settings say; what is not as they say is told.
+    ///
+    /// - Parameter isChosen: whether somebody has written the setting.
+    func endpoint(listen: Endpoint, isChosen: Bool, tell: (String) -> Void) -> Endpoint {
+        guard case .internet(let endpoint) = self.place else { return listen }
+        let isSame =
+            listen.port == 0 || endpoint == listen || endpoint.port == listen.port && endpoint.isSameHost(as: listen)
+        if isChosen, !isSame {
+            tell(
+                "the socket that was passed to the program listens on \(endpoint), so relay.listen (\(listen)) is not used"
+            )
+        }
+        return endpoint
+    }
+}
+
+extension Endpoint {
+    fileprivate func isSameHost(as other: Endpoint) -> Bool {
+        func name(_ host: String) -> String { host.lowercased() == "localhost" ? "127.0.0.1" : host.lowercased() }
+        return name(self.host) == name(other.host)
+    }
+}

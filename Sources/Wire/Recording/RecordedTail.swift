@@ -1,0 +1,140 @@
+import Market
+package import NIOCore
+
+/// The newest trades of a recording, gathered from its end backwards, block by block, as far as they follow each other
+/// without a hole.
+///
+/// What stands behind a hole is whole; what stands before it could not be told from it. So the first hole on the way back
+/// is the end, as are the limits on number and age.
+package struct RecordedTail {
+    private let epoch: UInt64
+    private let start: Int64
+    private let limit: Int
+    private let notBefore: Int64
+    private let lineLimit: Int
+    private var symbols = SymbolTable()
+    private var parser = FinnhubParser()
+    /// The trades of each block that had any, the newest block first.
+    private var blocks: [Block] = []
+    private var count = 0
+    /// The end of a line whose beginning is further back.
+    private var carry = ByteBuffer()
+    /// Whether what is further back is of no use.
+    package private(set) var isComplete = false
+
+    private struct Block {
+        var first: UInt64
+        var trades: [Trade] = []
+        var received: [Int64] = []
+
+        var end: UInt64 { self.first + UInt64(self.trades.count) }
+    }
+
+    /// - Parameters:
+    ///   - header: the recording's; one without a start and an epoch has no numbers, and nothing is found.
+    ///   - limit: how many trades are enough.
+    ///   - notBefore: how old an arrival may be, wall clock, ns since 1970.
+    package init(
+        header: RecordingHeader,
+        limit: Int,
+        notBefore: Int64,
+        maximumLineBytes: Int = RecordingReader.maximumLineBytes
+    ) {
+        self.epoch = header.epoch ?? 0
+        self.start = header.start ?? 0
+        self.limit = limit
+        self.notBefore = notBefore
+        self.lineLimit = maximumLineBytes
+        self.isComplete = header.epoch == nil || header.start == nil || limit <= 0
+    }
+
+    /// Takes the bytes before those taken so far; the first call takes the file's end.
+    ///
+    /// - Parameter isFirst: whether the file begins with them.
+    package mutating func take(_ bytes: ByteBuffer, isFirst: Bool) {
+        guard !self.isComplete else { return }
+        var whole = bytes
+        if self.carry.readableBytes > 0 { whole.writeBuffer(&self.carry) }
+        self.carry = ByteBuffer()
+        if !isFirst {
+            guard let end = whole.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
+                // Longer than a line may be: nothing before it can be reached without a hole.
+                if whole.readableBytes > self.lineLimit { self.isComplete = true } else { self.carry = whole }
+                return
+            }
+            // Copied, for it must not keep the block alive.
+            self.carry = ByteBuffer(bytes: whole.readableBytesView[whole.readerIndex...end])
+            whole.moveReaderIndex(to: end + 1)
+        }
+        self.read(whole)
+        if isFirst { self.isComplete = true }
+    }
+
+    private mutating func read(_ bytes: ByteBuffer) {
+        var reader = RecordingReader(maximumLineBytes: self.lineLimit)
+        reader.feed(bytes)
+        reader.finish()
+        var block: Block?
+        var hasHole = false
+        while let event = reader.next() {
+            // Where a line cannot be read, the numbers behind it show whether it held trades.
+            guard case .frame(let frame) = event, let numbers = frame.numbers else { continue }
+            let (time, isOut) = self.start.addingReportingOverflow(frame.at)
+            guard !isOut, time >= self.notBefore, let trades = self.trades(of: frame.frame, numbers) else {
+                block = nil
+                hasHole = true
+                continue
+            }
+            if block?.end != numbers.first {
+                hasHole = hasHole || block != nil
+                block = Block(first: numbers.first)
+            }
+            block?.trades += trades
+            block?.received += repeatElement(time, count: trades.count)
+        }
+        self.isComplete = hasHole
+        guard let block, !block.trades.isEmpty else { return }
+        if let later = self.blocks.last, block.end != later.first {
+            self.isComplete = true
+            return
+        }
+        self.blocks.append(block)
+        self.count += block.trades.count
+        if self.count >= self.limit { self.isComplete = true }
+    }
+
+    /// The trades of a frame that are on the tape; `nil` where the text does not hold what its numbers say.
+    private mutating func trades(of frame: ByteBuffer, _ numbers: RecordedNumbers) -> [Trade]? {
+        var trades: [Trade] = []
+        _ = self.parser.parse(frame, symbols: &self.symbols, into: &trades)
+        guard trades.count - numbers.leftOut.count == numbers.count else { return nil }
+        guard let last = numbers.leftOut.last else { return trades }
+        guard last < trades.count else { return nil }
+        for place in numbers.leftOut.reversed() { trades.remove(at: place) }
+        return trades
+    }
+
+    /// What was found, the oldest first; `nil` when there is nothing.
+    package consuming func found() -> RecordedTrades? {
+        guard let newest = self.blocks.first, let oldest = self.blocks.last else { return nil }
+        var trades: [Trade] = []
+        var received: [Int64] = []
+        trades.reserveCapacity(self.count)
+        received.reserveCapacity(self.count)
+        for block in self.blocks.reversed() {
+            trades += block.trades
+            received += block.received
+        }
+        let surplus = max(0, trades.count - self.limit)
+        trades.removeFirst(surplus)
+        received.removeFirst(surplus)
+        precondition(oldest.first + UInt64(self.count) == newest.end, "a hole between blocks")
+        return RecordedTrades(
+            epoch: self.epoch,
+            first: oldest.first + UInt64(surplus),
+            trades: trades,
+            received: received,
+            symbols: self.symbols
+        )
+    }
+}

@@ -1,0 +1,26 @@
+package import Market
+
+/// Trades of an earlier run, as its recording has them, under the numbers that they had on its tape.
+package struct RecordedTrades: Sendable {
+    /// The run of numbers.
+    package var epoch: UInt64
+    /// The number of `trades[0]`; the others follow without a hole.
+    package var first: UInt64
+    package var trades: [Trade]
+    /// For each trade, our wall clock at its arrival, ns since 1970.
+    package var received: [Int64]
+    /// Names for the symbols of `trades`.
+    package var symbols: SymbolTable
+
+    package init(epoch: UInt64, first: UInt64, trades: [Trade], received: [Int64], symbols: SymbolTable) {
+        precondition(trades.count == received.count, "\(trades.count) trades, \(received.count) arrivals")
+        self.epoch = epoch
+        self.first = first
+        self.trades = trades
+        self.received = received
+        self.symbols = symbols
+    }
+
+    /// The numbers of the trades.
+    package var sequences: Range<UInt64> { self.first..<self.first + UInt64(self.trades.count) }
+}

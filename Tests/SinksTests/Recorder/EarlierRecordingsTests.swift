@@ -1,0 +1,119 @@
+import Glibc
+import Market
+import NIOCore
+import Sinks
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("Recordings of earlier runs")
+struct EarlierRecordingsTests {
+    private static let now: Int64 = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000
+    }()
+
+    private func recorder(_ path: String, epoch: UInt64, source: String? = "live") throws -> Recorder {
+        try Recorder(
+            path: path,
+            symbols: ["BINANCE:BTCUSDT"],
+            started: Self.now,
+            program: "test",
+            epoch: epoch,
+            source: source,
+            complain: { Issue.record("\($0)") }
+        )
+    }
+
+    /// Records `count` trades, in reads of two frames of which one holds a trade.
+    private func record(_ path: String, epoch: UInt64, count: Int, source: String? = "live") async throws {
+        let recorder = try self.recorder(path, epoch: epoch, source: source)
+        self.feed(recorder, epoch: epoch, count: count)
+        _ = await recorder.finish()
+    }
+
+    private func feed(_ recorder: Recorder, epoch: UInt64, count: Int) {
+        var tape = Tape(epoch: epoch)
+        var symbols = SymbolTable()
+        var parser = FinnhubParser()
+        for number in 1...count {
+            var trades: [Trade] = []
+            let frame = ByteBuffer(
+                string:
+                    #"{"data":[{"c":null,"p":\#(number),"s":"BINANCE:BTCUSDT","t":1723161255342,"v":1}],"type":"trade"}"#
+            )
+            _ = parser.parse(frame, symbols: &symbols, into: &trades)
+            recorder.read(
+                TapeBatch(
+                    epoch: epoch,
+                    firstSequence: tape.append(trades),
+                    received: Self.now + Int64(number),
+                    trades: trades,
+                    frames: [
+                        TapeBatch.Frame(bytes: ByteBuffer(string: #"{"type":"ping"}"#), trades: 0..<0, isWhole: true),
+                        TapeBatch.Frame(bytes: frame, trades: 0..<1, isWhole: true),
+                    ],
+                    symbols: symbols
+                )
+            )
+        }
+    }
+
+    private func found(
+        in folder: TemporaryFolder,
+        _ change: (inout EarlierRecordings.Limits) -> Void = { _ in }
+    ) -> [RecordedTrades] {
+        var limits = EarlierRecordings.Limits()
+        limits.time = 60_000_000_000
+        change(&limits)
+        return EarlierRecordings(folder: folder.path, limits: limits).trades(now: Self.now)
+    }
+
+    @Test("give their trades with the numbers they had, the oldest run first, however long the files are")
+    func finds() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        // More than one block.
+        try await self.record("\(folder.path)/a.jsonl", epoch: 11, count: 9_000)
+        try await self.record("\(folder.path)/b.jsonl", epoch: 12, count: 3)
+        let runs = self.found(in: folder)
+        #expect(runs.map(\.epoch) == [11, 12])
+        #expect(runs.map(\.sequences) == [1..<9_001, 1..<4])
+        #expect(runs[0].trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
+        #expect(runs[1].received == [Self.now + 1, Self.now + 2, Self.now + 3])
+        #expect(self.found(in: folder) { $0.trades = 5 }.map(\.sequences) == [8_999..<9_001, 1..<4])
+    }
+
+    @Test("are left alone while they are still written, when they are not of the market, and when they are copies")
+    func leavesAlone() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/replay.jsonl", epoch: 1, count: 3, source: "replay")
+        try await self.record("\(folder.path)/other.txt", epoch: 2, count: 3)
+        let running = try self.recorder("\(folder.path)/running.jsonl", epoch: 3)
+        self.feed(running, epoch: 3, count: 3)
+        try await self.record("\(folder.path)/a.jsonl", epoch: 4, count: 3)
+        _ = try folder.write(try folder.read("a.jsonl"), to: "copy.jsonl")
+        _ = try folder.write("", to: "empty.jsonl")
+        _ = try folder.write("no recording", to: "nonsense.jsonl")
+        #expect(mkfifo("\(folder.path)/pipe.jsonl", 0o600) == 0)
+        #expect(self.found(in: folder).map(\.epoch) == [4])
+        _ = await running.finish()
+        #expect(self.found(in: folder).map(\.epoch) == [3, 4])
+    }
+
+    @Test("are read only as far as the limits allow, and what is found is whole")
+    func obeysLimits() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/a.jsonl", epoch: 4, count: 2_000)
+        let some = try #require(self.found(in: folder) { $0.bytes = 10_000 }.first)
+        #expect(some.sequences.upperBound == 2_001 && some.sequences.count > 10 && some.sequences.count < 100)
+        #expect(self.found(in: folder) { $0.time = -1 }.isEmpty)
+        #expect(self.found(in: folder) { $0.files = 0 }.isEmpty)
+        #expect(EarlierRecordings(folder: "\(folder.path)/none").trades(now: Self.now).isEmpty)
+        // Ten minutes later all of it is old.
+        #expect(EarlierRecordings(folder: folder.path).trades(now: Self.now + 700_000_000_000).isEmpty)
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+import TickertapeTesting
+
+/// The built program under something that starts and stops it as systemd does.
+@Suite("The program as a service", .serialized, .timeLimit(.minutes(5)))
+struct ServiceTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+    private static let analyze = "/usr/bin/systemd-analyze"
+    private static let activate = "/usr/bin/systemd-socket-activate"
+
+    private static func isInstalled(_ path: String) -> Bool { access(path, X_OK) == 0 }
+
+    private func python(
+        _ script: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws
+        -> RunningProgram
+    {
+        try #require(Self.isInstalled(RunningProgram.python), "scripts/test makes \(RunningProgram.python)")
+        let path = "\(RunningProgram.sources)/Tests/Clients/\(script)"
+        return try RunningProgram(RunningProgram.python, [path] + arguments, environment: environment)
+    }
+
+    /// Waits until a program has printed so many lines that begin with `text`, and answers whether it has.
+    private func prints(_ text: String, times: Int = 1, _ program: RunningProgram) async -> Bool {
+        var count = 0
+        while true {
+            let lines = await program.lines(count + 1)
+            if lines.count(where: { $0.hasPrefix(text) }) >= times { return true }
+            guard lines.count > count else { return false }
+            count = lines.count
+        }
+    }
+
+    private func connect(_ port: Int) async throws -> any Channel {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
+            .get()
+    }
+
+    @Test("uses the socket that it is given, tells how it goes, and over a restart nobody is refused")
+    func inheritedSocket() async throws {
+        let manager = try self.python(
+            "service_manager.py",
+            [RunningProgram.tickertape, "--quiet", "--relay", "127.0.0.1:9"]
+        )
+        #expect(await self.prints("listening ", manager))
+        let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
+        // The setting says otherwise, and the socket wins.
+        #expect(await manager.complains(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
+        #expect(manager.errors.contains("relay.listen (127.0.0.1:9) is not used"))
+        #expect(await self.prints("told READY=1", manager))
+        #expect(await self.prints("told WATCHDOG=1", times: 3, manager))
+        #expect(await self.prints("told STATUS=live", manager))
+        let client = try self.python("finnhub_sample.py", ["ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT"])
+        #expect(!(await client.lines(1)).isEmpty)
+
+        manager.send(signal: SIGUSR1)
+        // The socket is there all the while.
+        var waiting: [any Channel] = []
+        while !manager.output.contains("ended "), waiting.count < 1_000 {
+            waiting.append(try await self.connect(port))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(await client.ending() != nil)
+        #expect(client.errors.contains("### closed ### 1001"), "\(client.errors)")
+        #expect(await self.prints("told STOPPING=1", manager))
+        #expect(await self.prints("ended 0", manager), "\(manager.output)")
+        #expect(await self.prints("told READY=1", times: 2, manager))
+        for channel in waiting { try? await channel.close() }
+        let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
+        #expect(await health.ending() == .exit(0), "\(health.errors)")
+
+        // Killed, it leaves the socket as well.
+        manager.send(signal: SIGUSR2)
+        #expect(await self.prints("told READY=1", times: 3, manager))
+        let again = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
+        #expect(await again.ending() == .exit(0), "\(again.errors)")
+        manager.send(signal: SIGTERM)
+        #expect(await manager.ending() == .exit(0))
+        #expect(await self.prints("ended 0", times: 2, manager))
+    }
+
+    @Test("is started by systemd-socket-activate", .enabled(if: Self.isInstalled(Self.activate)))
+    func socketActivate() async throws {
+        let free = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(free.localAddress?.port)
+        try await free.close()
+        let manager = try RunningProgram(
+            Self.activate,
+            ["--listen=127.0.0.1:\(port)", RunningProgram.tickertape, "--quiet", "--relay", "127.0.0.1:\(port)"]
+        )
+        #expect(await manager.complains(of: "Listening on"))
+        // The first to connect starts it.
+        let first = try await self.connect(port)
+        #expect(await manager.complains(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
+        let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
+        #expect(await health.ending() == .exit(0), "\(health.errors) \(manager.errors)")
+        try await first.close()
+        manager.send(signal: SIGTERM)
+        #expect(await manager.ending() == .exit(0))
+    }
+
+    @Test("refuses a passed descriptor on which nothing can be accepted, in words, with the status for settings")
+    func badDescriptor() async throws {
+        // The shell's own descriptor 3, which is a file.
+        let shell = try RunningProgram(
+            "/bin/sh",
+            ["-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec '\(RunningProgram.tickertape)' --quiet 3</dev/null"]
+        )
+        #expect(await shell.ending() == .exit(78))
+        #expect(shell.errors.contains("is no stream socket"), "\(shell.errors)")
+    }
+
+    @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze)))
+    func units() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for name in ["tickertape.socket", "tickertape.service"] {
+            let unit = try TemporaryFolder.text(of: "\(RunningProgram.sources)/config/systemd/\(name)")
+            // Verified is also that the program is there.
+            _ = try folder.write(unit.replacing("/usr/local/bin/tickertape", with: RunningProgram.tickertape), to: name)
+        }
+        let verify = try RunningProgram(
+            Self.analyze,
+            ["verify", "\(folder.path)/tickertape.service", "\(folder.path)/tickertape.socket"]
+        )
+        #expect(await verify.ending() == .exit(0), "\(verify.errors)")
+        #expect(!verify.errors.contains("tickertape."), "\(verify.errors)")
+    }
+
+    @Test("ends at once when it is asked a second time, though a client does not read")
+    func secondSignal() async throws {
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let client = try self.python("finnhub_sample.py", ["ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT"])
+        #expect(!(await client.lines(1)).isEmpty)
+        client.send(signal: SIGSTOP)
+        defer { client.send(signal: SIGKILL) }
+        program.send(signal: SIGTERM)
+        // The first has been heard once nobody is let in.
+        while let channel = try? await self.connect(port) { try? await channel.close() }
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(3)) != nil)
+    }
+}

@@ -1,0 +1,161 @@
+import Market
+import NIOCore
+import Testing
+import Wire
+
+@Suite("The newest trades of a recording")
+struct RecordedTailTests {
+    private static let start: Int64 = 1_700_000_000_000_000_000
+    private static let second: Int64 = 1_000_000_000
+
+    private static func frame(_ prices: [Int]) -> String {
+        let elements = prices.map { #"{"c":null,"p":\#($0),"s":"BINANCE:BTCUSDT","t":1723161255342,"v":1}"# }
+        return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+
+    /// A recording in which the trade of number n has the price n, a frame of `size` trades a second.
+    private static func recording(_ numbers: ClosedRange<Int>, size: Int = 3, epoch: UInt64? = 7) -> String {
+        var lines = ByteBuffer()
+        RecordingEncoder.header(
+            RecordingHeader(program: "t", symbols: [], start: Self.start, epoch: epoch),
+            into: &lines
+        )
+        var first = numbers.lowerBound
+        var at: Int64 = 0
+        while first <= numbers.upperBound {
+            let last = min(first + size - 1, numbers.upperBound)
+            RecordingEncoder.frame(
+                ByteBuffer(string: Self.frame(Array(first...last))),
+                at: at,
+                numbers: RecordedNumbers(first: UInt64(first), count: last - first + 1),
+                into: &lines
+            )
+            RecordingEncoder.frame(ByteBuffer(string: #"{"type":"ping"}"#), at: at, into: &lines)
+            first = last + 1
+            at += Self.second
+        }
+        return String(buffer: lines)
+    }
+
+    private func tail(
+        _ text: String,
+        block: Int = .max,
+        limit: Int = 1_000,
+        notBefore: Int64 = 0,
+        epoch: UInt64? = 7
+    ) -> RecordedTrades? {
+        let header = RecordingHeader(start: Self.start, epoch: epoch)
+        var tail = RecordedTail(header: header, limit: limit, notBefore: notBefore)
+        let bytes = Array(text.utf8)
+        var end = bytes.count
+        while end > 0, !tail.isComplete {
+            let begin = max(0, end - min(block, end))
+            tail.take(ByteBuffer(bytes: bytes[begin..<end]), isFirst: begin == 0)
+            end = begin
+        }
+        return tail.found()
+    }
+
+    /// Asserts that every trade stands at its number.
+    private func check(_ found: RecordedTrades?, _ numbers: ClosedRange<UInt64>) throws {
+        let found = try #require(found)
+        #expect(found.epoch == 7)
+        #expect(found.sequences == numbers.lowerBound..<numbers.upperBound + 1)
+        #expect(found.trades.map { "\($0.price)" } == numbers.map { "\($0)" })
+        #expect(found.received == found.received.sorted())
+        #expect(found.trades.allSatisfy { found.symbols.name(of: $0.symbol) == "BINANCE:BTCUSDT" })
+    }
+
+    @Test("are found with their numbers and arrivals, in blocks of any size")
+    func blocks() throws {
+        let text = Self.recording(5...24)
+        for block in 1...text.utf8.count { try self.check(self.tail(text, block: block), 5...24) }
+        #expect(self.tail(text)?.received.last == Self.start + 6 * Self.second)
+    }
+
+    @Test("are no more than are wanted, and no older")
+    func limits() throws {
+        let text = Self.recording(1...300)
+        for block in [100, 1_000, .max] {
+            try self.check(self.tail(text, block: block, limit: 10), 291...300)
+            let cut = Self.start + 90 * Self.second
+            try self.check(self.tail(text, block: block, notBefore: cut), 271...300)
+        }
+        #expect(self.tail(text, notBefore: .max) == nil)
+        #expect(self.tail(text, limit: 0) == nil)
+    }
+
+    @Test("end on the way back where numbers are missing, or a line that cannot be read may have had some")
+    func holes() throws {
+        var lines = Self.recording(1...30).split(separator: "\n").map(String.init)
+        // The frames are every other line, behind the header; this one holds 13 to 15.
+        for damage in ["", #"{"at":1,"frame":"x"#, lines[9].replacing(#""trades":3"#, with: #""trades":4"#)] {
+            lines[9] = damage
+            let text = lines.joined(separator: "\n") + "\n"
+            for block in [50, 700, .max] { try self.check(self.tail(text, block: block), 16...30) }
+        }
+    }
+
+    @Test("are all there before a last line that is torn, wherever it is cut")
+    func torn() throws {
+        let whole = Self.recording(1...6)
+        let last = Self.recording(7...9).split(separator: "\n")[1]
+        for length in 1..<last.utf8.count {
+            let text = whole + last.prefix(length)
+            for block in [64, .max] { try self.check(self.tail(text, block: block), 1...6) }
+        }
+    }
+
+    @Test("leave out those of a frame that are not on the tape")
+    func leftOut() throws {
+        var lines = ByteBuffer()
+        RecordingEncoder.header(RecordingHeader(start: Self.start, epoch: 7), into: &lines)
+        RecordingEncoder.frame(
+            ByteBuffer(string: Self.frame([90, 1, 91, 2])),
+            at: 0,
+            numbers: RecordedNumbers(first: 1, count: 2, leftOut: [0, 2]),
+            into: &lines
+        )
+        try self.check(self.tail(String(buffer: lines)), 1...2)
+    }
+
+    @Test("are none where the recording has no numbers")
+    func plain() {
+        let text = #"{"at":1,"frame":"{\"type\":\"ping\"}"}"# + "\n"
+        #expect(self.tail(text) == nil)
+        #expect(self.tail("") == nil)
+        #expect(self.tail(Self.recording(1...9, epoch: nil), epoch: nil) == nil)
+    }
+
+    @Test("numbers that cannot be are none")
+    func hostile() {
+        let frame = #""frame":"{\"type\":\"ping\"}""#
+        for numbers in [
+            #""seq":18446744073709551615,"trades":1"#, #""seq":9223372036854775807,"trades":1"#,
+            #""seq":1,"trades":4294967296"#, #""seq":-1,"trades":1"#, #""seq":1,"trades":-1"#, #""seq":1"#,
+            #""trades":1"#,
+        ] {
+            let text = "{\"at\":1,\(numbers),\(frame)}\n"
+            var reader = RecordingReader()
+            reader.feed(ByteBuffer(string: text))
+            reader.finish()
+            guard case .frame(let read)? = reader.next() else {
+                Issue.record("\(numbers)")
+                continue
+            }
+            #expect(read.numbers == nil)
+        }
+        for places in ["[1,1]", "[2,1]", "[-1]", "[1.5]", "[1"] {
+            var reader = RecordingReader()
+            reader.feed(ByteBuffer(string: "{\"at\":1,\"seq\":1,\"trades\":1,\"leftOut\":\(places),\(frame)}\n"))
+            guard case .damaged? = reader.next() else {
+                Issue.record("\(places)")
+                continue
+            }
+        }
+        // More left out than there are.
+        let text =
+            #"{"at":1,"seq":1,"trades":0,"leftOut":[7],"frame":"\#(Self.frame([1]).replacing("\"", with: "\\\""))"}"#
+        #expect(self.tail(text + "\n") == nil)
+    }
+}
