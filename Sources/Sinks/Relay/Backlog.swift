@@ -31,9 +31,6 @@ struct Backlog: Equatable {
         case closing
     }
 
-    /// The most messages that wait for one client.
-    static let maximumMessages = 1_024
-
     private let limit: Int
     private let messageLimit: Int
     private let patience: TimeAmount
@@ -49,7 +46,7 @@ struct Backlog: Equatable {
     ///   - feedWaits: whether the feed can be asked to wait for it.
     init(
         limit: Int,
-        messageLimit: Int = Backlog.maximumMessages,
+        messageLimit: Int = .max,
         patience: TimeAmount,
         feedWaits: Bool,
         closes: Bool = true
@@ -85,7 +82,7 @@ struct Backlog: Equatable {
     /// Trades are there for the client.
     ///
     /// - Parameters:
-    ///   - waiting: the bytes that wait for it, or 0 as long as these are below the channel's high mark.
+    ///   - waiting: the bytes that wait for it, or 0 as long as it is not watched and they are below the channel's high mark.
     ///   - waitingMessages: the messages that wait for it; asked for only where bytes do.
     ///   - now: read only when something changes; a clock for each delivery would be felt.
     mutating func offered(

@@ -10,7 +10,7 @@ extension RelayHub {
         limits.symbols = self.settings.symbolLimit
         limits.messageBytes = self.settings.maximumMessageBytes
         limits.waitingBytes = self.settings.maximumWaitingBytes
-        limits.waitingMessages = Backlog.maximumMessages
+        limits.waitingMessages = self.settings.maximumWaitingMessages
         limits.requestBurst = self.settings.requestBurst
         limits.requestsPerSecond = self.settings.requestsPerSecond
         return StreamHello(

@@ -59,7 +59,7 @@ final class StreamClient: RelayClient {
         // An eighth of the room is for what must not be missed.
         self.backlog = Backlog(
             limit: settings.maximumWaitingBytes / 8 * 7,
-            messageLimit: Backlog.maximumMessages / 8 * 7,
+            messageLimit: settings.maximumWaitingMessages / 8 * 7,
             patience: settings.stallTimeout,
             feedWaits: false,
             closes: query.overflow == .close
@@ -100,8 +100,11 @@ final class StreamClient: RelayClient {
     var takesTrades: Bool { !self.backlog.isBehind }
 
     /// Writes frames, and counts the messages in them.
-    func write(_ frames: ByteBuffer, messages: Int) {
-        self.send(framed: frames)
+    func write(_ frames: ByteBuffer, messages: Int) { self.write(asIs: self.compressed(frames), messages: messages) }
+
+    /// Writes frames as this client gets them, and counts the messages in them.
+    private func write(asIs frames: ByteBuffer, messages: Int) {
+        self.send(asIs: frames)
         // What waits stays below the limit but for a message that nothing was in front of.
         let atMost = 2 * self.hub.settings.maximumWaitingBytes
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: atMost)
@@ -123,7 +126,7 @@ final class StreamClient: RelayClient {
 
     private func hold(_ control: StreamControl) {
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.maximumWaitingBytes,
-            catchUp.heldCount < Backlog.maximumMessages
+            catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
         self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
     }
@@ -133,7 +136,7 @@ final class StreamClient: RelayClient {
         let waiting = self.waitingBytes
         return waiting == 0
             || (waiting + bytes <= self.hub.settings.maximumWaitingBytes
-                && self.waitingMessages.count(waiting: waiting) < Backlog.maximumMessages)
+                && self.waitingMessages.count(waiting: waiting) < self.hub.settings.maximumWaitingMessages)
     }
 
     private func closeForControl() {
@@ -159,19 +162,24 @@ final class StreamClient: RelayClient {
     /// Trades are there that it wants, the same bytes for all who want them.
     func deliver(_ content: TradeSheet.Content) {
         guard self.isOpen else { return }
-        let waiting = self.isWritable ? 0 : self.waitingBytes
-        let offer = self.backlog.offered(
-            trades: content.trades,
-            bytes: content.bytes.readableBytes,
-            messages: Int(content.trades),
+        let bytes = self.compressed(content.bytes)
+        switch self.offer(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
+        case .write: self.write(asIs: bytes, messages: Int(content.trades))
+        case .leaveOut: self.missed(content.trades, in: content.sequences)
+        }
+    }
+
+    private func offer(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
+        // Few bytes can be many messages, so of who is watched both are counted.
+        let waiting = self.isWritable && !self.isWatched ? 0 : self.waitingBytes
+        return self.backlog.offered(
+            trades: trades,
+            bytes: bytes,
+            messages: messages,
             waiting: waiting,
             waitingMessages: self.waitingMessages.count(waiting: waiting),
             now: self.hub.now
         )
-        switch offer {
-        case .write: self.write(content.bytes, messages: Int(content.trades))
-        case .leaveOut: self.missed(content.trades, in: content.sequences)
-        }
     }
 
     private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
@@ -181,16 +189,7 @@ final class StreamClient: RelayClient {
 
     /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
     func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
-        guard self.overflow == .close else { return true }
-        let waiting = self.isWritable ? 0 : self.waitingBytes
-        let offer = self.backlog.offered(
-            trades: skipped + 1,
-            bytes: bytes,
-            waiting: waiting,
-            waitingMessages: self.waitingMessages.count(waiting: waiting),
-            now: self.hub.now
-        )
-        return offer == .write
+        self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }
 
     /// The relay itself has left out trades that the client wanted.
@@ -231,6 +230,11 @@ final class StreamClient: RelayClient {
             return self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
         }
         self.obey(self.backlog.becameWritable())
+        self.goOn()
+    }
+
+    /// Goes on with what had to wait while nothing more could be written.
+    private func goOn() {
         guard self.isOpen else { return }
         if self.catchUp != nil { return self.scheduleStep() }
         self.showPostponed()
@@ -243,8 +247,10 @@ final class StreamClient: RelayClient {
 
     /// Time has passed for a client that is being watched.
     override func timePassed() {
-        let (drained, waiting) = (self.drainedBytes, self.waitingBytes)
+        let (drained, waiting, wasBehind) = (self.drainedBytes, self.waitingBytes, self.backlog.isBehind)
         self.obey(self.backlog.timePassed(drained: drained, waiting: waiting, now: self.hub.now))
+        // Where little waited the channel stayed writable, and does not tell that it was read.
+        if wasBehind, !self.backlog.isBehind { self.goOn() }
     }
 
     private func obey(_ verdict: Backlog.Verdict) {

@@ -29,6 +29,7 @@ final class TradesClient: RelayClient {
         if hub.flow == nil {
             self.backlog = Backlog(
                 limit: waiting,
+                messageLimit: settings.maximumWaitingMessages,
                 patience: settings.stallTimeout,
                 feedWaits: false,
                 closes: options.overflow == .close
@@ -116,8 +117,9 @@ final class TradesClient: RelayClient {
     func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
         let bytes = self.compressed(plain)
-        let waiting = self.isWritable ? 0 : self.waitingBytes
         let before = self.pace
+        // Few bytes can be many messages, so of who is watched both are counted.
+        let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
         let offer = self.backlog.offered(
             trades: trades,
             bytes: bytes.readableBytes,

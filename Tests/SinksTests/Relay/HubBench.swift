@@ -20,6 +20,7 @@ final class HubBench {
     init(_ change: (inout RelaySettings) -> Void = { _ in }) {
         var settings = RelaySettings(host: "127.0.0.1", port: 0)
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
+        settings.requestBurst = 1_000_000
         change(&settings)
         self.hub = RelayHub(
             settings: settings,

@@ -81,7 +81,7 @@ struct RelayTLSTests {
             fixture.feed(frame)
             #expect(try await trades.frame().text == frame)
             let stream = try await RawClient.open("/v1/stream", at: fixture.address, below: below)
-            #expect(try await stream.frame().text.hasPrefix(#"{"type":"status""#))
+            #expect(try await stream.frame().text.hasPrefix(#"{"type":"hello","n":"#))
             let get = try await RawClient.connect(to: fixture.address, below: below)
             let head = try await get.request("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
