@@ -32,12 +32,14 @@ struct SymbolSet: Hashable {
     func union(_ other: SymbolSet) -> SymbolSet {
         var both = self.words.count < other.words.count ? other : self
         let less = self.words.count < other.words.count ? self : other
+        both.low |= less.low
         for (index, word) in less.words.enumerated() { both.words[index] |= word }
         return both
     }
 
     func subtracting(_ other: SymbolSet) -> SymbolSet {
         var rest = self
+        rest.low &= ~other.low
         for (index, word) in other.words.enumerated() where index < rest.words.count { rest.words[index] &= ~word }
         while rest.words.last == 0 { rest.words.removeLast() }
         return rest
