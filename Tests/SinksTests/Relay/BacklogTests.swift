@@ -102,6 +102,42 @@ struct BacklogTests {
         #expect(backlog.isBehind)
     }
 
+    @Test("live: what could not leave at once must leave in time, however little it is")
+    func leftWaiting() {
+        for closes in [true, false] {
+            var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false, closes: closes)
+            backlog.leftWaiting(drained: 100, now: self.at(0))
+            #expect(backlog.isWatched && !backlog.isBehind)
+            // Again, before anything has left, does not give more time.
+            backlog.leftWaiting(drained: 100, now: self.at(5))
+            #expect(backlog.offered(trades: 1, bytes: 50, waiting: 60, now: self.at(6)) == .write)
+            #expect(backlog.timePassed(drained: 101, waiting: 9, now: self.at(9)) == .keep)
+            #expect(backlog.timePassed(drained: 101, waiting: 9, now: self.at(18)) == .keep)
+            let verdict = backlog.timePassed(drained: 101, waiting: 9, now: self.at(19))
+            #expect(verdict == (closes ? .close(missed: 0) : .keep))
+            #expect(backlog.isBehind)
+        }
+        var replay = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: true)
+        replay.leftWaiting(drained: 0, now: self.at(0))
+        #expect(!replay.isWatched && !replay.holdsUpFeed)
+    }
+
+    @Test("live: when nothing waits any more it keeps up again, though its channel never was full")
+    func nothingWaits() {
+        var slow = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false)
+        slow.leftWaiting(drained: 0, now: self.at(0))
+        #expect(slow.timePassed(drained: 0, waiting: 0, now: self.at(100)) == .keep)
+        #expect(!slow.isWatched && !slow.isBehind)
+        for closes in [true, false] {
+            var behind = Backlog(limit: 100, patience: .seconds(10), feedWaits: false, closes: closes)
+            #expect(behind.offered(trades: 7, bytes: 50, waiting: 60, now: self.at(1)) == .leaveOut)
+            #expect(behind.timePassed(drained: 1, waiting: 1, now: self.at(2)) == .keep)
+            let verdict = behind.timePassed(drained: 60, waiting: 0, now: self.at(3))
+            #expect(verdict == (closes ? .close(missed: 7) : .goOn(missed: 7)))
+            #expect(behind.isBehind == closes && !behind.isWatched)
+        }
+    }
+
     @Test("one that leaves holds up nobody")
     func ends() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: true)

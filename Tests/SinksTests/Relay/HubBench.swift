@@ -3,6 +3,7 @@ import Market
 import NIOCore
 import NIOConcurrencyHelpers
 import NIOEmbedded
+import NIOHTTP1
 import WebSocket
 import Wire
 
@@ -17,7 +18,7 @@ final class HubBench {
     private var channels: [EmbeddedChannel] = []
     private var feed = HandFeed()
 
-    init(_ change: (inout RelaySettings) -> Void = { _ in }) {
+    init(flow: (any FlowControl)? = nil, _ change: (inout RelaySettings) -> Void = { _ in }) {
         var settings = RelaySettings(host: "127.0.0.1", port: 0)
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.requestBurst = 1_000_000
@@ -31,7 +32,7 @@ final class HubBench {
             ownSymbols: [],
             demand: { [calls] in calls.add($0) },
             release: { [calls] in calls.add("-\($0)") },
-            flow: nil,
+            flow: flow.map { FlowGate($0) },
             status: FeedStatus(source: .live, phase: .live, since: 1)
         )
     }
@@ -53,6 +54,26 @@ final class HubBench {
         )
         self.channels.append(channel)
         return HubClient(channel: channel)
+    }
+
+    /// A client of `/v1/stream` with all of its WebSocket, that has had its hello; the query is the URL's.
+    func pipedStream(_ query: String = "") throws -> PipedClient {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
+        let client = try self.piped(StreamClient(hub: self.hub, query: try StreamQuery(head)))
+        return client
+    }
+
+    /// A client of Finnhub's protocol with all of its WebSocket.
+    func pipedClient(_ target: String = "/?token=any") throws -> PipedClient {
+        try self.piped(TradesClient(hub: self.hub, options: TradesOptions(target: target)))
+    }
+
+    private func piped(_ client: RelayClient) throws -> PipedClient {
+        let channel = EmbeddedChannel(loop: self.loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let piped = try PipedClient(channel: channel, client: client, deadlines: self.hub.deadlines)
+        self.channels.append(channel)
+        return piped
     }
 
     /// One read of the feed with these frames.

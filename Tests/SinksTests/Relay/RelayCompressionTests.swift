@@ -72,6 +72,31 @@ struct RelayCompressionTests {
         }
     }
 
+    @Test("who wants every trade of the stream gets each compressed once for all, and reads the same as others")
+    func compressesSingles() async throws {
+        try await RelayFixture.run({ $0.compression = .on }) { fixture in
+            let path = "/v1/stream?symbols=*&delivery=all"
+            let name = String(repeating: "LONG", count: 12)
+            var clients: [RawClient] = []
+            for offer in [Self.offer, Self.offer, ""] {
+                let client = try await self.open(offer, at: fixture.address, path: path).client
+                for start in ["hello", "subscribed"] {
+                    #expect(try self.text(try await client.frame()).hasPrefix(#"{"type":"\#(start)""#))
+                }
+                clients.append(client)
+            }
+            fixture.feed((1...200).map { Frames.trade(name, "\($0)") })
+            fixture.feed(Frames.trade("A", "1"))
+            for number in 1...201 {
+                let frames = (try await clients[0].frame(), try await clients[1].frame(), try await clients[2].frame())
+                try #require(frames.0 == frames.1 && !frames.2.isCompressed)
+                try #require(frames.0.isCompressed == (number <= 200))
+                try #require(try self.text(frames.0) == frames.2.text)
+                try #require(frames.2.text.contains(#""seq":\#(number),"#))
+            }
+        }
+    }
+
     @Test("prices and the status are compressed as well where that is worthwhile")
     func compressesPrices() async throws {
         try await RelayFixture.run({ $0.compression = .on }) { fixture in

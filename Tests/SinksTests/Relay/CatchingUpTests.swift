@@ -1,0 +1,111 @@
+import NIOCore
+import Testing
+import Wire
+
+@testable import Sinks
+
+/// Clients on their way from where they left off, who stop reading on that way; time and turns are the test's.
+@Suite("Catching up, and what comes between")
+struct CatchingUpTests {
+    private static let trades = 1_000
+
+    /// A bench whose ring holds 1,000 trades and is full.
+    private func bench(flow: (any FlowControl)? = nil) -> HubBench {
+        let bench = HubBench(flow: flow) {
+            $0.pingInterval = .hours(1)
+            $0.activityInterval = .hours(1)
+        }
+        bench.hub.ring = TradeRing(capacity: Self.trades, epoch: 7)
+        for number in 1...Self.trades { bench.play(Frames.trade("A", "\(number)")) }
+        return bench
+    }
+
+    /// The numbers of single trades among the messages.
+    private func singles(_ texts: [String]) -> [Int] {
+        texts.compactMap { text in
+            guard case .trade(let trade) = StreamMessage.parse(ByteBuffer(string: text)) else { return nil }
+            return Int(trade.sequence)
+        }
+    }
+
+    @Test("trades that leave the ring before their turn are told in their place, and the rest comes")
+    func eviction() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        client.stopReading(fillsChannel: true)
+        let before = self.singles(try client.takeTexts())
+        let last = before.last ?? 0
+        #expect(before == Array(1...last) && last < Self.trades / 2, "\(last) went in the first step")
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let skipped = #""trades":\#(600 - last),"from":\#(last + 1),"to":600}"#
+        #expect(texts.first?.hasPrefix(#"{"type":"skipped","#) == true && texts[0].hasSuffix(skipped), "\(texts[0])")
+        #expect(self.singles(texts) == Array(601...1_600))
+        #expect(texts.last?.hasSuffix(#""to":1600,"trades":\#(1_600 - 600 + last),"complete":false}"#) == true)
+        bench.play(Frames.trade("A", "9"))
+        #expect(self.singles(try client.takeTexts()) == [1_601])
+        bench.stop()
+    }
+
+    @Test("who wants every trade or none is closed with the count of those that left the ring before their turn")
+    func evictionCloses() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+        client.stopReading(fillsChannel: true)
+        let last = self.singles(try client.takeTexts()).last ?? 0
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        let closure = try #require(texts.last)
+        #expect(closure.hasPrefix("1013 too slow: ") && closure.hasSuffix(" trades missed"), "\(closure)")
+        #expect(closure == "1013 too slow: 1 trades missed" && last < Self.trades, "the first to leave ends it")
+        bench.stop()
+    }
+
+    @Test("who stops for so long that it counts as behind goes on where it was, and misses nothing")
+    func stalls() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        var numbers = self.singles(try client.takeTexts())
+        client.stopReading(fillsChannel: true)
+        // Its pong is what waits for it.
+        try client.channel.writeInbound(RawClient.masked(opcode: 9, "still here"))
+        bench.loop.advanceTime(by: .seconds(30))
+        #expect(try client.takeTexts().isEmpty)
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        numbers += self.singles(texts)
+        #expect(numbers == Array(1...Self.trades))
+        #expect(texts.last?.hasSuffix(#""trades":1000,"complete":true}"#) == true)
+        bench.stop()
+    }
+
+    @Test("a replay waits for who is catching up, until it has or has left")
+    func replay() throws {
+        for leaves in [false, true] {
+            let flow = FlowCalls()
+            let bench = self.bench(flow: flow)
+            let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+            #expect(flow.calls.all == ["pause"])
+            client.stopReading(fillsChannel: true)
+            bench.loop.run()
+            var numbers = self.singles(try client.takeTexts())
+            #expect(flow.calls.all == ["pause"] && numbers.count < Self.trades)
+            if leaves {
+                client.channel.close(promise: nil)
+            } else {
+                client.goOnReading()
+            }
+            bench.loop.run()
+            #expect(flow.calls.all == ["pause", "resume"])
+            if !leaves {
+                numbers += self.singles(try client.takeTexts())
+                #expect(numbers == Array(1...Self.trades))
+            }
+            bench.stop()
+        }
+    }
+}
