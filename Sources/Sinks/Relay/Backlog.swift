@@ -31,9 +31,6 @@ struct Backlog: Equatable {
         case closing
     }
 
-    /// The most messages that wait for one client.
-    static let maximumMessages = 1_024
-
     private let limit: Int
     private let messageLimit: Int
     private let patience: TimeAmount
@@ -49,7 +46,7 @@ struct Backlog: Equatable {
     ///   - feedWaits: whether the feed can be asked to wait for it.
     init(
         limit: Int,
-        messageLimit: Int = Backlog.maximumMessages,
+        messageLimit: Int = 1_024,
         patience: TimeAmount,
         feedWaits: Bool,
         closes: Bool = true

@@ -4,13 +4,13 @@ import Wire
 /// What a client of `/v1/stream` is told when it comes.
 extension RelayHub {
     func hello() -> StreamHello {
-        self.ring.expire(now: self.monotonic)
+        self.expireRing()
         let sequences = self.ring.sequences
         var limits = StreamHello.Limits()
         limits.symbols = self.settings.symbolLimit
         limits.messageBytes = self.settings.maximumMessageBytes
         limits.waitingBytes = self.settings.maximumWaitingBytes
-        limits.waitingMessages = Backlog.maximumMessages
+        limits.waitingMessages = self.settings.maximumWaitingMessages
         limits.requestBurst = self.settings.requestBurst
         limits.requestsPerSecond = self.settings.requestsPerSecond
         return StreamHello(

@@ -34,6 +34,8 @@ final class StreamClient: RelayClient {
     }
     /// The numbers of the first and the last trade that it has missed and not been told of.
     private var missedRange: ClosedRange<UInt64>?
+    /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
+    private var missedSince: UInt64?
     private var waitingMessages = WaitingMessages()
     private let highMark: Int
     private var isHoldingUpFeed = false
@@ -59,7 +61,7 @@ final class StreamClient: RelayClient {
         // An eighth of the room is for what must not be missed.
         self.backlog = Backlog(
             limit: settings.maximumWaitingBytes / 8 * 7,
-            messageLimit: Backlog.maximumMessages / 8 * 7,
+            messageLimit: settings.maximumWaitingMessages / 8 * 7,
             patience: settings.stallTimeout,
             feedWaits: false,
             closes: query.overflow == .close
@@ -123,7 +125,7 @@ final class StreamClient: RelayClient {
 
     private func hold(_ control: StreamControl) {
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.maximumWaitingBytes,
-            catchUp.heldCount < Backlog.maximumMessages
+            catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
         self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
     }
@@ -133,7 +135,7 @@ final class StreamClient: RelayClient {
         let waiting = self.waitingBytes
         return waiting == 0
             || (waiting + bytes <= self.hub.settings.maximumWaitingBytes
-                && self.waitingMessages.count(waiting: waiting) < Backlog.maximumMessages)
+                && self.waitingMessages.count(waiting: waiting) < self.hub.settings.maximumWaitingMessages)
     }
 
     private func closeForControl() {
@@ -177,6 +179,7 @@ final class StreamClient: RelayClient {
     private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
         self.missedCount += trades
         self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
+        self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
     }
 
     /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
@@ -231,6 +234,11 @@ final class StreamClient: RelayClient {
             return self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
         }
         self.obey(self.backlog.becameWritable())
+        self.goOn()
+    }
+
+    /// Sends what had to wait for the client to read.
+    private func goOn() {
         guard self.isOpen else { return }
         if self.catchUp != nil { return self.scheduleStep() }
         self.showPostponed()
@@ -244,7 +252,10 @@ final class StreamClient: RelayClient {
     /// Time has passed for a client that is being watched.
     override func timePassed() {
         let (drained, waiting) = (self.drainedBytes, self.waitingBytes)
+        let wasBehind = self.backlog.isBehind
         self.obey(self.backlog.timePassed(drained: drained, waiting: waiting, now: self.hub.now))
+        // So little waited that the channel was writable all the time, and will not say so now.
+        if wasBehind, !self.backlog.isBehind { self.goOn() }
     }
 
     private func obey(_ verdict: Backlog.Verdict) {
@@ -254,13 +265,18 @@ final class StreamClient: RelayClient {
         case .close(let missed):
             self.closeTooSlow(missed: missed)
         case .goOn:
-            guard let range = self.missedRange else { return }
-            let missed = self.missedCount
-            self.missedRange = nil
-            self.missedCount = 0
-            self.hub.noteSkipped(missed)
-            self.tell(.skipped(missed, range))
-            self.showMissed(since: range.lowerBound)
+            if let range = self.missedRange {
+                let missed = self.missedCount
+                self.missedRange = nil
+                self.missedCount = 0
+                self.hub.noteSkipped(missed)
+                self.tell(.skipped(missed, range))
+            }
+            // Also where the count was told before, in front of a message that could not wait.
+            if let since = self.missedSince {
+                self.missedSince = nil
+                self.showMissed(since: since)
+            }
         }
     }
 
