@@ -48,6 +48,10 @@ struct CatchUp {
         guard isAtEnd || (self.place.epoch == epoch && next.before <= self.place.sequence) else { return nil }
         self.firstHeld += 1
         self.heldBytes -= next.control.cost
+        if self.firstHeld > 32, self.firstHeld * 2 > self.held.count {
+            self.held.removeFirst(self.firstHeld)
+            self.firstHeld = 0
+        }
         return next.control
     }
 

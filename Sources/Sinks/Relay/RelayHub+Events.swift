@@ -91,6 +91,15 @@ extension RelayHub {
         for client in Array(self.resuming.values) { client.evicted(below: lower) }
     }
 
+    /// Forgets the trades that are too old by now, which those who are still on their way to them are told.
+    func expireRing() {
+        if !self.resuming.isEmpty {
+            let lower = self.ring.lowerBound(at: self.monotonic)
+            for client in Array(self.resuming.values) { client.evicted(below: lower) }
+        }
+        self.ring.expire(now: self.monotonic)
+    }
+
     /// One figure a flush, when the last of its clients has it: that of the oldest read in it.
     private func measureDelivery(of batches: [TapeBatch]) {
         guard let oldest = batches.first(where: { !$0.trades.isEmpty }) else { return }

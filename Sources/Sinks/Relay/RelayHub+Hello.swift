@@ -4,7 +4,7 @@ import Wire
 /// What a client of `/v1/stream` is told when it comes.
 extension RelayHub {
     func hello() -> StreamHello {
-        self.ring.expire(now: self.monotonic)
+        self.expireRing()
         let sequences = self.ring.sequences
         var limits = StreamHello.Limits()
         limits.symbols = self.settings.symbolLimit

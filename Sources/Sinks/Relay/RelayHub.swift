@@ -219,6 +219,7 @@ final class RelayHub {
         self.watchTimer = self.loop.assumeIsolated().scheduleTask(in: interval) {
             self.watchTimer = nil
             for client in self.watched.values { client.timePassed() }
+            self.flush()
             if !self.watched.isEmpty, self.watchTimer == nil { self.armWatchTimer() }
         }
     }

@@ -9,11 +9,16 @@ extension StreamClient {
     private static let mostDeferred = 64
     /// As many symbols in one request cost as much as another request.
     private static let symbolsPerRequest = 64
+    /// To resume costs as much as so many requests: it may bring a hundred thousand trades.
+    private static let costOfResuming = 9
 
     func requested(_ request: StreamRequest?) {
         var cost = 1
         switch request {
-        case .subscribe(let symbols, _, _), .unsubscribe(let symbols): cost += symbols.count / Self.symbolsPerRequest
+        case .subscribe(let symbols, _, let since):
+            cost += symbols.count / Self.symbolsPerRequest + (since == nil ? 0 : Self.costOfResuming)
+        case .unsubscribe(let symbols):
+            cost += symbols.count / Self.symbolsPerRequest
         case .overflow, .ping, .faulty, .other, nil: break
         }
         switch self.allowance.requested(cost: cost, now: self.hub.now) {

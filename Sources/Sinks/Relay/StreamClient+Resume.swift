@@ -10,7 +10,7 @@ extension StreamClient {
 
     /// Lets symbols that were just subscribed to go on from a trade that the client knows.
     func resume(_ rows: [Int], delivery: StreamDelivery, since: TapePosition, isEverything: Bool) {
-        self.hub.ring.expire(now: self.hub.monotonic)
+        self.hub.expireRing()
         guard let path = self.hub.ring.path(since: since) else {
             // No run of numbers has begun here.
             self.tell(.resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since))

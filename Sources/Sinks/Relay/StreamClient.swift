@@ -34,6 +34,8 @@ final class StreamClient: RelayClient {
     }
     /// The numbers of the first and the last trade that it has missed and not been told of.
     private var missedRange: ClosedRange<UInt64>?
+    /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
+    private var missedSince: UInt64?
     private var waitingMessages = WaitingMessages()
     private let highMark: Int
     private var isHoldingUpFeed = false
@@ -185,6 +187,7 @@ final class StreamClient: RelayClient {
     private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
         self.missedCount += trades
         self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
+        self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
     }
 
     /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
@@ -260,13 +263,18 @@ final class StreamClient: RelayClient {
         case .close(let missed):
             self.closeTooSlow(missed: missed)
         case .goOn:
-            guard let range = self.missedRange else { return }
-            let missed = self.missedCount
-            self.missedRange = nil
-            self.missedCount = 0
-            self.hub.noteSkipped(missed)
-            self.tell(.skipped(missed, range))
-            self.showMissed(since: range.lowerBound)
+            if let range = self.missedRange {
+                let missed = self.missedCount
+                self.missedRange = nil
+                self.missedCount = 0
+                self.hub.noteSkipped(missed)
+                self.tell(.skipped(missed, range))
+            }
+            // Also where the count was told before, in front of a message that could not wait.
+            if let since = self.missedSince {
+                self.missedSince = nil
+                self.showMissed(since: since)
+            }
         }
     }
 

@@ -36,7 +36,9 @@ final class TradesClient: RelayClient {
             )
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 32, high: waiting / 16))
+            // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
+            let high = min(waiting / 16, 64 << 10)
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 2, high: high))
         } else {
             // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
             self.backlog = Backlog(limit: waiting * 16, patience: settings.stallTimeout, feedWaits: true)

@@ -2,17 +2,63 @@ import Feeds
 import NIOConcurrencyHelpers
 import Wire
 
+/// What a relay asks of the feed behind it.
+protocol AskedFeed: Sendable {
+    func wish(for symbol: String)
+    func unwish(_ symbol: String)
+    func pause()
+    func resume()
+}
+
+extension FinnhubFeed: AskedFeed {}
+
 /// The way back from the relay to a feed that is made after it: wishes for symbols, and the brake of a replay.
+///
+/// The relay listens before there is a feed, and who was waiting at an inherited socket asks at once. So what is asked
+/// until then is kept, and asked of the feed as soon as it is there; it is no more than the relay's ledger has places for.
 final class FeedValve: FlowControl {
-    private let feed = NIOLockedValueBox<FinnhubFeed?>(nil)
+    private struct State {
+        var feed: (any AskedFeed)?
+        var wishes: [String] = []
+        var isPaused = false
+    }
 
-    func connect(_ feed: FinnhubFeed) { self.feed.withLockedValue { $0 = feed } }
+    private let state = NIOLockedValueBox(State())
 
-    func wish(for symbol: String) { self.feed.withLockedValue { $0 }?.wish(for: symbol) }
+    // The feed is called under the lock, so that it hears everything in order. It only notes what it is asked.
 
-    func unwish(_ symbol: String) { self.feed.withLockedValue { $0 }?.unwish(symbol) }
+    func connect(_ feed: any AskedFeed) {
+        self.state.withLockedValue { state in
+            state.feed = feed
+            for symbol in state.wishes { feed.wish(for: symbol) }
+            state.wishes = []
+            if state.isPaused { feed.pause() }
+        }
+    }
 
-    func pause() { self.feed.withLockedValue { $0 }?.pause() }
+    func wish(for symbol: String) {
+        self.state.withLockedValue { state in
+            if let feed = state.feed { return feed.wish(for: symbol) }
+            state.wishes.append(symbol)
+        }
+    }
 
-    func resume() { self.feed.withLockedValue { $0 }?.resume() }
+    func unwish(_ symbol: String) {
+        self.state.withLockedValue { state in
+            if let feed = state.feed { return feed.unwish(symbol) }
+            state.wishes.removeAll { $0 == symbol }
+        }
+    }
+
+    func pause() { self.setPaused(true) }
+
+    func resume() { self.setPaused(false) }
+
+    private func setPaused(_ isPaused: Bool) {
+        self.state.withLockedValue { state in
+            state.isPaused = isPaused
+            guard let feed = state.feed else { return }
+            isPaused ? feed.pause() : feed.resume()
+        }
+    }
 }

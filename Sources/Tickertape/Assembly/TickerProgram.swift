@@ -188,6 +188,10 @@ struct TickerProgram {
         if let wanted = listen, let passed = inherited {
             let isChosen = self.settings.origin(of: .relayListen) != .builtIn
             listen = passed.endpoint(listen: wanted, isChosen: isChosen) { Console.complain($0) }
+            // Of the address in the settings it has been told.
+            if wanted.isLoopback, let listen, let warning = Settings.warning(of: listen) {
+                Console.complain("warning: \(warning)")
+            }
             if case .file(let path) = passed.place {
                 listen = nil
                 socket = socket ?? path

@@ -116,6 +116,34 @@ struct ServiceTests {
         #expect(shell.errors.contains("is no stream socket"), "\(shell.errors)")
     }
 
+    @Test("a passed socket that other machines can reach needs a token, and is warned about, as an address is")
+    func openSocket() async throws {
+        let script = """
+            import os, socket, sys
+            listening = socket.create_server(("0.0.0.0", 0))
+            os.dup2(listening.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        try #require(Self.isInstalled(RunningProgram.python), "scripts/test makes \(RunningProgram.python)")
+        let program = ["-c", script, RunningProgram.tickertape, "--quiet"]
+        let refused = try RunningProgram(RunningProgram.python, program)
+        #expect(await refused.ending() == .exit(78), "\(refused.errors)")
+        #expect(refused.errors.contains("can not listen on 0.0.0.0 without a token"), "\(refused.errors)")
+
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let token = try folder.write("0123456789abcdef0123", to: "token")
+        let warned = try RunningProgram(
+            RunningProgram.python,
+            program + ["--set", "relay.token-file=\(token)"]
+        )
+        #expect(await warned.complains(of: "warning: other machines can reach the relay on 0.0.0.0:"))
+        warned.send(signal: SIGTERM)
+        #expect(await warned.ending() == .exit(0), "\(warned.errors)")
+    }
+
     @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze)))
     func units() async throws {
         let folder = try TemporaryFolder()
