@@ -136,9 +136,22 @@ package final class RunningProgram: Sendable {
             self.change { $0.ending = ending }
         }
         process.terminationHandler = { _ in closed() }
-        try process.run()
+        try Self.withoutBlockedSignals { try process.run() }
         Self.read(output, keep: keptOutput, closed: closed) { [weak self] data in self?.change { $0.output.add(data) } }
         Self.read(errors, keep: keptErrors, closed: closed) { [weak self] data in self?.change { $0.errors.add(data) } }
+    }
+
+    /// Does `body` while the thread blocks no signals, for a program begins with what is blocked where it is started.
+    ///
+    /// libdispatch blocks nearly all on the threads that run tests; a program that does not see to that itself would never
+    /// get its SIGTERM.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     /// Reads a pipe to its end on a thread of its own.
