@@ -122,21 +122,26 @@ package final class RunningProgram: Sendable {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let keptOutput = Canary.file(named: "\(name).out")
         let keptErrors = Canary.file(named: "\(name).err")
-        let open = NIOLockedValueBox(3)
+        let open = NIOLockedValueBox((pipes: 2, ending: Ending?.none))
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
-        let closed: @Sendable () -> Void = { [weak self] in
-            let isLast = open.withLockedValue { count -> Bool in
-                count -= 1
-                return count == 0
+        let closed: @Sendable (Ending?) -> Void = { [weak self] ending in
+            let told = open.withLockedValue { open -> Ending? in
+                if let ending {
+                    guard open.ending == nil else { return nil }
+                    open.ending = ending
+                } else {
+                    open.pipes -= 1
+                }
+                return open.pipes == 0 ? open.ending : nil
             }
-            guard isLast, let self else { return }
-            let ending: Ending =
-                process.terminationReason == .exit
-                ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
-            self.change { $0.ending = ending }
+            if let told { self?.change { $0.ending = told } }
         }
-        process.terminationHandler = { _ in closed() }
+        process.terminationHandler = { process in
+            let status = process.terminationStatus
+            closed(process.terminationReason == .exit ? .exit(status) : .signal(status))
+        }
         try Self.withoutBlockedSignals { try process.run() }
+        Self.watch(process.processIdentifier, closed: closed)
         Self.read(output, keep: keptOutput, closed: closed) { [weak self] data in self?.change { $0.output.add(data) } }
         Self.read(errors, keep: keptErrors, closed: closed) { [weak self] data in self?.change { $0.errors.add(data) } }
     }
@@ -161,7 +166,7 @@ package final class RunningProgram: Sendable {
     private static func read(
         _ pipe: Pipe,
         keep: FileHandle?,
-        closed: @escaping @Sendable () -> Void,
+        closed: @escaping @Sendable (Ending?) -> Void,
         take: @escaping @Sendable (Data) -> Void
     ) {
         Thread.detachNewThread {
@@ -171,7 +176,22 @@ package final class RunningProgram: Sendable {
                 try? keep?.write(contentsOf: data)
                 take(data)
             }
-            closed()
+            closed(nil)
+        }
+    }
+
+    /// Waits for the program's end on a thread of its own, and leaves it to Foundation to collect it.
+    ///
+    /// Foundation alone now and then misses an end; the first of both to notice it counts.
+    private static func watch(_ process: Int32, closed: @escaping @Sendable (Ending?) -> Void) {
+        Thread.detachNewThread {
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0 {
+                // Collected already.
+                guard errno == EINTR else { return }
+            }
+            let status = information._sifields._sigchld.si_status
+            closed(information.si_code == Int32(CLD_EXITED) ? .exit(status) : .signal(status))
         }
     }
 
