@@ -2,6 +2,7 @@
 
 usage: browser.py watch URL [DIR]       every change of price, state and freshness, until SIGTERM; then a picture in DIR
        browser.py layout URL [DIR]      measures the page in several sizes and colours, ends, and keeps pictures in DIR
+       browser.py token URL TOKEN       types a wrong token into the page's form, then this one; then as watch
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
                                         service's; what it logs, until SIGTERM
 
@@ -231,11 +232,28 @@ async def layout(browser, pictures):
     say(reached=sorted(set(reached)))
 
 
+async def give_token(browser, token):
+    """Says what stands above the form before anything, and what after a wrong token; the last is what is there once it is gone."""
+    form = "document.getElementById('token-form')"
+    help_text = "document.getElementById('token-help').textContent"
+    for text in ("x" * len(token), token):
+        await browser.until(f"{form} !== null && !{form}.hidden && document.activeElement.id === 'token'")
+        asked = await browser.value(help_text)
+        say(asked=asked)
+        await browser.call("Input.insertText", text=text)
+        for kind in ("keyDown", "keyUp"):
+            await browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r" if kind == "keyDown" else "",
+                               windowsVirtualKeyCode=13)
+        await browser.until(f"{form}.hidden || {help_text} !== {json.dumps(asked)}")
+    await browser.until(f"{form}.hidden")
+    say(address=await browser.value("location.href"))
+
+
 async def main():
     if CHROMIUM is None:
         raise SystemExit("no chromium: scripts/setup --tests installs Debian's package")
     command, url = sys.argv[1], sys.argv[2]
-    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    pictures = sys.argv[3] if len(sys.argv) > 3 and command != "token" else None
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -256,6 +274,8 @@ async def main():
             elif command == "sample":
                 await stop.wait()
             else:
+                if command == "token":
+                    await give_token(browser, sys.argv[3])
                 await stop.wait()
                 if pictures:
                     await browser.picture(os.path.join(pictures, "watch.png"))

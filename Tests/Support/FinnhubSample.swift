@@ -94,11 +94,7 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
 extension RunningProgram {
     /// Waits until the program has printed the line, and answers with all lines so far.
     package func lines(upTo last: String, atMost limit: Duration = .seconds(60)) async -> [String] {
-        var count = 1
-        while true {
-            let lines = await self.lines(count, atMost: limit)
-            if lines.contains(last) || lines.count < count { return lines }
-            count = lines.count + 1
-        }
+        _ = await self.prints(last, atMost: limit)
+        return self.output.split(separator: "\n").map(String.init)
     }
 }

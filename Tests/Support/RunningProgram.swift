@@ -1,7 +1,8 @@
 package import Foundation
 import NIOConcurrencyHelpers
 
-/// A program started by a test: what it prints, and how it ends. It is killed when the test lets go of it.
+/// A program started by a test: what it prints, and how it ends. It is killed, with all
+/// that it started, when the test lets go of it.
 package final class RunningProgram: Sendable {
     /// How a program ended.
     package enum Ending: Sendable, Equatable {
@@ -9,11 +10,55 @@ package final class RunningProgram: Sendable {
         case signal(Int32)
     }
 
+    /// What a test waits for, and how far the output was looked through for it.
+    private enum Wish {
+        case end
+        /// Standard error holds a text; looked through up to a place in it.
+        case complaint([UInt8], from: Int)
+        case lines(Int)
+        /// So many more lines of standard output begin with a text; looked through up to a line.
+        case beginnings([UInt8], missing: Int, line: Int)
+    }
+
     private struct State {
-        var output = ""
-        var errors = ""
+        var output = PrintedText()
+        var errors = PrintedText()
         var ending: Ending?
-        var waiters: [(isDone: @Sendable (State) -> Bool, wake: @Sendable () -> Void)] = []
+        var waiters: [(wish: Wish, wake: @Sendable () -> Void)] = []
+
+        /// Whether the wish has come true; each byte that was printed is looked at once.
+        func fulfils(_ wish: inout Wish) -> Bool {
+            switch wish {
+            case .end: return self.ending != nil
+            case .lines(let count): return self.output.lineCount >= count
+            case .complaint(let text, let place):
+                if self.errors.contains(text, from: place) { return true }
+                wish = .complaint(text, from: max(0, self.errors.bytes.count - text.count))
+                return false
+            case .beginnings(let text, var missing, var line):
+                while missing > 0, line < self.output.lineCount {
+                    if self.output.line(line).starts(with: text) { missing -= 1 }
+                    line += 1
+                }
+                wish = .beginnings(text, missing: missing, line: line)
+                return missing == 0
+            }
+        }
+
+        /// Takes those out for whom there is nothing left to wait.
+        mutating func takeWoken() -> [@Sendable () -> Void] {
+            var woken: [@Sendable () -> Void] = []
+            var rest: [(wish: Wish, wake: @Sendable () -> Void)] = []
+            for var waiter in self.waiters {
+                if self.fulfils(&waiter.wish) || self.ending != nil {
+                    woken.append(waiter.wake)
+                } else {
+                    rest.append(waiter)
+                }
+            }
+            self.waiters = rest
+            return woken
+        }
     }
 
     private let state = NIOLockedValueBox(State())
@@ -77,23 +122,41 @@ package final class RunningProgram: Sendable {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let keptOutput = Canary.file(named: "\(name).out")
         let keptErrors = Canary.file(named: "\(name).err")
-        let open = NIOLockedValueBox(3)
+        let open = NIOLockedValueBox((pipes: 2, ending: Ending?.none))
         // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
-        let closed: @Sendable () -> Void = { [weak self] in
-            let isLast = open.withLockedValue { count -> Bool in
-                count -= 1
-                return count == 0
+        let closed: @Sendable (Ending?) -> Void = { [weak self] ending in
+            let told = open.withLockedValue { open -> Ending? in
+                if let ending {
+                    guard open.ending == nil else { return nil }
+                    open.ending = ending
+                } else {
+                    open.pipes -= 1
+                }
+                return open.pipes == 0 ? open.ending : nil
             }
-            guard isLast, let self else { return }
-            let ending: Ending =
-                process.terminationReason == .exit
-                ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
-            self.change { $0.ending = ending }
+            if let told { self?.change { $0.ending = told } }
         }
-        process.terminationHandler = { _ in closed() }
-        try process.run()
-        Self.read(output, keep: keptOutput, closed: closed) { [weak self] text in self?.change { $0.output += text } }
-        Self.read(errors, keep: keptErrors, closed: closed) { [weak self] text in self?.change { $0.errors += text } }
+        process.terminationHandler = { process in
+            let status = process.terminationStatus
+            closed(process.terminationReason == .exit ? .exit(status) : .signal(status))
+        }
+        try Self.withoutBlockedSignals { try process.run() }
+        Self.watch(process.processIdentifier, closed: closed)
+        Self.read(output, keep: keptOutput, closed: closed) { [weak self] data in self?.change { $0.output.add(data) } }
+        Self.read(errors, keep: keptErrors, closed: closed) { [weak self] data in self?.change { $0.errors.add(data) } }
+    }
+
+    /// Does `body` while the thread blocks no signals, for a program begins with what is blocked where it is started.
+    ///
+    /// libdispatch blocks nearly all on the threads that run tests; a program that does not see to that itself would never
+    /// get its SIGTERM.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     /// Reads a pipe to its end on a thread of its own.
@@ -103,27 +166,43 @@ package final class RunningProgram: Sendable {
     private static func read(
         _ pipe: Pipe,
         keep: FileHandle?,
-        closed: @escaping @Sendable () -> Void,
-        take: @escaping @Sendable (String) -> Void
+        closed: @escaping @Sendable (Ending?) -> Void,
+        take: @escaping @Sendable (Data) -> Void
     ) {
         Thread.detachNewThread {
             while true {
                 let data = pipe.fileHandleForReading.availableData
                 if data.isEmpty { break }
                 try? keep?.write(contentsOf: data)
-                take(String(decoding: data, as: UTF8.self))
+                take(data)
             }
-            closed()
+            closed(nil)
+        }
+    }
+
+    /// Waits for the program's end on a thread of its own, and leaves it to Foundation to collect it.
+    ///
+    /// Foundation alone now and then misses an end; the first of both to notice it counts.
+    private static func watch(_ process: Int32, closed: @escaping @Sendable (Ending?) -> Void) {
+        Thread.detachNewThread {
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0 {
+                // Collected already.
+                guard errno == EINTR else { return }
+            }
+            let status = information._sifields._sigchld.si_status
+            closed(information.si_code == Int32(CLD_EXITED) ? .exit(status) : .signal(status))
         }
     }
 
     deinit {
-        if self.process.isRunning { kill(self.process.processIdentifier, SIGKILL) }
+        // Foundation gives it a process group of its own, in which are also those that it started and left behind.
+        kill(-self.process.processIdentifier, SIGKILL)
         self.home.remove()
     }
 
-    package var output: String { self.state.withLockedValue { $0.output } }
-    package var errors: String { self.state.withLockedValue { $0.errors } }
+    package var output: String { self.state.withLockedValue { $0.output.text } }
+    package var errors: String { self.state.withLockedValue { $0.errors.text } }
 
     package var processIdentifier: Int32 { self.process.processIdentifier }
 
@@ -131,20 +210,24 @@ package final class RunningProgram: Sendable {
 
     /// Waits for the end; `nil` if it does not come within the limit.
     package func ending(atMost limit: Duration = .seconds(60)) async -> Ending? {
-        await self.waits(atMost: limit) { $0.ending != nil }
+        await self.waits(for: .end, atMost: limit)
         return self.state.withLockedValue { $0.ending }
     }
 
     /// Waits until standard error holds `text`, or the program has ended, and answers whether it does.
     package func complains(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
-        await self.waits(atMost: limit) { $0.errors.contains(text) || $0.ending != nil }
-        return self.errors.contains(text)
+        await self.waits(for: .complaint(Array(text.utf8), from: 0), atMost: limit)
     }
 
     /// Waits until standard output has at least `count` lines, or the program has ended, and answers with the lines.
     package func lines(_ count: Int, atMost limit: Duration = .seconds(60)) async -> [String] {
-        await self.waits(atMost: limit) { $0.output.utf8.count(where: { $0 == 10 }) >= count || $0.ending != nil }
+        await self.waits(for: .lines(count), atMost: limit)
         return self.output.split(separator: "\n").map(String.init)
+    }
+
+    /// Waits until so many lines of standard output begin with `text`, or the program has ended, and answers whether they do.
+    package func prints(_ text: String, times: Int = 1, atMost limit: Duration = .seconds(60)) async -> Bool {
+        await self.waits(for: .beginnings(Array(text.utf8), missing: times, line: 0), atMost: limit)
     }
 
     /// The port that the program says its relay has.
@@ -159,29 +242,26 @@ package final class RunningProgram: Sendable {
         return Int(text[range.upperBound...].prefix { $0.isNumber })
     }
 
-    private func waits(atMost limit: Duration, until isDone: @escaping @Sendable (State) -> Bool) async {
+    /// Waits for the wish, the program's end or the limit, and answers whether the wish has come true.
+    @discardableResult
+    private func waits(for wish: Wish, atMost limit: Duration) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        self.state.withLockedValue { state in
-            if isDone(state) {
-                continuation.yield()
-            } else {
-                state.waiters.append((isDone, { continuation.yield() }))
-            }
-        }
+        self.change { $0.waiters.append((wish, { continuation.yield() })) }
         let timer = Task {
             try await Task.sleep(for: limit * Self.patience)
             continuation.yield()
         }
         defer { timer.cancel() }
-        for await _ in stream { return }
+        for await _ in stream { break }
+        var wish = wish
+        return self.state.withLockedValue { $0.fulfils(&wish) }
     }
 
     private func change(_ change: (inout State) -> Void) {
-        self.state.withLockedValue { state in
+        let woken = self.state.withLockedValue { state in
             change(&state)
-            let waiters = state.waiters
-            state.waiters = waiters.filter { !$0.isDone(state) }
-            for waiter in waiters where waiter.isDone(state) { waiter.wake() }
+            return state.takeWoken()
         }
+        for wake in woken { wake() }
     }
 }

@@ -13,11 +13,13 @@ package enum JSONText {
     package static func escape(_ bytes: UnsafeRawBufferPointer, into buffer: inout ByteBuffer) {
         buffer.writeInteger(UInt8(ascii: "\""))
         var start = 0
-        for index in bytes.indices {
+        var index = 0
+        while index < bytes.count {
             let byte = bytes[index]
+            index += 1
             guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
-            start = index + 1
+            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<index - 1]))
+            start = index
             Self.writeEscape(of: byte, into: &buffer)
         }
         buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))

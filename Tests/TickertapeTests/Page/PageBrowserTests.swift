@@ -220,6 +220,51 @@ struct PageBrowserTests {
         #expect(await program.ending() == .exit(0))
     }
 
+    private struct Asked: Decodable { var asked: String }
+    private struct Address: Decodable { var address: String }
+
+    @Test("asks for the relay's token in a form, says when it is wrong, and keeps the right one out of the address")
+    func token() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let token = "a-token.of-the_test~0123"
+        let file = try folder.write(token + "\n", to: "relay-token")
+        chmod(file, 0o600)
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.token-file=\(file)"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let page = "http://127.0.0.1:\(port)/"
+        let browser = try BrowserWatch("token", page, token)
+        var asked: [String] = []
+        var address: String?
+        var moved = false
+        var prices: Set<String> = []
+        while address == nil || prices.count < 3, let line = await browser.line() {
+            let data = Data(line.utf8)
+            if let said = try? JSONDecoder().decode(Asked.self, from: data) { asked.append(said.asked) }
+            if let said = try? JSONDecoder().decode(Address.self, from: data) { address = said.address }
+            guard let seen = try? JSONDecoder().decode(BrowserWatch.Seen.self, from: data) else { continue }
+            if asked.count < 2 { moved = moved || seen.price.contains { $0.isNumber } }
+            if self.isLive(seen) { prices.insert(seen.price) }
+        }
+        try #require(asked.count == 2 && prices.count == 3, "\(browser.program.output) \(browser.program.errors)")
+        #expect(asked[0] == "It is kept for this tab only, and sent to this relay only.")
+        #expect(asked[1] == "The relay does not accept this token.")
+        #expect(!moved)
+        #expect(address?.hasPrefix(page) == true && address?.contains("token") == false, "\(address ?? "")")
+        #expect(await browser.end())
+        // A browser itself reports each connection and each request that is refused; a page cannot prevent that.
+        #expect(
+            browser.problems.filter { !$0.contains("HTTP Authentication failed") && !$0.contains("status of 401") }
+                == []
+        )
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        #expect(!program.errors.contains(token))
+    }
+
     private struct Log: Decodable { var log: [String] }
 
     @Test("gets every frame of a replay by Finnhub's JavaScript sample, from a page whose origin is allowed")

@@ -82,16 +82,6 @@ struct RestartTests {
         return try RunningProgram(RunningProgram.python, [path] + arguments, environment: environment)
     }
 
-    private func prints(_ text: String, times: Int = 1, _ program: RunningProgram) async -> Bool {
-        var count = 0
-        while true {
-            let lines = await program.lines(count + 1)
-            if lines.count(where: { $0.hasPrefix(text) }) >= times { return true }
-            guard lines.count > count else { return false }
-            count = lines.count
-        }
-    }
-
     private static func trades(in output: String) -> [Had] {
         output.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -133,23 +123,23 @@ struct RestartTests {
                 "FINNHUB_TOKEN": Canary.key, "TICKERTAPE_RECORD_DIRECTORY": folder.path, "TEAR": folder.path,
             ]
         )
-        #expect(await self.prints("told READY=1", manager), "\(manager.errors)")
+        #expect(await manager.prints("told READY=1"), "\(manager.errors)")
         let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
         let url = "ws://127.0.0.1:\(port)/v1/stream"
         // One is there over the restart, and one left before it and comes back after it.
         let present = try self.python("resume_client.py", [url])
         let away = try self.python("resume_client.py", [url, "40"])
-        #expect(await self.prints("left", away))
-        #expect(await self.prints("trade", times: 40, present))
+        #expect(await away.prints("left"))
+        #expect(await present.prints("trade", times: 40))
         try await market.goesOn(by: 100)
         manager.send(signal: order)
-        #expect(await self.prints("told READY=1", times: 2, manager), "\(manager.errors)")
+        #expect(await manager.prints("told READY=1", times: 2), "\(manager.errors)")
         try await market.goesOn(by: 50)
         away.send(signal: SIGUSR1)
         for client in [present, away] {
-            #expect(await self.prints("resumed", client), "\(client.errors) \(client.output.suffix(2_000))")
+            #expect(await client.prints("resumed"), "\(client.errors) \(client.output.suffix(2_000))")
             let before = Self.trades(in: client.output).count
-            #expect(await self.prints("trade", times: before + 40, client))
+            #expect(await client.prints("trade", times: before + 40))
         }
         manager.send(signal: SIGTERM)
         #expect(await manager.ending() == .exit(0))

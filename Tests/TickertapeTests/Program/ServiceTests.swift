@@ -25,17 +25,6 @@ struct ServiceTests {
         return try RunningProgram(RunningProgram.python, [path] + arguments, environment: environment)
     }
 
-    /// Waits until a program has printed so many lines that begin with `text`, and answers whether it has.
-    private func prints(_ text: String, times: Int = 1, _ program: RunningProgram) async -> Bool {
-        var count = 0
-        while true {
-            let lines = await program.lines(count + 1)
-            if lines.count(where: { $0.hasPrefix(text) }) >= times { return true }
-            guard lines.count > count else { return false }
-            count = lines.count
-        }
-    }
-
     private func connect(_ port: Int) async throws -> any Channel {
         try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
             .get()
@@ -47,14 +36,14 @@ struct ServiceTests {
             "service_manager.py",
             [RunningProgram.tickertape, "--quiet", "--relay", "127.0.0.1:9"]
         )
-        #expect(await self.prints("listening ", manager))
+        #expect(await manager.prints("listening "))
         let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
         // The setting says otherwise, and the socket wins.
         #expect(await manager.complains(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
         #expect(manager.errors.contains("relay.listen (127.0.0.1:9) is not used"))
-        #expect(await self.prints("told READY=1", manager))
-        #expect(await self.prints("told WATCHDOG=1", times: 3, manager))
-        #expect(await self.prints("told STATUS=live", manager))
+        #expect(await manager.prints("told READY=1"))
+        #expect(await manager.prints("told WATCHDOG=1", times: 3))
+        #expect(await manager.prints("told STATUS=live"))
         let client = try self.python("finnhub_sample.py", ["ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT"])
         #expect(!(await client.lines(1)).isEmpty)
 
@@ -67,21 +56,21 @@ struct ServiceTests {
         }
         #expect(await client.ending() != nil)
         #expect(client.errors.contains("### closed ### 1001"), "\(client.errors)")
-        #expect(await self.prints("told STOPPING=1", manager))
-        #expect(await self.prints("ended 0", manager), "\(manager.output)")
-        #expect(await self.prints("told READY=1", times: 2, manager))
+        #expect(await manager.prints("told STOPPING=1"))
+        #expect(await manager.prints("ended 0"), "\(manager.output)")
+        #expect(await manager.prints("told READY=1", times: 2))
         for channel in waiting { try? await channel.close() }
         let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
         #expect(await health.ending() == .exit(0), "\(health.errors)")
 
         // Killed, it leaves the socket as well.
         manager.send(signal: SIGUSR2)
-        #expect(await self.prints("told READY=1", times: 3, manager))
+        #expect(await manager.prints("told READY=1", times: 3))
         let again = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
         #expect(await again.ending() == .exit(0), "\(again.errors)")
         manager.send(signal: SIGTERM)
         #expect(await manager.ending() == .exit(0))
-        #expect(await self.prints("ended 0", times: 2, manager))
+        #expect(await manager.prints("ended 0", times: 2))
     }
 
     @Test("is started by systemd-socket-activate", .enabled(if: Self.isInstalled(Self.activate)))

@@ -30,10 +30,18 @@ struct TLSProgramTests {
         try await server.stop()
     }
 
-    /// The number of the first connection on which the program asked for a WebSocket.
-    private func firstOpened(_ server: ScriptedFinnhub) async -> Int? {
-        for await case .opened(let connection, _) in server.events { return connection }
-        return nil
+    /// The number of the first connection on which the program asked for a WebSocket; `nil` if it ends before, or never asks.
+    private func firstOpened(_ server: ScriptedFinnhub, by program: RunningProgram) async -> Int? {
+        let opening = Task { () -> Int? in
+            for await case .opened(let connection, _) in server.events { return connection }
+            return nil
+        }
+        let end = Task {
+            _ = await program.ending()
+            opening.cancel()
+        }
+        defer { end.cancel() }
+        return await opening.value
     }
 
     @Test("refuses a revoked certificate, and accepts it once the file has a list that does not name it")
@@ -50,7 +58,7 @@ struct TLSProgramTests {
             )
             _ = try folder.write(RevocationListDraft().sign(by: Certificates.authority), to: "crl.pem")
             // The first connection, at least, got no further than the handshake.
-            #expect(try #require(await self.firstOpened(server)) > 0)
+            #expect(try #require(await self.firstOpened(server, by: program)) > 0)
         }
     }
 
@@ -62,8 +70,8 @@ struct TLSProgramTests {
             #expect(await program.complains(of: "its public key is not one of those pinned, but \(own)"))
             #expect(program.errors.contains("add it to tls.pin"))
         }
-        try await self.withProgram(["tls.pin=\(other), \(own)"]) { _, server in
-            #expect(await self.firstOpened(server) == 0)
+        try await self.withProgram(["tls.pin=\(other), \(own)"]) { program, server in
+            #expect(await self.firstOpened(server, by: program) == 0)
         }
     }
 
