@@ -188,6 +188,10 @@ struct TickerProgram {
         if let wanted = listen, let passed = inherited {
             let isChosen = self.settings.origin(of: .relayListen) != .builtIn
             listen = passed.endpoint(listen: wanted, isChosen: isChosen) { Console.complain($0) }
+            // Of the settings' own address the person was told when they were read.
+            if let listen, !listen.isLoopback, wanted.isLoopback {
+                Console.complain("warning: \(Settings.terms(listen))")
+            }
             if case .file(let path) = passed.place {
                 listen = nil
                 socket = socket ?? path

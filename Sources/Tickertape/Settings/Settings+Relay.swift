@@ -10,7 +10,12 @@ extension Settings {
         guard self.relay.token != nil else {
             throw OperatorError(RelayError.needsToken(host: listen.host).description, status: .configuration)
         }
-        return "other machines can reach the relay on \(listen): Finnhub's terms are for personal use and forbid to "
+        return Self.terms(listen)
+    }
+
+    /// What the person must know of an address that other machines can reach.
+    static func terms(_ listen: Endpoint) -> String {
+        "other machines can reach the relay on \(listen): Finnhub's terms are for personal use and forbid to "
             + "redistribute its data, so let nobody else use it (docs/security.md)"
     }
 }
