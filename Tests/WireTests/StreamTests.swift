@@ -221,6 +221,11 @@ import Wire
         for wrong in ["7", "7:", ":7", "7:-1", "7:1:2", "a:b", "18446744073709551616:1"] {
             #expect(parse(#""since":"\#(wrong)""#) == .faulty(.since), "\(wrong)")
         }
+        // Who has an empty list has not asked for everything, nor to lose everything.
+        #expect(parse(#""symbols":[]"#) == .faulty(.noSymbols))
+        #expect(parse(#""symbols":[],"symbol":"A""#) == .subscribe(["A"]))
+        let none = StreamRequest.parse(ByteBuffer(string: #"{"type":"unsubscribe","symbols":[]}"#))
+        #expect(none == .faulty(.noSymbols))
         let overflow = StreamRequest.parse(ByteBuffer(string: #"{"type":"overflow","policy":"wait"}"#))
         #expect(overflow == .faulty(.overflow))
         let long = String(repeating: "1", count: 300)

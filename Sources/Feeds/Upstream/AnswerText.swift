@@ -1,9 +1,12 @@
 import NIOHTTP1
+import Wire
 
 /// What of an answer may stand in a line for a person: short, printable, and without what it repeats of the request.
 enum AnswerText {
-    /// The start of a body as one line; of a page of HTML only its title.
+    /// The start of a body as one line; of a page of HTML only its title, of a refusal of our own relay what is wrong and
+    /// what to do.
     static func line(of body: String) -> String {
+        if let refusal = self.refusal(in: body) { return self.printable(refusal, limit: 200) }
         let trimmed = body.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         guard trimmed.first == "<" else { return Self.printable(trimmed.prefix { !$0.isNewline }, limit: 120) }
         guard let title = Self.title(of: trimmed), !title.isEmpty else { return "a page of HTML" }
@@ -41,6 +44,30 @@ enum AnswerText {
             if digits.utf8.count == 4, let code = Int(digits), (1_000..<1_200).contains(code) { return code }
         }
         return nil
+    }
+
+    /// The message and the cure of a relay's refusal (docs/http.md).
+    private static func refusal(in body: String) -> String? {
+        var body = body
+        return body.withUTF8 { bytes -> String? in
+            var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+            guard reader.take(UInt8(ascii: "{")) else { return nil }
+            var isFirst = true
+            var message: String?
+            var cure: String?
+            while true {
+                switch reader.nextMember(isFirst: &isFirst) {
+                case .invalid: return nil
+                case .end:
+                    guard let message, let cure else { return nil }
+                    return "\(message); \(cure)"
+                case .key(let key):
+                    guard reader.kind() == .string, let value = reader.string() else { return nil }
+                    if key.equals("message") { message = value.text }
+                    if key.equals("cure") { cure = value.text }
+                }
+            }
+        }
     }
 
     private static func title(of page: Substring) -> String? {

@@ -29,8 +29,10 @@ extension UpstreamFailure {
         let answer = "HTTP \(code)" + (words.isEmpty ? "" : ": \(words)")
         switch code {
         // A relay of ours (docs/security.md), which knows nothing of keys.
+        case 401 where body.contains(#""type":"token-wrong""#):
+            self.init("the relay does not accept this token (HTTP 401): set relay.token-file as for the relay")
         case 401 where body.contains(#""type":"token-"#):
-            self.init("the relay wants its token (\(answer)): set relay.token-file as for the relay")
+            self.init("the relay wants its token (HTTP 401): set relay.token-file as for the relay")
         case 401, 403:
             self.init(
                 "the key was rejected (\(answer)): check FINNHUB_TOKEN, --token-file or `token` in the config",

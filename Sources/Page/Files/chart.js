@@ -186,8 +186,9 @@ export function chartWords(symbol, until) {
     const series = symbol.series;
     const length = span(until - series.buckets[0].start);
     const gaps = series.gaps.length;
-    return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price)}, `
-        + `lowest ${grouped(symbol.low)}, highest ${grouped(symbol.high)} in the session, `
+    // After a restart of the program its figures begin anew, while the chart goes on.
+    const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low)}, highest ${grouped(symbol.high)} in the session, `;
+    return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price)}, ${range}`
         + (gaps === 0 ? "no gaps" : gaps === 1 ? "1 gap" : `${gaps} gaps`);
 }
 

@@ -81,10 +81,11 @@ export class Market {
         this.isCatchingUp = false;
         this.runOfTrades = this.epoch;
         if (isNewRun) {
-            // Numbers of another run say nothing about this one's, and its figures begin anew. The chosen symbol's trades
-            // of the run before may still come.
+            // Numbers of another run say nothing about this one's, and its figures begin anew, also where it has no trade
+            // of a symbol yet. The chosen symbol's trades of the run before may still come.
             for (const symbol of this.symbols.values()) {
                 symbol.countedSeq = null;
+                symbol.open = symbol.high = symbol.low = symbol.volume = symbol.trades = null;
                 if (symbol.name !== this.chosen || this.epoch === null) symbol.newestSeq = null;
             }
             this.runOfTrades = this.epoch === null ? null : before;

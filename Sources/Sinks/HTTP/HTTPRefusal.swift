@@ -141,12 +141,16 @@ extension HTTPRefusal {
         )
     }
 
-    static func badQuery(_ message: String, known: Set<String> = []) -> HTTPRefusal {
+    static func badQuery(
+        _ message: String,
+        known: Set<String> = [],
+        page: String = "docs/http.md"
+    ) -> HTTPRefusal {
         HTTPRefusal(
             status: .badRequest,
             type: "bad-query",
             message: message,
-            cure: known.isEmpty ? "see docs/http.md" : "known here: \(known.sorted().joined(separator: ", "))"
+            cure: known.isEmpty ? "see \(page)" : "known here: \(known.sorted().joined(separator: ", "))"
         )
     }
 

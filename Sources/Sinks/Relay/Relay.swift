@@ -295,6 +295,14 @@ package final class Relay: TapeReader, Sendable {
         switch error {
         case let error as RelayError: return error
         case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)
+        case let error as IOError:
+            let reason =
+                switch error.errnoCode {
+                case EADDRNOTAVAIL: "this machine has no such address"
+                case EACCES: "ports below 1024 are not for every user"
+                default: String(cString: strerror(error.errnoCode))
+                }
+            return .cannotListen(host: host, port: port, reason: reason)
         default: return .cannotListen(host: host, port: port, reason: "\(error)")
         }
     }

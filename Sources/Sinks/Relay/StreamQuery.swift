@@ -28,30 +28,31 @@ struct StreamQuery: Equatable {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentText.decoded(parts[0]),
                 let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
-            else { throw .badQuery("the query cannot be decoded") }
+            else { throw .streamQuery("the query cannot be decoded") }
             switch name {
             case "symbol":
                 try self.add([value])
             case "symbols":
                 if value == "*" {
-                    guard self.symbols == nil else { throw .badQuery("symbols=* is everything, and stands alone") }
+                    guard self.symbols == nil else { throw .streamQuery("symbols=* is everything, and stands alone") }
                     self.symbols = []
                 } else {
                     try self.add(value.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
                 }
             case "delivery":
-                guard word == nil else { throw .badQuery("delivery is given twice") }
+                guard word == nil else { throw .streamQuery("delivery is given twice") }
                 word = value
             case "every":
-                guard milliseconds == nil else { throw .badQuery("every is given twice") }
-                guard let read = StreamDelivery.milliseconds(value) else { throw .fault(.every) }
+                guard milliseconds == nil else { throw .streamQuery("every is given twice") }
+                // A URL has no numbers, so digits alone are what a number is in a request.
+                guard let read = StreamDelivery.milliseconds(value) ?? Int(value) else { throw .fault(.every) }
                 milliseconds = read
             case "since":
-                guard self.since == nil else { throw .badQuery("since is given twice") }
+                guard self.since == nil else { throw .streamQuery("since is given twice") }
                 guard let read = TapePosition(value) else { throw .fault(.since) }
                 self.since = read
             case "overflow":
-                guard self.overflow == nil else { throw .badQuery("overflow is given twice") }
+                guard self.overflow == nil else { throw .streamQuery("overflow is given twice") }
                 guard let read = StreamOverflow(rawValue: value) else { throw .fault(.overflow) }
                 self.overflow = read
             case "token":
@@ -65,14 +66,14 @@ struct StreamQuery: Equatable {
         } catch {
             throw .fault(error)
         }
-        if self.since != nil, self.symbols == nil { throw .badQuery("since needs symbols, or symbols=*") }
+        if self.since != nil, self.symbols == nil { throw .streamQuery("since needs symbols, or symbols=*") }
     }
 
     private mutating func add(_ names: [String]) throws(HTTPRefusal) {
-        if self.symbols?.isEmpty == true { throw .badQuery("symbols=* is everything, and stands alone") }
+        if self.symbols?.isEmpty == true { throw .streamQuery("symbols=* is everything, and stands alone") }
         for name in names {
             guard SymbolLedger.isPlausible(name), name != "*" else {
-                throw .badQuery("a symbol in the query is none: \(name.prefix(SymbolLedger.longestName))")
+                throw .streamQuery("a symbol in the query is none: \(name.prefix(SymbolLedger.longestName))")
             }
         }
         self.symbols = (self.symbols ?? []) + names
@@ -96,5 +97,10 @@ struct StreamQuery: Equatable {
 }
 
 extension HTTPRefusal {
-    fileprivate static func fault(_ fault: StreamRequest.Fault) -> HTTPRefusal { .badQuery(fault.message) }
+    fileprivate static func fault(_ fault: StreamRequest.Fault) -> HTTPRefusal { .streamQuery(fault.message) }
+
+    /// What is wrong with the query of `/v1/stream`, and the page that describes it.
+    fileprivate static func streamQuery(_ message: String) -> HTTPRefusal {
+        .badQuery(message, page: "docs/relay-protocol.md")
+    }
 }

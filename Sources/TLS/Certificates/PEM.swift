@@ -25,7 +25,7 @@ enum PEM {
         }
         OpenSSLErrors.clear()
         guard !certificates.isEmpty else {
-            throw TLSError(kind: .configuration, reason: "\(source): no certificate in it")
+            throw TLSError(kind: .configuration, reason: "\(source): no certificate in it: name the PEM file of one")
         }
         return try body(certificates)
     }

@@ -43,6 +43,11 @@ extension Assembly {
         try NewFile.place(credentials.privateKeyPEM, at: key, mode: 0o600, replaces: order.replaces)
         try NewFile.place(credentials.certificateChainPEM, at: certificate, mode: 0o644, replaces: order.replaces)
         let host = best.text.contains(":") ? "[\(best.text)]" : best.text
+        let isReached = order.names.contains { !MachineName.ofLoopback.contains($0) }
+        let token =
+            isReached
+            ? (watch: " --set relay.token-file=FILE", curl: " -H \"Authorization: Bearer $(cat FILE)\"")
+            : (watch: "", curl: "")
         return [
             "certificate  \(certificate)",
             "key          \(key) (mode 0600; keep it secret)",
@@ -55,14 +60,28 @@ extension Assembly {
             "  relay:",
             "    certificate-file: \(certificate)",
             "    key-file: \(key)",
+        ] + Self.reaching(given: order.names) + [
             "",
             "Clients must trust \(certificate), which is no secret:",
-            "  tickertape watch wss://\(host):8080 --ca-file \(certificate)",
-            "  curl --cacert \(certificate) https://\(host):8080/v1/snapshot",
+            "  tickertape watch wss://\(host):8080 --ca-file \(certificate)\(token.watch)",
+            "  curl --cacert \(certificate)\(token.curl) https://\(host):8080/v1/snapshot",
             "  Python (websocket-client): run_forever(sslopt={\"ca_certs\": \"\(certificate)\"})",
             "  Node: NODE_EXTRA_CA_CERTS=\(certificate)",
             "  browsers: open https://\(host):8080/ and compare the fingerprint before you go on",
         ]
+    }
+
+    /// What else the config file needs, so that other machines reach the relay by these names.
+    private static func reaching(given names: [MachineName]) -> [String] {
+        let others = names.filter { !MachineName.ofLoopback.contains($0) }
+        if others.isEmpty { return [] }
+        let hosts = others.compactMap { name -> String? in if case .host(let host) = name { host } else { nil } }
+        var lines = [
+            "    listen: 0.0.0.0:8080      # so that other machines can reach it",
+            "    token-file: FILE          # which they then need: openssl rand -hex 24 > FILE; chmod 600 FILE",
+        ]
+        if !hosts.isEmpty { lines.append("    host-names: [\(hosts.joined(separator: ", "))]") }
+        return lines
     }
 
     /// The path from the root, for the config file, which is read from anywhere.

@@ -10,7 +10,8 @@ struct Tickertape: AsyncParsableCommand {
         discussion: """
             Finnhub allows one connection per API key. tickertape makes that one connection, shows the prices, and \
             passes them on to any number of local WebSocket clients on ws://127.0.0.1:8080/ (Finnhub's own protocol) \
-            and ws://127.0.0.1:8080/v1/stream (only changed prices, at a readable pace).
+            and ws://127.0.0.1:8080/v1/stream (prices at a readable pace or every trade, with what is known of the feed), \
+            and shows them on a page at http://127.0.0.1:8080/.
 
             EXAMPLES:
               tickertape                               the bundled recording, no key
@@ -20,7 +21,7 @@ struct Tickertape: AsyncParsableCommand {
               tickertape watch                         another display, same relay
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
-              tickertape cert                          a certificate, for wss:// and https://
+              tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
 
             SETTINGS: flags win over the environment, the environment over the config file, and that over the \
@@ -31,7 +32,7 @@ struct Tickertape: AsyncParsableCommand {
             (--token-file) or from the config file, never from the command line, which every user of a machine can \
             see.
 
-            STOPPING: q in the display, Ctrl-C or SIGTERM.
+            STOPPING: q in the display, Ctrl-C or SIGTERM; a second one does not wait for the relay's clients.
 
             EXIT STATUS: 0 stopped as asked, 1 failed, 64 the command line is wrong, 69 the relay's address is in use, \
             77 Finnhub does not accept the key, 78 a setting in the environment or in the config file is wrong.

@@ -16,7 +16,9 @@ struct WatchCommand: SettingsCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The relay's address, ws://HOST:PORT or ws+unix:PATH.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp("The relay's address, ws://HOST:PORT, wss://HOST:PORT or ws+unix:PATH.", valueName: "url")
+    )
     var url: String?
 
     @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to show; several may be given.", valueName: "symbol"))

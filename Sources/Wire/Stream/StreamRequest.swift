@@ -4,7 +4,7 @@ package import NIOCore
 package enum StreamRequest: Sendable, Equatable {
     /// What is wrong with a request that is one.
     package enum Fault: Error, Sendable, Equatable {
-        case delivery, every, since, overflow, id
+        case delivery, every, since, overflow, id, noSymbols
 
         /// One stable word.
         package var code: String {
@@ -14,6 +14,7 @@ package enum StreamRequest: Sendable, Equatable {
             case .since: "bad-since"
             case .overflow: "bad-overflow"
             case .id: "bad-id"
+            case .noSymbols: "invalid-symbol"
             }
         }
 
@@ -25,6 +26,7 @@ package enum StreamRequest: Sendable, Equatable {
             case .since: "since must be EPOCH:SEQ, two whole numbers"
             case .overflow: "overflow must be latest or close"
             case .id: "the id of a ping must not be longer than \(StreamRequest.maximumIDBytes) bytes"
+            case .noSymbols: "symbols is empty; leave it out to mean everything"
             }
         }
     }
@@ -50,6 +52,10 @@ package enum StreamRequest: Sendable, Equatable {
         text.withUnsafeReadableBytes { bytes in
             guard let fields = RequestFields(bytes) else { return nil }
             do throws(Fault) {
+                // Whose list happens to be empty does not mean everything.
+                if fields.isListed, fields.symbols.isEmpty, fields.type?.hasSuffix("subscribe") == true {
+                    throw .noSymbols
+                }
                 switch fields.type {
                 case "subscribe":
                     if fields.isEveryWrong { throw .every }
@@ -119,6 +125,8 @@ package enum StreamRequest: Sendable, Equatable {
 private struct RequestFields {
     var type: String?
     var symbols: [String] = []
+    /// Whether `symbols` is there, be it empty.
+    var isListed = false
     var delivery: String?
     /// Milliseconds.
     var every: Int?
@@ -150,6 +158,7 @@ private struct RequestFields {
         if key.equals("symbols") {
             guard let names = reader.strings(atMost: StreamRequest.maximumSymbols) else { return false }
             self.symbols += names
+            self.isListed = true
             return true
         }
         if key.equals("id") {

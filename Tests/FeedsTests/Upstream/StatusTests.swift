@@ -47,6 +47,23 @@ struct StatusTests {
         }
     }
 
+    @Test("a relay's refusal is told in its words, not in its JSON; one about the token names the setting")
+    func relay() {
+        let plain = self.failure(
+            400,
+            body: #"{"type":"tls-required","message":"this port speaks TLS","cure":"use https:// or wss://"}"# + "\n"
+        )
+        #expect(plain.description.contains("(HTTP 400: this port speaks TLS; use https:// or wss://)"), "\(plain)")
+        let missing = self.failure(401, body: #"{"type":"token-missing","message":"m","cure":"c"}"#)
+        #expect(missing.description == "the relay wants its token (HTTP 401): set relay.token-file as for the relay")
+        let wrong = self.failure(401, body: #"{"type":"token-wrong","message":"m","cure":"c"}"#)
+        #expect(wrong.description.contains("does not accept this token"))
+        #expect(missing.disposition == .retry && wrong.disposition == .retry)
+        for other in [#"{"message":"m"}"#, #"{"message":"m","cure":7}"#, #"{"message":"m","cure":"c""#] {
+            #expect(self.failure(400, body: other).description.contains("(HTTP 400: \(other))"))
+        }
+    }
+
     @Test("what the edge refuses on its own behalf says nothing about the key")
     func edge() {
         let page = #"<html><title>Access denied</title><span class="cf-error-code">1020</span>"#

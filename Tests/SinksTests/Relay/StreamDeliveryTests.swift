@@ -63,11 +63,16 @@ struct StreamDeliveryTests {
             #expect(try await client.update() == Update("snapshot", Frames.btc, "5", skipped: 0))
             for wrong in [
                 "delivery=most", "every=1ms", "since=7", "since=7:1", "overflow=wait", "symbol=", "dance=1", "every=x",
-                "delivery=all&every=1s", "symbols=*&symbol=A", "symbol=%ZZ",
+                "delivery=all&every=1s", "symbols=*&symbol=A", "symbol=%ZZ", "every=99", "every=-250",
             ] {
                 let refused = try await RawClient.connect(to: fixture.address)
                 let head = try await refused.request(RawClient.upgrade("/v1/stream?\(wrong)"))
                 #expect(head.hasPrefix("HTTP/1.1 400 "), "\(wrong): \(head)")
+            }
+            for milliseconds in ["250ms", "250"] {
+                let paced = try await RawClient.open("/v1/stream?symbols=*&every=\(milliseconds)", at: fixture.address)
+                _ = try await paced.frame()
+                #expect(try await paced.frame().text.contains(#""delivery":"every","every":250"#))
             }
             let other = try await RawClient.connect(to: fixture.address)
             let head = try await other.request(
