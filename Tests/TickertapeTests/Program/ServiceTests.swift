@@ -84,7 +84,10 @@ struct ServiceTests {
         #expect(await self.prints("ended 0", times: 2, manager))
     }
 
-    @Test("is started by systemd-socket-activate", .enabled(if: Self.isInstalled(Self.activate)))
+    @Test(
+        "is started by systemd-socket-activate",
+        .enabled(if: Self.isInstalled(Self.activate), "no systemd-socket-activate here")
+    )
     func socketActivate() async throws {
         let free = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -116,7 +119,7 @@ struct ServiceTests {
         #expect(shell.errors.contains("is no stream socket"), "\(shell.errors)")
     }
 
-    @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze)))
+    @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze), "no systemd-analyze here"))
     func units() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
