@@ -126,7 +126,7 @@ let package = Package(
         // What the Autobahn suite talks to: an echo server and a client on this package's WebSocket.
         .executableTarget(
             name: "AutobahnEcho",
-            dependencies: ["WebSocket", "TLS", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
+            dependencies: ["WebSocket", "TLS", "Sinks", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
             path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),

@@ -1,12 +1,12 @@
 import Glibc
-import NIOCore
+package import NIOCore
 import TLS
 import WebSocket
 
 /// A client's socket, written to without the channel.
 ///
 /// The channel keeps the descriptor and closes it, so it may be used only while the channel is active.
-struct SocketTransport: DirectTransport {
+package struct SocketTransport: DirectTransport {
     private let handle: NIOBSDSocket.Handle
     /// A peer that has gone is an error of this call, never a signal; and nobody is waited for.
     private static let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -14,7 +14,7 @@ struct SocketTransport: DirectTransport {
     init(handle: NIOBSDSocket.Handle) { self.handle = handle }
 
     /// The socket of a channel on whose way out nothing changes bytes; nil when there is TLS, or no socket.
-    init?(_ pipeline: ChannelPipeline) {
+    package init?(_ pipeline: ChannelPipeline) {
         let pipeline = pipeline.syncOperations
         guard (try? pipeline.handler(type: TLSHandler.self)) == nil,
             let handle = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, { $0 })
@@ -22,11 +22,11 @@ struct SocketTransport: DirectTransport {
         self.handle = handle
     }
 
-    func send(_ bytes: ByteBuffer) -> Int {
+    package func send(_ bytes: ByteBuffer) -> Int {
         bytes.withUnsafeReadableBytes { max(0, Glibc.send(self.handle, $0.baseAddress, $0.count, Self.flags)) }
     }
 
-    func send(_ buffers: [ByteBuffer]) -> Int {
+    package func send(_ buffers: [ByteBuffer]) -> Int {
         withUnsafeTemporaryAllocation(of: iovec.self, capacity: buffers.count) {
             self.send(buffers[...], vectors: $0, count: 0)
         }

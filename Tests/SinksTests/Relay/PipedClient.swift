@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import WebSocket
+import Wire
 
 @testable import Sinks
 

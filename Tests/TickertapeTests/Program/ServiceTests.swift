@@ -73,7 +73,10 @@ struct ServiceTests {
         #expect(await manager.prints("ended 0", times: 2))
     }
 
-    @Test("is started by systemd-socket-activate", .enabled(if: Self.isInstalled(Self.activate)))
+    @Test(
+        "is started by systemd-socket-activate",
+        .enabled(if: Self.isInstalled(Self.activate), "no systemd-socket-activate here")
+    )
     func socketActivate() async throws {
         let free = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -133,7 +136,7 @@ struct ServiceTests {
         #expect(await warned.ending() == .exit(0), "\(warned.errors)")
     }
 
-    @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze)))
+    @Test("has units that systemd understands", .enabled(if: Self.isInstalled(Self.analyze), "no systemd-analyze here"))
     func units() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
