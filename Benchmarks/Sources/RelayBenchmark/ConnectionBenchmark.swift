@@ -4,8 +4,14 @@ struct ConnectionBenchmark {
 
     func rows() throws -> [Row] {
         let contenders = try self.bench.contenders()
-        return try self.bench.options.crowds.flatMap { clients in
-            try contenders.map { try self.row($0, clients: clients) }
+        return try self.bench.options.crowds.flatMap { wanted in
+            let clients = min(wanted, self.bench.mostClients)
+            if clients < wanted {
+                Workbench.say(
+                    "connections: \(clients) clients instead of \(wanted), for ulimit -Hn allows no more files"
+                )
+            }
+            return try contenders.map { try self.row($0, clients: clients) }
         }
     }
 

@@ -7,14 +7,18 @@ final class Workbench {
     let folder: ScratchFolder
     /// What must not be; the run then fails at its end, with all tables shown.
     var breaches: [String] = []
+    /// Descriptors for what is no client.
+    private static let reserve = 1_000
+    /// How many clients fit into the open files that are allowed, here and in the programs, which inherit the limit.
+    let mostClients: Int
 
     init(_ options: Options) throws {
         self.options = options
         self.folder = try ScratchFolder()
-        // Many clients need as many descriptors, here and in the programs, which inherit the limit.
-        let most = (options.wants("connections") ? options.crowds.max() ?? 0 : 0) + 1_000
-        guard Self.allowDescriptors(most) else {
-            throw BenchmarkFailure("\(most) open files are not allowed: raise ulimit -n, or choose smaller --crowds")
+        let crowds = options.wants("connections") ? options.crowds : []
+        self.mostClients = Self.allowDescriptors((crowds.max() ?? 0) + Self.reserve) - Self.reserve
+        guard self.mostClients > 0 else {
+            throw BenchmarkFailure("\(Self.reserve) open files are not allowed: raise ulimit -n")
         }
         guard access(options.program, X_OK) == 0 else {
             throw BenchmarkFailure("\(options.program) is missing: build it with swift build -c release")
@@ -58,14 +62,16 @@ final class Workbench {
     /// Shows a result on standard output, at once.
     static func show(_ text: String) { Self.put("\(text)\n", on: 1) }
 
-    /// Raises the limit of open files; beyond the hard one only root can.
-    private static func allowDescriptors(_ most: Int) -> Bool {
+    /// Raises the limit of open files to so many if that may be, beyond the hard limit only by root, and returns what it is.
+    private static func allowDescriptors(_ most: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         getrlimit(resource, &limit)
-        limit.rlim_max = max(limit.rlim_max, rlim_t(most))
-        limit.rlim_cur = limit.rlim_max
-        return setrlimit(resource, &limit) == 0
+        for hard in [max(limit.rlim_max, rlim_t(most)), limit.rlim_max] {
+            var raised = rlimit(rlim_cur: hard, rlim_max: hard)
+            if setrlimit(resource, &raised) == 0 { return Int(clamping: hard) }
+        }
+        return Int(clamping: limit.rlim_cur)
     }
 
     private static func put(_ text: String, on descriptor: Int32) {
