@@ -64,18 +64,28 @@ struct SettingsLayersTests {
 
     @Test("every setting can be given in the file, in the environment and by --set, and comes back as it was written")
     func everySettingEverywhere() throws {
+        let tokenFile = self.folder.file("client-token", "sixteen-characters-or-more\n")
         for setting in Setting.all where setting.key != "token" && setting.key != "token-file" {
-            let value = Self.unusual[setting.key] ?? ""
+            // Read as soon as it is known.
+            let value = setting.key == "relay.token-file" ? tokenFile : Self.unusual[setting.key] ?? ""
             #expect(!value.isEmpty, "\(setting.key) needs a value in this test")
             let text = setting.isList ? "[\(value)]" : value
 
-            let fromFile = try self.load("\"\(setting.key)\": \(text)").settings
+            // One of a pair is an error without the other.
+            let other = Self.partners[setting.key].flatMap { key in Setting.all.first { $0.key == key } }
+            let beside = other.map { ($0, Self.unusual[$0.key] ?? "") }
+
+            let lines = ["\"\(setting.key)\": \(text)"] + (beside.map { ["\"\($0.key)\": \($1)"] } ?? [])
+            let fromFile = try self.load(lines.joined(separator: "\n")).settings
             #expect(setting.write(fromFile) == text, "\(setting.key) in the file")
 
-            let fromEnvironment = try self.load(environment: [setting.environment: value]).settings
+            var variables = [setting.environment: value]
+            if let beside { variables[beside.0.environment] = beside.1 }
+            let fromEnvironment = try self.load(environment: variables).settings
             #expect(setting.write(fromEnvironment) == text, "\(setting.environment)")
 
-            let common = try CommonOptions.parse(["--set", "\(setting.key)=\(value)"])
+            let pair = beside.map { ["--set", "\($0.key)=\($1)"] } ?? []
+            let common = try CommonOptions.parse(["--set", "\(setting.key)=\(value)"] + pair)
             var flags = GivenFlags()
             common.add(to: &flags)
             let fromFlag = try Settings.load(flags: flags, environment: ["XDG_CONFIG_HOME": self.folder.path]).settings
@@ -86,6 +96,10 @@ struct SettingsLayersTests {
             )
         }
     }
+
+    private static let partners = [
+        "relay.certificate-file": "relay.key-file", "relay.key-file": "relay.certificate-file",
+    ]
 
     private static let unusual: [String: String] = [
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
@@ -108,7 +122,7 @@ struct SettingsLayersTests {
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
         "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB",
-        "relay.max-message": "1MiB", "relay.unix-socket": "/run/tickertape.sock", "relay.token-file": "/client-token",
+        "relay.max-message": "1MiB", "relay.unix-socket": "/run/tickertape.sock",
         "relay.host-names": "ticker.test, other.test", "relay.max-clients-per-address": "6",
         "relay.max-plain-connections": "7", "relay.request-burst": "8", "relay.requests-per-second": "9",
         "relay.certificate-file": "/relay.pem", "relay.key-file": "/relay.key", "relay.handshake-timeout": "12s",
