@@ -66,7 +66,7 @@ struct PipedClient {
 }
 
 /// A feed that can wait, and writes down what it was asked.
-struct FlowCalls: FlowControl {
+final class FlowCalls: FlowControl {
     let calls = Calls()
     func pause() { self.calls.add("pause") }
     func resume() { self.calls.add("resume") }
