@@ -11,7 +11,7 @@ import WebSocket
 import Wire
 
 /// The feed against a scripted Finnhub, over real TLS and a real WebSocket on loopback.
-@Suite("The Finnhub feed", .timeLimit(.minutes(2)))
+@Suite("The Finnhub feed", .timeLimit(.minutes(2 * Patience.factor)))
 struct FinnhubFeedTests {
     private static let trade =
         #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#

@@ -9,7 +9,7 @@ import TickertapeTesting
 import Wire
 
 /// A recording served by the stand-in and taken by the feed: the whole way of a replay but for the sinks.
-@Suite("A replay through the stand-in", .timeLimit(.minutes(2)))
+@Suite("A replay through the stand-in", .timeLimit(.minutes(2 * Patience.factor)))
 struct StandInTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 

@@ -88,11 +88,6 @@ package final class RunningProgram: Sendable {
         return ours.filter { names.contains($0.key) }
     }
 
-    /// How many times as long as usual everything may take, under a sanitizer.
-    private static var patience: Int {
-        ProcessInfo.processInfo.environment["TICKERTAPE_TEST_PATIENCE"].flatMap(Int.init) ?? 1
-    }
-
     /// Starts a program with nothing in its environment but a path and `environment`, and nothing to read but `input`.
     package init(
         _ path: String,
@@ -248,7 +243,7 @@ package final class RunningProgram: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.change { $0.waiters.append((wish, { continuation.yield() })) }
         let timer = Task {
-            try await Task.sleep(for: limit * Self.patience)
+            try await Task.sleep(for: limit * Patience.factor)
             continuation.yield()
         }
         defer { timer.cancel() }

@@ -63,7 +63,7 @@ package final class TapeLog: TapeReader {
             }
         }
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: limit * Patience.factor)
             continuation.yield(false)
         }
         defer { timer.cancel() }

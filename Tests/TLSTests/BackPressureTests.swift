@@ -145,7 +145,7 @@ struct BackPressureTests {
             }
             .connect(to: #require(server.localAddress))
             .wait()
-        let late = group.any().scheduleTask(in: .seconds(60)) {
+        let late = group.any().scheduleTask(in: .seconds(60) * Patience.factor) {
             received.fail(ChannelError.connectTimeout(.seconds(60)))
         }
         #expect(try received.futureResult.wait() == total)
@@ -208,7 +208,9 @@ struct BackPressureTests {
             }
             .connect(to: #require(server.localAddress))
             .wait()
-        let late = group.any().scheduleTask(in: .seconds(20)) { closed.fail(ChannelError.connectTimeout(.seconds(20))) }
+        let late = group.any().scheduleTask(in: .seconds(20) * Patience.factor) {
+            closed.fail(ChannelError.connectTimeout(.seconds(20)))
+        }
         let start = NIODeadline.now()
         try closed.futureResult.wait()
         late.cancel()

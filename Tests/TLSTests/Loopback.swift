@@ -84,7 +84,7 @@ struct LoopbackEnd: Sendable {
             ended: collector.ended.futureResult
         )
         // No test waits for ever.
-        let late = channel.eventLoop.scheduleTask(in: .seconds(20)) { channel.close(promise: nil) }
+        let late = channel.eventLoop.scheduleTask(in: .seconds(20) * Patience.factor) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in late.cancel() }
         try channel.pipeline.syncOperations.addHandlers([handler, collector])
         return end
@@ -99,7 +99,7 @@ struct LoopbackEnd: Sendable {
                     made.succeed(try LoopbackEnd.make(channel, context: context, peer: peer))
                 }
             }
-            .connectTimeout(.seconds(5))
+            .connectTimeout(.seconds(5) * Patience.factor)
             .connect(host: "127.0.0.1", port: port)
             .wait()
         return try made.futureResult.wait()

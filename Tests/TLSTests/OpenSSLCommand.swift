@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import NIOConcurrencyHelpers
+import TickertapeTesting
 
 /// The `openssl` command, as a TLS peer that is not ours.
 final class OpenSSLCommand: Sendable {
@@ -80,7 +81,7 @@ final class OpenSSLCommand: Sendable {
 
     /// Waits until `find` finds something in what was written; fails with all of it after 10 s, or at its end.
     func wait<Found>(for find: (String) -> Found?) throws -> Found {
-        let limit = DispatchTime.now() + .seconds(10)
+        let limit = DispatchTime.now() + .seconds(10 * Patience.factor)
         while true {
             let (text, isEnded) = self.output.state.withLockedValue { $0 }
             if let found = find(text) { return found }
@@ -96,7 +97,7 @@ final class OpenSSLCommand: Sendable {
 
     /// Waits for the end; answers everything written.
     func finish() throws -> String {
-        let limit = DispatchTime.now() + .seconds(10)
+        let limit = DispatchTime.now() + .seconds(10 * Patience.factor)
         while !self.output.state.withLockedValue({ $0.isEnded }) {
             guard self.output.changed.wait(timeout: limit) == .success else {
                 throw Failure(description: "openssl did not end after: \(self.text)")

@@ -71,7 +71,7 @@ struct ResumptionTests {
         let server = try TLSContext(server: Certificates.server(credentials))
         #expect(try self.visit(client, server) == false)
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(10)
+        let limit = clock.now + .seconds(10) * Patience.factor
         var refusal: TLSError?
         while refusal == nil, clock.now < limit {
             let pair = try MemoryPair(client: client, server: server)
@@ -116,7 +116,7 @@ struct ResumptionTests {
         #expect(try self.visit(first, server) == false)
         // Resumed or not while the list is good; a refusal as soon as it is not.
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(10)
+        let limit = clock.now + .seconds(10) * Patience.factor
         var refusal: TLSError?
         while refusal == nil, clock.now < limit {
             let pair = try MemoryPair(client: first, server: server)
@@ -144,7 +144,7 @@ struct ResumptionTests {
         let client = try self.context(version)
         #expect(try self.visit(client, server) == false)
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(10)
+        let limit = clock.now + .seconds(10) * Patience.factor
         var refusal: TLSError?
         while refusal == nil, clock.now < limit {
             let pair = try MemoryPair(client: client, server: server)

@@ -3,12 +3,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOConcurrencyHelpers
 import Testing
+import TickertapeTesting
 
 @testable import WebSocket
 
 /// Client and server over a real socket of this machine.
 @Suite struct LoopbackTests {
-    private static let limit = TimeAmount.seconds(20)
+    private static let limit = TimeAmount.seconds(20) * Patience.factor
 
     /// Fails the promise when nothing completes it in time.
     private func promise<Value: Sendable>(of type: Value.Type) -> EventLoopPromise<Value> {

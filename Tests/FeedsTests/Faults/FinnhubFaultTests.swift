@@ -56,7 +56,7 @@ struct EndingFault: Sendable, CustomTestStringConvertible {
 /// What the real client does with each fault, over real sockets on loopback.
 ///
 /// Reasons are judged by their essential words, so that they may be put better.
-@Suite("The Finnhub feed, when something goes wrong", .timeLimit(.minutes(3)))
+@Suite("The Finnhub feed, when something goes wrong", .timeLimit(.minutes(3 * Patience.factor)))
 struct FinnhubFaultTests {
     private static func trade(_ number: Int) -> String {
         #"{"data":[{"c":null,"p":\#(60_000 + number),"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + number),"v":0.02}],"type":"trade"}"#

@@ -8,7 +8,7 @@ import Testing
 import TickertapeTesting
 
 /// The stand-in of `tickertape serve`, with faults, with too many clients, and with hostile ones.
-@Suite("A stand-in in bad company", .timeLimit(.minutes(2)))
+@Suite("A stand-in in bad company", .timeLimit(.minutes(2 * Patience.factor)))
 struct StandInFaultTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     private static let loop = MultiThreadedEventLoopGroup.singleton.next()

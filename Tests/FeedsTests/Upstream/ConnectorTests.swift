@@ -8,7 +8,7 @@ import TickertapeTesting
 @testable import Feeds
 
 /// The way to an open WebSocket on loopback, up to TCP.
-@Suite("Connecting, from the name to TCP", .timeLimit(.minutes(1)))
+@Suite("Connecting, from the name to TCP", .timeLimit(.minutes(1 * Patience.factor)))
 struct ConnectorTests {
     private static let hasIPv6 = BlackHole("::1") != nil
 

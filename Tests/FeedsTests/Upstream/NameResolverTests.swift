@@ -4,10 +4,11 @@ import NIOEmbedded
 import NIOPosix
 import Synchronization
 import Testing
+import TickertapeTesting
 
 @testable import Feeds
 
-@Suite("The finding of addresses", .timeLimit(.minutes(1)))
+@Suite("The finding of addresses", .timeLimit(.minutes(1 * Patience.factor)))
 struct NameResolverTests {
     /// A resolver whose lookups hang until they are let go.
     private final class Hanging: Sendable {

@@ -7,7 +7,7 @@ import TickertapeTesting
 @testable import Feeds
 
 /// Connections through an HTTP proxy on loopback, to a service of another name.
-@Suite("Connecting through a proxy", .timeLimit(.minutes(1)))
+@Suite("Connecting through a proxy", .timeLimit(.minutes(1 * Patience.factor)))
 struct ProxyConnectTests {
     private static let login = ProxyServer.Credentials(user: "me", password: "pa:ss wörd")
 

@@ -8,7 +8,7 @@ import TickertapeTesting
 @testable import WebSocket
 
 /// What a service can answer to the request for a WebSocket, as bytes on loopback.
-@Suite("Answers to the upgrade", .timeLimit(.minutes(1)))
+@Suite("Answers to the upgrade", .timeLimit(.minutes(1 * Patience.factor)))
 struct UpgradeAnswerTests {
     /// What a head asks for, accepted as RFC 6455 wants it, but for the changes.
     private static func accept(_ head: String, change: (inout [String]) -> Void = { _ in }) -> String {

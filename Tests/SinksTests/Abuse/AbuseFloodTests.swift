@@ -1,10 +1,11 @@
 import NIOCore
 import Testing
+import TickertapeTesting
 
 @testable import Sinks
 
 /// Too much of what is allowed, while ten clients go on undisturbed.
-@Suite("Abuse by floods", .timeLimit(.minutes(1)))
+@Suite("Abuse by floods", .timeLimit(.minutes(1 * Patience.factor)))
 struct AbuseFloodTests {
     @Test("a flood of pings is answered as long as it is read, and holds one pong when it is not")
     func pings() async throws {

@@ -1,11 +1,12 @@
 import NIOCore
 import Testing
+import TickertapeTesting
 import WebSocket
 
 @testable import Sinks
 
 /// Frames that break the protocol or a limit, while ten clients go on undisturbed.
-@Suite("Abuse by frames", .timeLimit(.minutes(1)))
+@Suite("Abuse by frames", .timeLimit(.minutes(1 * Patience.factor)))
 struct AbuseFrameTests {
     private static let mask: [UInt8] = [0, 0, 0, 0]
 

@@ -1,10 +1,11 @@
 import NIOCore
 import Testing
+import TickertapeTesting
 
 @testable import Sinks
 
 /// Requests that are slow, huge, wrong or foreign, while ten clients go on undisturbed.
-@Suite("Abuse before the WebSocket", .timeLimit(.minutes(1)))
+@Suite("Abuse before the WebSocket", .timeLimit(.minutes(1 * Patience.factor)))
 struct AbuseHandshakeTests {
     /// Sends a request and returns the status and the refusal's type.
     private func refusal(of request: String, _ fixture: RelayFixture) async throws -> String {

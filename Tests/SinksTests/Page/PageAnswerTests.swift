@@ -5,7 +5,7 @@ import TickertapeTesting
 
 @testable import Sinks
 
-@Suite("The page's files", .timeLimit(.minutes(1)))
+@Suite("The page's files", .timeLimit(.minutes(1 * Patience.factor)))
 struct PageAnswerTests {
     private struct Answer {
         var status: String

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import TickertapeTesting
 
 /// A WebSocket client that shows the very bytes: frames are taken apart by hand, and it reads only when told to.
 final class RawClient: Sendable {
@@ -162,7 +163,7 @@ private final class Inbox: ChannelInboundHandler {
 
     func wait<Value: Sendable>(on loop: any EventLoop, _ take: @escaping (Inbox) -> Value?) -> EventLoopFuture<Value> {
         let promise = loop.makePromise(of: Value.self)
-        let timeout = loop.assumeIsolated().scheduleTask(in: .seconds(15)) {
+        let timeout = loop.assumeIsolated().scheduleTask(in: .seconds(15) * Patience.factor) {
             self.waiter = nil
             promise.fail(RawClient.TimedOut())
         }

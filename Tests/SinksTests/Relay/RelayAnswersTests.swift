@@ -1,11 +1,12 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("What the relay says over HTTP", .timeLimit(.minutes(1)))
+@Suite("What the relay says over HTTP", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayAnswersTests {
     struct Answer {
         var status: Int

@@ -1,11 +1,12 @@
 import NIOCore
 import Testing
+import TickertapeTesting
 import WebSocket
 import Wire
 
 @testable import Sinks
 
-@Suite("Compressed messages of the relay", .timeLimit(.minutes(1)))
+@Suite("Compressed messages of the relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayCompressionTests {
     private static let offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"
     private static let long = Frames.trades(

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import NIOConcurrencyHelpers
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
@@ -38,6 +39,10 @@ final class RelayFixture: Sendable {
         settings.activityInterval = .hours(1)
         settings.unsubscribeGrace = .zero
         settings.requestBurst = 1_000_000
+        // What a slow machine must not take for a client that hangs.
+        settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
+        settings.stallTimeout = settings.stallTimeout * Patience.factor
+        settings.pongTimeout = settings.pongTimeout * Patience.factor
         change(&settings)
         let calls = Calls()
         let loop = MultiThreadedEventLoopGroup.singleton.next()

@@ -1,10 +1,11 @@
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("HTTP beside the relay", .timeLimit(.minutes(1)))
+@Suite("HTTP beside the relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayHTTPTests {
     private static func get(_ path: String, method: String = "GET", headers: String = "") -> String {
         "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n"

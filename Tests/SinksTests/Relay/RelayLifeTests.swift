@@ -5,11 +5,12 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("The life of a relay", .timeLimit(.minutes(1)))
+@Suite("The life of a relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayLifeTests {
     @Test("a stop gives everyone what was queued and a close frame with 1001, and takes no new clients")
     func stops() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sinks
 
-@Suite("The relay over TLS", .timeLimit(.minutes(1)))
+@Suite("The relay over TLS", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayTLSTests {
     /// A relay with a certificate, the instruments that count for it, and the folder with the two files.
     private func run(

@@ -6,7 +6,7 @@ import TickertapeTesting
 @testable import Sinks
 
 /// What the program's own interval of a minute would make a long test.
-@Suite("Finnhub's samples and the relay's text pings", .serialized, .timeLimit(.minutes(3)))
+@Suite("Finnhub's samples and the relay's text pings", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct SampleClientTests {
     @Test(
         "survive text pings between the trades, and miss none of these",

@@ -1,11 +1,12 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("Slow clients of the relay", .timeLimit(.minutes(1)))
+@Suite("Slow clients of the relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct SlowClientTests {
     /// A frame of ten trades, about 800 bytes.
     private static func frame(_ number: Int) -> String {

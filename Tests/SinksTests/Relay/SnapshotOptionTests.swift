@@ -1,10 +1,11 @@
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 
 @testable import Sinks
 
-@Suite("The newest trade for who comes late (snapshot=1)", .timeLimit(.minutes(1)))
+@Suite("The newest trade for who comes late (snapshot=1)", .timeLimit(.minutes(1 * Patience.factor)))
 struct SnapshotOptionTests {
     private static let target = "/?token=any&snapshot=1"
 

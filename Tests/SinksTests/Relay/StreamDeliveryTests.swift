@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
@@ -38,7 +39,7 @@ private struct Books {
     }
 }
 
-@Suite("Deliveries of the relay's own stream", .timeLimit(.minutes(2)))
+@Suite("Deliveries of the relay's own stream", .timeLimit(.minutes(2 * Patience.factor)))
 struct StreamDeliveryTests {
     private static func small(_ settings: inout RelaySettings) {
         settings.maximumWaitingBytes = 16 << 10

@@ -1,11 +1,12 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("The relay's own stream", .timeLimit(.minutes(1)))
+@Suite("The relay's own stream", .timeLimit(.minutes(1 * Patience.factor)))
 struct StreamEndpointTests {
     @Test("hello comes at once with the status, a snapshot first after a subscribe, then prices")
     func order() async throws {

@@ -5,7 +5,7 @@ import TickertapeTesting
 
 @testable import Sinks
 
-@Suite("The relay's token", .timeLimit(.minutes(1)))
+@Suite("The relay's token", .timeLimit(.minutes(1 * Patience.factor)))
 struct TokenGateTests {
     private static let token = Canary.key
 

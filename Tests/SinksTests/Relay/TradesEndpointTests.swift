@@ -1,11 +1,12 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("Finnhub's protocol on the relay", .timeLimit(.minutes(1)))
+@Suite("Finnhub's protocol on the relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct TradesEndpointTests {
     @Test("a frame in which every trade is wanted is passed on byte for byte")
     func passesBytes() async throws {

@@ -6,7 +6,7 @@ import TickertapeTesting
 
 @testable import Sinks
 
-@Suite("A relay at a socket file", .timeLimit(.minutes(1)))
+@Suite("A relay at a socket file", .timeLimit(.minutes(1 * Patience.factor)))
 struct UnixSocketTests {
     private func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)

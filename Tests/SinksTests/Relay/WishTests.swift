@@ -2,11 +2,12 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
 
-@Suite("What clients wish for, and what the upstream hears of it", .timeLimit(.minutes(5)))
+@Suite("What clients wish for, and what the upstream hears of it", .timeLimit(.minutes(5 * Patience.factor)))
 struct WishTests {
     @Test("a client that leaves and comes back within ten seconds changes nothing upstream, one that stays away does")
     func grace() throws {

@@ -7,7 +7,7 @@ import TickertapeTesting
 @Suite(
     "The page in a browser",
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(5 * Patience.factor)),
     .enabled(if: BrowserWatch.chromium != nil, "no chromium here: scripts/setup --tests installs Debian's package")
 )
 struct PageBrowserTests {

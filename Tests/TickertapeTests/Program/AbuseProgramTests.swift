@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 
 /// Abuse of the whole program, with the upstream looking on.
-@Suite("Abuse of the program", .serialized, .timeLimit(.minutes(2)))
+@Suite("Abuse of the program", .serialized, .timeLimit(.minutes(2 * Patience.factor)))
 struct AbuseProgramTests {
     private static func trade(_ number: Int) -> String {
         #"{"data":[{"c":null,"p":\#(number),"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + number),"v":0.02}],"type":"trade"}"#

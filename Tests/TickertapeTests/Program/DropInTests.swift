@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 
 /// Finnhub's own documented samples, run unmodified but for the URL, against the program's relay.
-@Suite("Clients written for Finnhub", .serialized, .timeLimit(.minutes(5)))
+@Suite("Clients written for Finnhub", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct DropInTests {
     private static let btc = "BINANCE:BTCUSDT"
     private static let ic = "IC MARKETS:1"

@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 
 /// Several programs with one key, and one program started again and again.
-@Suite("Programs that share a key", .serialized, .timeLimit(.minutes(5)))
+@Suite("Programs that share a key", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct OwnershipTests {
     private static let trade =
         #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#

@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 
 /// The built program, run as its users run it, with clients in another language.
-@Suite("The program", .serialized, .timeLimit(.minutes(5)))
+@Suite("The program", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 

@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 
 /// A refused symbol, as those see it who connect to the program's relay.
-@Suite("A symbol that the service refuses, at the relay", .serialized, .timeLimit(.minutes(3)))
+@Suite("A symbol that the service refuses, at the relay", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct RefusedSymbolProgramTests {
     private static func trade(_ symbol: String) -> String {
         #"{"data":[{"c":null,"p":61837.63,"s":"\#(symbol)","t":1723161255342,"v":0.02}],"type":"trade"}"#

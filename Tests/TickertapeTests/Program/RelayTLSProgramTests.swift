@@ -4,7 +4,7 @@ import TickertapeTesting
 import Testing
 
 /// The built program with a certificate for its relay, and clients that are not ours.
-@Suite("The program's relay over TLS", .serialized, .timeLimit(.minutes(5)))
+@Suite("The program's relay over TLS", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct RelayTLSProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
     private static let clients = "\(RunningProgram.sources)/Tests/Clients"

@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 
 /// A program that records is replaced while the market goes on, and its clients come back.
-@Suite("A restart", .serialized, .timeLimit(.minutes(5)))
+@Suite("A restart", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct RestartTests {
     /// One trade as the client had it.
     private struct Had: Equatable {

@@ -6,7 +6,7 @@ import WebSocket
 
 /// The key against everything that the program writes. What the programs print here, and the files they leave, is also
 /// kept for `scripts/leaks`, which looks through the outputs of all tests.
-@Suite("The program's key", .serialized, .timeLimit(.minutes(5)))
+@Suite("The program's key", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct SecrecyTests {
     private let folder = ScratchFolder()
 

@@ -2,7 +2,7 @@ import Testing
 import TickertapeTesting
 
 /// The program against itself: `serve` with faults, and a client of it.
-@Suite("`tickertape serve --fault`", .timeLimit(.minutes(2)))
+@Suite("`tickertape serve --fault`", .timeLimit(.minutes(2 * Patience.factor)))
 struct ServeFaultTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 

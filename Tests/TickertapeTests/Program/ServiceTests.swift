@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 
 /// The built program under something that starts and stops it as systemd does.
-@Suite("The program as a service", .serialized, .timeLimit(.minutes(5)))
+@Suite("The program as a service", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ServiceTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
     private static let analyze = "/usr/bin/systemd-analyze"

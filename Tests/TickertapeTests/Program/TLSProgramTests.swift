@@ -4,7 +4,7 @@ import TickertapeTesting
 import Testing
 
 /// What a person sees of TLS: the built program against a scripted Finnhub with a certificate of the tests' authority.
-@Suite("The program and the certificates", .serialized, .timeLimit(.minutes(5)))
+@Suite("The program and the certificates", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct TLSProgramTests {
     /// Runs the program against the server until `body` is through.
     private func withProgram(
