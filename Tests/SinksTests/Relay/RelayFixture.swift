@@ -39,10 +39,12 @@ final class RelayFixture: Sendable {
         settings.activityInterval = .hours(1)
         settings.unsubscribeGrace = .zero
         settings.requestBurst = 1_000_000
-        // What a slow machine must not take for a client that hangs.
+        // What a slow machine must not take for a client that hangs, and pings that a quick test never sees.
         settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
         settings.stallTimeout = settings.stallTimeout * Patience.factor
+        settings.pingInterval = settings.pingInterval * Patience.factor
         settings.pongTimeout = settings.pongTimeout * Patience.factor
+        settings.textPingInterval = settings.textPingInterval * Patience.factor
         change(&settings)
         let calls = Calls()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
