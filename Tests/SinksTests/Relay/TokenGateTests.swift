@@ -41,14 +41,15 @@ struct TokenGateTests {
         #expect(rest.headers["Sec-WebSocket-Protocol"] == (place == 6 ? ["tickertape.v1.json"] : []))
     }
 
-    @Test(
-        "keeps out who shows none, half of it, more than it, or another one",
-        arguments: [
-            "", "?token=", "?token", "?token=cAnary", "?token=%", "?xtoken=1", "?token=\(Canary.percentEncoded)x",
-            "?token=\(Canary.percentEncoded.lowercased())", "?TOKEN=\(Canary.percentEncoded)",
-        ]
-    )
-    func keepsOut(query: String) throws {
+    private static let wrongQueries = [
+        "", "?token=", "?token", "?token=cAnary", "?token=%", "?xtoken=1", "?token=\(Canary.percentEncoded)x",
+        "?token=\(Canary.percentEncoded.lowercased())", "?TOKEN=\(Canary.percentEncoded)",
+    ]
+
+    // By number: the runner prints the arguments, and the token may be printed nowhere.
+    @Test("keeps out who shows none, half of it, more than it, or another one", arguments: Self.wrongQueries.indices)
+    func keepsOut(index: Int) throws {
+        let query = Self.wrongQueries[index]
         let gate = TokenGate(ClientToken(Self.token))
         let refusal = try #require(
             gate.refusal(of: Self.head("/\(query)"), from: .here, now: .uptimeNanoseconds(1))

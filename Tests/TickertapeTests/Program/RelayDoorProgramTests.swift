@@ -57,6 +57,8 @@ struct RelayDoorProgramTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let file = folder.path + "/token"
+        // The rest of the folder is looked through for the token.
+        defer { unlink(file) }
         try Data("\(Canary.key)\n".utf8).write(to: URL(fileURLWithPath: file))
         chmod(file, 0o600)
         let token = ["--set", "relay.token-file=\(file)"]
