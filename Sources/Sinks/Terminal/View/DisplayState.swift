@@ -73,6 +73,12 @@ package struct DisplayState: Sendable {
     package var clients: Int?
     /// The newest warning, also when it is too old to be shown.
     package var notice: DisplayNotice?
+    /// What befell the feed, the oldest first; bounded by who fills it.
+    package var events: [DisplayEvent] = []
+    package var alerts: [DisplayAlert] = []
+    package var news = DisplayNews.notAsked
+    /// Where the replay stands, if it is one.
+    package var replay: ReplayPosition?
 
     package init(
         rows: [DisplayRow] = [],
