@@ -204,7 +204,7 @@ struct DisplayModelTests {
         let size = ScreenGrid.Size(columns: 40, rows: 10)
         while now.monotonic < sampleNoon.monotonic + 5 * oneSecond {
             let frame = DisplayView.frame(of: state, size: size, now: now)
-            seen += frame.grid.line(3)
+            seen += frame.grid.line(2)
             guard let next = frame.changesAt, next > now.monotonic, next <= now.monotonic + oneSecond else {
                 Issue.record("no change announced at \(now.monotonic)")
                 break

@@ -7,19 +7,23 @@ struct ScreenTests {
     @Test("No line is wider than the terminal and no control character reaches it, for any state and size")
     func widths() {
         var numbers = SeededGenerator(seed: 1)
-        for _ in 0..<500 {
+        for _ in 0..<600 {
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...220, using: &numbers),
-                rows: .random(in: 1...40, using: &numbers)
+                rows: .random(in: 1...70, using: &numbers)
             )
             let frame = DisplayView.frame(
                 of: randomDisplayState(&numbers),
+                choice: randomDisplayChoice(&numbers),
                 size: size,
                 now: sampleNoon,
-                look: DisplayLook(glyphs: Bool.random(using: &numbers) ? .unicode : .ascii)
+                look: randomLook(&numbers)
             )
             #expect(frame.grid.size == size)
             #expect(Self.faults(in: frame.grid) == [])
+            #expect(frame.changesAt.map { $0 > sampleNoon.monotonic } ?? true)
+            let title = frame.grid.title ?? ""
+            #expect(title.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
         }
     }
 
@@ -56,7 +60,13 @@ struct ScreenTests {
             var terminal = TerminalEmulator(size: size)
             var old: ScreenGrid?
             for _ in 0..<8 {
-                let new = DisplayView.frame(of: randomDisplayState(&numbers), size: size, now: sampleNoon).grid
+                let new = DisplayView.frame(
+                    of: randomDisplayState(&numbers),
+                    choice: randomDisplayChoice(&numbers),
+                    size: size,
+                    now: sampleNoon,
+                    look: randomLook(&numbers)
+                ).grid
                 terminal.feed(painter.bytes(from: old, to: new))
                 #expect(terminal.strange == [])
                 for line in 0..<size.rows {

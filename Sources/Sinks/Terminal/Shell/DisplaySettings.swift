@@ -19,6 +19,8 @@ package struct DisplaySettings: Sendable, Equatable {
     package var statedBackground: ScreenPalette.Background?
     /// Whether the terminal is one that answers questions, or leaves them unanswered without a trace.
     package var mayAsk: Bool
+    /// How long an answer is waited for, ns; the first picture comes behind it.
+    package var patience: Int64 = 250_000_000
 
     package var glyphs: ScreenGlyphs { self.look.glyphs }
 

@@ -88,3 +88,8 @@ package struct TerminalAnswerReader: Sendable {
         return true
     }
 }
+
+extension TerminalDisplay {
+    /// Asks the terminal what it is.
+    func ask() -> TerminalAnswers { self.device.ask(patience: self.settings.patience) }
+}

@@ -40,11 +40,11 @@ final class TerminalDevice: Sendable {
         tcsetattr(self.descriptor, TCSANOW, &raw)
     }
 
-    /// Asks the terminal what it is, once keys are taken one by one. The drawing thread waits for it, for a quarter of a
-    /// second at most.
-    func ask() -> TerminalAnswers {
+    /// Asks the terminal what it is, once keys are taken one by one. The drawing thread waits for the answer, for `patience`
+    /// (ns) at most.
+    func ask(patience: Int64) -> TerminalAnswers {
         var reader = TerminalAnswerReader()
-        let limit = DisplayClock.monotonic() + 250_000_000
+        let limit = DisplayClock.monotonic() + patience
         guard case .wrote(TerminalAnswers.questions.count) = self.write(TerminalAnswers.questions[...]) else {
             return TerminalAnswers()
         }

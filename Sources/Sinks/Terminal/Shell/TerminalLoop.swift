@@ -197,7 +197,7 @@ struct TerminalLoop {
         self.isInside = true
         self.display.device.takeKeys()
         if !self.hasAsked, self.display.settings.wantsBackground {
-            self.painter = self.display.settings.painter(self.display.device.ask())
+            self.painter = self.display.settings.painter(self.display.ask())
         }
         self.hasAsked = true
         self.pending = ScreenPainter.enter[...]
