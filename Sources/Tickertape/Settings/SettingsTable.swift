@@ -22,6 +22,8 @@ extension Setting {
         format, colour, displayTheme, displayPalette, displayGrouping, displayDecimal, displayFlash, displayTitle,
         isQuiet,
         recordFile, recordDirectory,
+        alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
+        alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
