@@ -213,6 +213,36 @@ extension Settings.Display {
     }
 }
 
+extension DisplaySettings {
+    /// How the screen looks by the settings and the environment.
+    ///
+    /// - Throws: ``OperatorError`` where one mark would mean two things.
+    init(_ settings: Settings.Display, environment: (String) -> String?) throws(OperatorError) {
+        self.init(environment: environment)
+        switch settings.colour {
+        case .auto: break
+        case .always:
+            let known = Self.colours(environment)
+            self.depth = known == .none ? .sixteen : known
+        case .never: self.depth = .none
+        case .sixteen: self.depth = .sixteen
+        case .many: self.depth = .many
+        case .full: self.depth = .full
+        }
+        self.theme = settings.theme
+        self.hues = settings.palette
+        self.look.numbers = NumberStyle(grouping: settings.grouping, decimal: settings.decimal)
+        guard !self.look.numbers.isAmbiguous else {
+            throw OperatorError(
+                "display.grouping and display.decimal are both a \(settings.decimal.rawValue); choose another one",
+                status: .configuration
+            )
+        }
+        self.look.flashes = settings.flashes
+        self.look.setsTitle = self.look.setsTitle && settings.setsTitle
+    }
+}
+
 extension CertificateAuthority {
     /// A certificate for a stand-in that listens on `host`: for that host, this machine's names, and Finnhub's own name, for
     /// tests that lead it here.

@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+package import Sinks
 package import TLS
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
@@ -160,10 +161,21 @@ package struct Settings: Sendable, Equatable {
             /// Colours on a terminal, unless `NO_COLOR` is set.
             case auto
             case always, never
+            case sixteen = "16"
+            case many = "256"
+            case full
         }
 
         package var format = Format.auto
         package var colour = Colour.auto
+        package var theme = DisplaySettings.Theme.auto
+        package var palette = ScreenPalette.Hues.standard
+        package var grouping = NumberStyle.Grouping.none
+        package var decimal = NumberStyle.DecimalMark.point
+        /// Whether a price that has changed stands out for a moment.
+        package var flashes = true
+        /// Whether the terminal's title tells the price.
+        package var setsTitle = true
         /// Whether nothing is shown.
         package var isQuiet = false
     }

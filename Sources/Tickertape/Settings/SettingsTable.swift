@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Sinks
 
 extension Setting {
     /// Every setting, in the order in which they are listed and explained.
@@ -18,7 +19,8 @@ extension Setting {
         briefLimit, keyInUsePause,
         stateDirectory, runtimeDirectory,
         quiet, atMost,
-        format, colour, isQuiet,
+        format, colour, displayTheme, displayPalette, displayGrouping, displayDecimal, displayFlash, displayTitle,
+        isQuiet,
         recordFile, recordDirectory,
         alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
         alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
@@ -327,7 +329,45 @@ extension Setting {
         \.display.colour,
         .word,
         flags: ["colour", "color"],
-        help: "Colours: always, never, or auto (on a terminal, unless NO_COLOR is set)."
+        help: "Colours: always, never, 16, 256, full, or auto (on a terminal, unless NO_COLOR is set)."
+    )
+    static let displayTheme = Setting(
+        "display.theme",
+        \.display.theme,
+        .word,
+        flags: ["theme"],
+        help: "The terminal's background: dark, light, or auto (the terminal is asked)."
+    )
+    static let displayPalette = Setting(
+        "display.palette",
+        \.display.palette,
+        .word,
+        flags: ["palette"],
+        help: "Up and down in green and red (standard) or in blue and orange (colour-blind)."
+    )
+    static let displayGrouping = Setting(
+        "display.grouping",
+        \.display.grouping,
+        .word,
+        help: "What stands between thousands on the screen: none, comma, point, space or apostrophe."
+    )
+    static let displayDecimal = Setting(
+        "display.decimal",
+        \.display.decimal,
+        .word,
+        help: "What stands before the fraction on the screen: point or comma."
+    )
+    static let displayFlash = Setting(
+        "display.flash",
+        \.display.flashes,
+        .flag,
+        help: "Let the digits of a price that have changed stand out for 0.3 s."
+    )
+    static let displayTitle = Setting(
+        "display.title",
+        \.display.setsTitle,
+        .flag,
+        help: "Show the price in the terminal's title, which is given back at the end."
     )
     static let isQuiet = Setting(
         "display.quiet",

@@ -124,6 +124,8 @@ struct SettingsLayersTests {
         "state.directory": "/var/lib/tickertape",
         "state.runtime-directory": "off", "pipeline.quiet": "50ms",
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
+        "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
+        "display.decimal": "comma", "display.flash": "false", "display.title": "false",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "relay.listen": "off", "relay.ping-interval": "9s",
         "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB",
         "relay.max-message": "1MiB", "relay.unix-socket": "/run/tickertape.sock",
