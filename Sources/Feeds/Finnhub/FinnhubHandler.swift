@@ -17,6 +17,10 @@ protocol FinnhubHandlerOwner: AnyObject {
     func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence?
     /// Whether trades flow.
     var isLive: Bool { get }
+    /// Whether the peer is a stand-in that tells of what becomes of its replay.
+    var takesReplayMarks: Bool { get }
+    /// Takes that the replay goes on otherwise from here on.
+    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment)
     /// Takes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
@@ -110,6 +114,13 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = message else { return }
+        if let owner, owner.takesReplayMarks, let mark = ReplayMark(bytes) {
+            // What came before it is on the tape before what is said of it.
+            self.endRead(context)
+            owner.replayMarked(mark, lastReceived: self.lastReceived, now: self.moment(context))
+            self.armTimer(context)
+            return
+        }
         let now = self.readAt ?? self.now(context)
         self.readAt = now
         if case .error(let text) = self.writer.take(bytes, now: now) {

@@ -79,6 +79,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     func deadline(now: Int64) -> Int64? {
+        if self.pausedSince != nil { return nil }
         let patience = self.settings.watch.lateAfter
         return [
             self.watch.deadline(now: now), self.gaps.deadline(patience: patience),
@@ -87,6 +88,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence? {
+        if self.pausedSince != nil { return nil }
         self.lookForSleep(since: handler.lastReceived, now)
         self.report(self.losses.take(self.writer.losses, now: now.monotonic))
         let action = self.watch.deadlineReached(now)

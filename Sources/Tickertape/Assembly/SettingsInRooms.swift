@@ -106,6 +106,12 @@ extension RelaySettings {
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay
+        self.allowsReplayControl =
+            switch settings.relay.replayControl {
+            case .auto: listen?.isLoopback ?? true
+            case .on: true
+            case .off: false
+            }
         self.version = tickertapeVersion
         self.freshness = FreshnessLimits(settings)
     }

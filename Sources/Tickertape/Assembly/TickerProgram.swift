@@ -15,6 +15,8 @@ struct TickerProgram {
     let feed: FinnhubSettings
     /// The feed's counterpart, when it is a replay.
     var standIn: StandIn?
+    /// Commands the replay, when it is one.
+    var replay: ReplayRemote?
     /// Whether the replay begins with the relay's first subscribed client.
     var waitsForClient = false
 
@@ -226,7 +228,8 @@ struct TickerProgram {
             epoch: epoch,
             wallClock: WallClock.now,
             instruments: instruments,
-            tls: certificate
+            tls: certificate,
+            replay: self.replay
         )
         return RelayDoor(
             relay: relay,

@@ -21,6 +21,7 @@ struct Tickertape: AsyncParsableCommand {
               tickertape watch                         another display, same relay
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape simulate                      a made-up market, no key, for demos and load
               tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
 
@@ -39,8 +40,8 @@ struct Tickertape: AsyncParsableCommand {
             """,
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
-            RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, ServeCommand.self,
-            CertCommand.self, ConfigCommand.self, HealthCommand.self,
+            RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
+            ServeCommand.self, CertCommand.self, ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

@@ -194,6 +194,12 @@ package struct Settings: Sendable, Equatable {
             case on, off
         }
 
+        package enum ReplayControl: String, Sendable, CaseIterable {
+            /// On where the relay listens where only this machine can reach it.
+            case auto
+            case on, off
+        }
+
         /// Where to listen; `nil` is off.
         package var listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8080)
         /// The PEM files of the relay's certificate and its key; both or none.
@@ -230,6 +236,8 @@ package struct Settings: Sendable, Equatable {
         package var unsubscribeGrace = TimeAmount.seconds(10)
         /// Whether clients that ask for compressed messages get them.
         package var compression = Compression.auto
+        /// Whether clients may command a replay.
+        package var replayControl = ReplayControl.auto
         /// Pages that may connect; programs, which send no origin, always may.
         package var allowedOrigins: [String] = []
     }

@@ -27,7 +27,7 @@ extension Setting {
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
-        relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression,
+        relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression, relayReplayControl,
         logLevel,
     ]
 
@@ -507,6 +507,12 @@ extension Setting {
         \.relay.compression,
         .word,
         help: "Compress messages for clients that ask for it: on, off, or auto (not on this machine's own addresses)."
+    )
+    static let relayReplayControl = Setting(
+        "relay.replay-control",
+        \.relay.replayControl,
+        .word,
+        help: "Whether clients may command a replay: on, off, or auto (where only this machine can reach the relay)."
     )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",
