@@ -40,7 +40,7 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, ServeCommand.self,
-            CertCommand.self, ConfigCommand.self, HealthCommand.self,
+            RecordingCommand.self, CertCommand.self, ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )
