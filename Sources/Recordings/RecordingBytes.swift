@@ -15,6 +15,7 @@ package final class RecordingBytes {
 
     private static let chunkBytes = 256 << 10
     private static let smallChunkBytes = 32 << 10
+    private static let leastBytes = 4 << 10
     /// How many times its own size a compressed file may become; real ones become ten to fifty times as large.
     private static let largestGrowth: Int64 = 4_096
 
@@ -36,7 +37,13 @@ package final class RecordingBytes {
     private var lastByte = UInt8(ascii: "\n")
     private var isAtEnd = false
     /// Whether little will be read, so that small reads are cheaper.
-    var readsLittle = false
+    var readsLittle = false {
+        didSet { if self.readsLittle, !self.isPacked { self.chunk = Self.smallChunkBytes } }
+    }
+    /// How much is read next: little behind damage, for where nothing but damage is, each byte may seem to begin a frame.
+    private var chunk = RecordingBytes.chunkBytes
+    /// Whether the decompressor may have more text without more bytes.
+    private var mayHoldMore = false
     package private(set) var damage: [Damage] = []
     /// How many damaged parts there were; ``damage`` names the first thousand.
     package private(set) var damagedParts = 0
@@ -92,7 +99,7 @@ package final class RecordingBytes {
             return chunk.readableBytes > 0 ? chunk : nil
         }
         while !self.isAtEnd {
-            if self.input.readableBytes == 0 {
+            if self.input.readableBytes == 0, !self.mayHoldMore {
                 self.input = try self.readChunk()
                 if self.input.readableBytes == 0 {
                     self.isAtEnd = true
@@ -106,8 +113,8 @@ package final class RecordingBytes {
     }
 
     private func readChunk() throws(RecordingFailure) -> ByteBuffer {
-        let count = self.readsLittle && !self.isPacked ? Self.smallChunkBytes : Self.chunkBytes
-        let chunk = try self.file.read(at: self.position, count: count)
+        let chunk = try self.file.read(at: self.position, count: self.chunk)
+        self.chunk = self.readsLittle && !self.isPacked ? Self.smallChunkBytes : min(Self.chunkBytes, self.chunk * 2)
         self.position += Int64(chunk.readableBytes)
         return chunk
     }
@@ -122,6 +129,7 @@ package final class RecordingBytes {
         var step: FrameUnpacker.Step?
         text.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.chunkBytes) { output in
             step = self.input.withUnsafeReadableBytes { unpacker.step($0, into: output) }
+            self.mayHoldMore = step.map { $0.produced == output.count && !$0.isAtFrameEnd } ?? false
             return step?.produced ?? 0
         }
         guard let step else { return try self.findNextFrame(unpacker) }
@@ -142,9 +150,13 @@ package final class RecordingBytes {
         let broken = self.frameStart
         var place = broken + 1
         self.isInFrame = false
+        self.mayHoldMore = false
         self.input = ByteBuffer()
+        self.chunk = Self.leastBytes
+        var size = Self.leastBytes
         while true {
-            let window = try self.file.read(at: place, count: Self.chunkBytes)
+            let window = try self.file.read(at: place, count: size)
+            size = min(Self.chunkBytes, size * 2)
             guard window.readableBytes >= 4 else { break }
             let found = window.withUnsafeReadableBytes { bytes in
                 (0...bytes.count - 4).first {

@@ -78,12 +78,12 @@ struct PackingTests {
     func damaged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = MarketText.make(frames: 8_000)
+        let text = MarketText.make(frames: 4_000)
         let path = try self.packed(folder, text)
         let lines = Set(String(buffer: text).split(separator: "\n").map(String.init))
         let whole = try RecordingBytes(path: path).size
         var chance = SeededGenerator(seed: 7)
-        for _ in 0..<24 {
+        for _ in 0..<10 {
             let place = off_t(chance.next() % UInt64(whole))
             let descriptor = open(path, O_RDWR)
             var byte: UInt8 = 0
@@ -120,7 +120,7 @@ struct PackingTests {
     func cut() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = MarketText.make(frames: 8_000)
+        let text = MarketText.make(frames: 4_000)
         let path = try self.packed(folder, text)
         let size = try RecordingBytes(path: path).size
         for part in 1..<10 {

@@ -175,7 +175,7 @@ import Wire
             let lines = self.lines([self.bytes[..<end]])
             let cut = self.bytes[..<end]
             let start = cut.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-            let complete = cut.count { $0 == UInt8(ascii: "\n") }
+            let complete = cut.count(where: { $0 == UInt8(ascii: "\n") })
             #expect(Array(lines.prefix(complete)) == Array(whole.prefix(complete)))
             guard end > start else {
                 #expect(lines.count == complete)

@@ -90,7 +90,7 @@ struct RecordingFaultTests {
                 #expect(found.isIntact && found.tornAt == nil)
                 #expect(place == survivors.count - 1 || found.isEnded)
             }
-            let expected = arrivals.count { $0 <= now - 1_000 * Self.millisecond }
+            let expected = arrivals.count(where: { $0 <= now - 1_000 * Self.millisecond })
             #expect(kept >= expected, "at \(now / Self.millisecond) ms")
         }
         #expect(disk.survivors().count > 5)
