@@ -115,6 +115,11 @@ package final class Recorder: TapeReader {
         self.clock = clock
         self.complain = complain
         let names = SegmentNames(first: path)
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            // Beside a device there is no place for a second name.
+            throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
+        }
         var header = RecordingHeader(
             version: 2,
             program: program,
