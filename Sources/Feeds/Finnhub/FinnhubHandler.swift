@@ -41,6 +41,12 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         /// Given up for symbols that do not trade.
         case stale(SymbolSilence)
         case inactive
+
+        /// The code of the close frame, if there was one.
+        var closeCode: UInt16? {
+            guard case .closed(let closure) = self else { return nil }
+            return closure.code.map { UInt16($0.rawValue) }
+        }
     }
 
     private(set) var session: FinnhubSession
@@ -160,9 +166,23 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
                 self.session.signOfLifeArrived(now: self.now(context))
+                self.tell(of: event, at: self.readAt ?? self.now(context))
+            case .pingSent: self.tell(of: event, at: self.now(context))
             }
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Tells the tape's readers of a ping or pong.
+    private func tell(of event: WebSocketEvent, at now: Int64) {
+        switch event {
+        case .pingSent: self.writer.publish(.ping(.outgoing), monotonic: now)
+        case .pongReceived: self.writer.publish(.pong(.incoming), monotonic: now)
+        case .pingReceived:
+            self.writer.publish(.ping(.incoming), monotonic: now)
+            self.writer.publish(.pong(.outgoing), monotonic: now)
+        case .closed: break
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -188,7 +208,11 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
 
     private func sendRequests(_ now: FeedMoment) {
         guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
-        for request in requests { context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil) }
+        for request in requests {
+            let text = request.encoded()
+            self.writer.publish(.requested(request, text: text), monotonic: now.monotonic)
+            context.write(self.wrapOutboundOut(.text(text)), promise: nil)
+        }
         context.flush()
     }
 

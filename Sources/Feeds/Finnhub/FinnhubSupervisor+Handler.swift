@@ -114,6 +114,10 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         let complete = min(handler.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
+        self.writer.publish(
+            .disconnected(code: ending.closeCode, reason: failure.description, cause: failure.cause),
+            monotonic: now.monotonic
+        )
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
             failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
         } else if case .stale(let silence) = ending {

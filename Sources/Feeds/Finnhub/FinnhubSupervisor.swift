@@ -130,6 +130,8 @@ final class FinnhubSupervisor {
             wallClock: self.wallClock,
             owner: self
         )
+        let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
+        self.writer.publish(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
         self.writer.connectionOpened()
         self.gaps.asked(now)

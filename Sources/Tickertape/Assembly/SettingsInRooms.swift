@@ -127,6 +127,18 @@ extension FreshnessLimits {
     }
 }
 
+extension RecorderSettings {
+    init(_ record: Settings.Record) {
+        self.init()
+        self.flushInterval = record.flushInterval.nanoseconds
+        self.syncInterval = record.syncInterval.nanoseconds
+        self.segmentBytes = UInt64(record.segmentSize)
+        self.compresses = record.compresses
+        self.keepAge = record.keepDays.map { Int64($0) * 86_400_000_000_000 }
+        self.keepBytes = record.keepSize.map { Int64($0) }
+    }
+}
+
 extension StreamURL {
     /// The same for the feeds.
     var upstreamAddress: UpstreamAddress {

@@ -21,6 +21,8 @@ struct TickerProgram {
     var waitsForClient = false
 
     init(settings: Settings, feed: FinnhubSettings) {
+        var settings = settings
+        settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
         self.settings = settings
         self.feed = feed
     }
@@ -289,6 +291,9 @@ struct TickerProgram {
                 program: tickertapeVersion,
                 epoch: epoch,
                 source: self.feed.source.recordedName,
+                address: "\(self.feed.upstream)",
+                settings: RecorderSettings(self.settings.record),
+                clock: RecorderClock(wall: WallClock.now),
                 complain: warn
             )
         } catch {
@@ -300,7 +305,8 @@ struct TickerProgram {
         ProgramPart("recorder") {
             try? await gracefulShutdown()
             let report = await recorder.finish()
-            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)")
+            let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
+            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {
                 Console.complain("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
             }

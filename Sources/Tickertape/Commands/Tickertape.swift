@@ -41,7 +41,7 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
-            ServeCommand.self, CertCommand.self, ConfigCommand.self, HealthCommand.self,
+            ServeCommand.self, RecordingCommand.self, CertCommand.self, ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

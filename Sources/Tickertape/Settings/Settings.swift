@@ -185,6 +185,16 @@ package struct Settings: Sendable, Equatable {
         package var file: String?
         /// Where `tickertape record` makes a file of its own naming.
         package var directory = "."
+        /// How long a line may wait for the file, and for the disk.
+        package var flushInterval: TimeAmount = .milliseconds(100)
+        package var syncInterval: TimeAmount = .seconds(1)
+        /// How large a file becomes before the next one begins, in bytes.
+        package var segmentSize = 256 << 20
+        /// Whether complete files are compressed.
+        package var compresses = true
+        /// How many days of files are kept, and how many bytes; `nil` is all.
+        package var keepDays: Int?
+        package var keepSize: Int?
     }
 
     package struct Relay: Sendable, Equatable {
