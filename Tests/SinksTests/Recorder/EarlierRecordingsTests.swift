@@ -9,11 +9,7 @@ import Wire
 
 @Suite("Recordings of earlier runs")
 struct EarlierRecordingsTests {
-    private static let now: Int64 = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000
-    }()
+    private static let now = DisplayClock.now().wall / 1_000_000_000 * 1_000_000_000
 
     private func recorder(
         _ path: String,

@@ -117,7 +117,7 @@ struct SettingsLayersTests {
         "reconnect.brief": "3s",
         "reconnect.brief-limit": "4",
         "reconnect.key-in-use": "90s",
-        "alerts.rules": "A:B above 60000 hysteresis 1% once, * moves 2% in 5m", "alerts.actions": "flash, osc9",
+        "alerts.rules": "A:B above 60000 hysteresis 1% once, X moves 2% in 5m", "alerts.actions": "flash, osc9",
         "alerts.hysteresis": "0.25%", "alerts.cooldown": "5m", "alerts.quiet-hours": "22:00-07:00",
         "alerts.exec": "/bin/tell, -v, -v", "alerts.exec-timeout": "3s", "alerts.exec-at-once": "2",
         "alerts.webhook-file": "/webhook", "alerts.webhook-ca-file": "/ca.pem",
