@@ -89,7 +89,7 @@ extension RecordingFile {
 
 extension RecordingFile.Reader {
     /// Nearer than so many bytes, reading on is as quick as looking for the middle.
-    private static let nearBytes: Int64 = 64 << 10
+    private static let nearBytes: Int64 = 256 << 10
     /// A stretch without a frame that is longer than this many bytes is taken for the end.
     private static let probedBytes = 8 << 20
 

@@ -60,7 +60,7 @@ struct CommandedReplayTests {
         feedSettings.symbols = symbols
         feedSettings.pingInterval = nil
         feedSettings.ladder.first = 1_000_000
-        feedSettings.watch.lateAfter = 200_000_000
+        feedSettings.watch.lateAfter = 1_000_000_000
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,
@@ -133,9 +133,8 @@ struct CommandedReplayTests {
     @Test("where the simulated market has gaps the connection breaks, is made again, and the gap is on the tape")
     func breaks() async throws {
         var run = SimulatedRun.Settings(market: SimulatedMarket.Settings(seed: 1))
-        run.gapInterval = 2_000_000_000
-        run.gapLength = 500_000_000
-        run.length = 5_000_000_000
+        run.gapInterval = 20_000_000_000
+        run.gapLength = 1_000_000_000
         let replay = try await self.replay(.market(run), symbols: ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"]) {
             $0.speed = 10
             $0.replay.hasBreaks = true

@@ -173,7 +173,7 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == [])
         bench.output.hasRoom = true
         bench.ask(.stepMessages(3))
-        #expect(bench.output.take() == ["paused", "97", "9700>9650", "97", "9700>9650", "97"])
+        #expect(bench.output.take() == ["paused", "97", "9700>9650", "97", "9700>9650", "97", "9700>9650"])
         #expect(throws: RecordingFile.Failure.self) {
             try Bench(Self.steady) {
                 $0.from = .percent(60)
