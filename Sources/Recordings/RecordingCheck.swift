@@ -157,7 +157,7 @@ package struct RecordingCheck {
         case .gap(let gap, let dropped):
             self.findings.lines += 1
             self.findings.holeCount += 1
-            self.findings.droppedFrames += dropped ?? 0
+            self.findings.droppedFrames &+= dropped ?? 0
             if self.findings.holes.count < RecordingFindings.namedLimit {
                 self.findings.holes.append(RecordingFindings.Hole(at: line.at ?? 0, gap: gap, dropped: dropped))
             }

@@ -107,15 +107,15 @@ package enum RecordingEdits {
                 if let from = cut.from, time < from { continue }
                 // The wall clock may go back a little; past the end by more than a minute it will not come back.
                 if let to = cut.to, time >= to {
-                    if time - to > 60_000_000_000 { break }
+                    if time &- to > 60_000_000_000 { break }
                     continue
                 }
                 wall = time
             }
             guard let at = line.at else { continue }
-            let begin = origin ?? (cut.from == nil ? 0 : at - max(0, wall - (header.start ?? wall)))
+            let begin = origin ?? (cut.from == nil ? 0 : at &- max(0, wall &- (header.start ?? wall)))
             origin = begin
-            try output.append(line, wall: wall, at: at - begin)
+            try output.append(line, wall: wall, at: at &- begin)
         }
         try output.finish(wall: wall)
         result.frames = output.frames
@@ -172,7 +172,7 @@ package enum RecordingEdits {
                 newest[epoch] = number
             }
             if !isOneRun, case .frame(let bytes, _) = line.content { line.content = .frame(bytes, nil) }
-            try output.append(line, wall: wall, at: wall - start)
+            try output.append(line, wall: wall, at: wall &- start)
         }
         try output.finish(wall: wall)
         result.frames = output.frames

@@ -50,7 +50,9 @@ package final class RecordingStream {
                 next.epoch == epoch, let place = next.segment, place == (last.header.segment ?? 0) + 1,
                 let began = next.monotonic, began >= monotonic
             else { continue }
-            segments.append(Segment(path: sibling.path, shift: began - monotonic, header: next))
+            let (shift, isOut) = began.subtractingReportingOverflow(monotonic)
+            guard !isOut else { continue }
+            segments.append(Segment(path: sibling.path, shift: shift, header: next))
         }
     }
 
@@ -96,7 +98,7 @@ package final class RecordingStream {
         while place < self.segments.count {
             let segment = self.segments[place]
             let map = try RecordingMap(path: segment.path)
-            if let found = try map.place(at: at - segment.shift) {
+            if let found = try map.place(at: at &- segment.shift) {
                 try self.go(to: found, map, place)
                 return
             }
@@ -115,9 +117,9 @@ package final class RecordingStream {
         while place < self.segments.count {
             let segment = self.segments[place]
             let map = try RecordingMap(path: segment.path)
-            if let found = try map.gap(after: at - segment.shift) {
+            if let found = try map.gap(after: at &- segment.shift) {
                 try self.go(to: found, map, place)
-                return found.at.map { $0 + segment.shift }
+                return found.at.map { $0 &+ segment.shift }
             }
             place += 1
         }
@@ -135,6 +137,6 @@ package final class RecordingStream {
     /// The time of the last line, ns since the recording's start; `nil` where it is not known without reading all.
     package func duration() throws(RecordingFailure) -> Int64? {
         guard let last = self.segments.last else { return nil }
-        return try RecordingMap(path: last.path).last()?.at.map { $0 + last.shift }
+        return try RecordingMap(path: last.path).last()?.at.map { $0 &+ last.shift }
     }
 }

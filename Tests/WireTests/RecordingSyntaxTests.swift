@@ -247,7 +247,8 @@ import Wire
             var reader = RecordingReader(header: Self.header, offset: line.offset)
             reader.feed(ByteBuffer(bytes: self.bytes[Int(line.offset)...]))
             reader.finish()
-            let found = try #require(reader.nextLine())
+            let next = reader.nextLine()
+            let found = try #require(next)
             #expect(found.offset == line.offset && found.content == line.content && found.at == line.at)
         }
     }

@@ -28,7 +28,7 @@ final class SegmentKeeper: Sendable {
         self.pool.start()
         self.pool.submit { _ in
             // Linux gives each thread a niceness of its own.
-            _ = setpriority(PRIO_PROCESS, 0, 19)
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         }
     }
 

@@ -101,7 +101,7 @@ enum FindingsText {
         let numbered = findings.trades.map { ", \($0) trades on the tape" } ?? ""
         say("\(findings.lines) lines, \(findings.frames) frames\(numbered), \(findings.bytes) bytes of text")
         if let first = findings.firstWall, let last = findings.lastWall {
-            say("from \(UTCText.timestamp(first * 1_000)) to \(UTCText.timestamp(last * 1_000))")
+            say("from \(Self.time(first)) to \(Self.time(last))")
         }
         if let silence = findings.longestSilence {
             say("longest silence: \(Self.seconds(silence.nanoseconds)), from \(Self.seconds(silence.at)) on")
@@ -111,7 +111,7 @@ enum FindingsText {
             say("\(symbol): \(count) trades")
         }
         for hole in findings.holes.prefix(20) {
-            say("gap at \(Self.seconds(hole.at)), \(Self.seconds(hole.gap.to - hole.gap.from)): \(hole.gap.reason)")
+            say("gap at \(Self.seconds(hole.at)), \(Self.seconds(hole.gap.to &- hole.gap.from)): \(hole.gap.reason)")
         }
         if findings.holeCount > 20 { say("and \(findings.holeCount - 20) more gaps") }
         let counted: [(Int, String)] = [
@@ -137,6 +137,11 @@ enum FindingsText {
             say("has no last line: its recorder still runs, or was killed")
         }
         return lines
+    }
+
+    /// A wall clock in µs; one that no clock shows is cut to what can be written.
+    private static func time(_ microseconds: Int64) -> String {
+        UTCText.timestamp(max(0, min(microseconds, .max / 1_000)) * 1_000)
     }
 
     private static func seconds(_ nanoseconds: Int64) -> String {

@@ -173,12 +173,12 @@ package enum RecordingMoment: Sendable, Equatable {
             self = .sinceStart(amount.nanoseconds)
             return
         }
-        guard let wall = Self.wall(text) else { return nil }
+        guard let wall = Self.clock(text) else { return nil }
         self = .wall(wall)
     }
 
     /// Reads `2026-11-21T05:30:00Z`, with up to nine digits of a second's fraction.
-    private static func wall(_ text: String) -> Int64? {
+    private static func clock(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z") else { return nil }
         let form = Array("0000-00-00T00:00:00".utf8)
