@@ -142,6 +142,11 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Takes which symbols a relay has, for an output that is to wait for all of them.
+    package func expect(_ symbols: [String]) {
+        if case .lines(let printer) = self.output { printer.expect(symbols) }
+    }
+
     /// Takes that trades came without a new price, from a relay. On the loop only.
     package func observe(_ summary: SymbolSummary) {
         let now = Self.now

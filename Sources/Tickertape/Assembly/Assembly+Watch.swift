@@ -55,7 +55,10 @@ extension Assembly {
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
             case .message(.symbol(let status)): display.symbolChanged(status)
-            case .message(.hello(_, _, _, let status)), .message(.status(let status)):
+            case .message(.hello(_, _, let names, let status)):
+                if symbols.isEmpty { display.expect(names) }
+                display.statusChanged(state.withValue { $0.relaySays(status) })
+            case .message(.status(let status)):
                 display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
             case .message(.trade), .message(.resumed), .message(.unknown), .message(.malformed): break
@@ -63,7 +66,7 @@ extension Assembly {
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
-        defer { TickerProgram.report(latency) }
+        defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(
             [shown.part, ProgramPart("feed") { try await feed.run() }],
             hasScreen: shown.isScreen

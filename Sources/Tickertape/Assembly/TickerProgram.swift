@@ -19,7 +19,7 @@ struct TickerProgram {
     var waitsForClient = false
 
     init(settings: Settings, feed: FinnhubSettings) {
-        self.settings = settings
+        self.settings = settings.withoutNeedlessRelay
         self.feed = feed
     }
 
@@ -139,7 +139,7 @@ struct TickerProgram {
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
-        defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
+        defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {

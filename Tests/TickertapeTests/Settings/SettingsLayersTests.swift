@@ -117,6 +117,8 @@ struct SettingsLayersTests {
         "reconnect.brief": "3s",
         "reconnect.brief-limit": "4",
         "reconnect.key-in-use": "90s",
+        "service.url": "https://example.com/api/v2", "service.timeout": "4s", "service.cache-directory": "/var/cache/x",
+        "display.fields": "symbol, price", "display.once": "true", "display.once-within": "5s",
         "state.directory": "/var/lib/tickertape",
         "state.runtime-directory": "off", "pipeline.quiet": "50ms",
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",

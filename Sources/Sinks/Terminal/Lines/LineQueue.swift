@@ -11,6 +11,8 @@ package enum LineItem: Sendable, Equatable {
     case symbol(SymbolStatus)
     /// Nobody asks for the symbol any more.
     case unwished(String)
+    /// The symbols that the feed has, for an output that was not told which ones to wait for.
+    case expected([String])
 }
 
 /// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.
