@@ -23,6 +23,7 @@ package struct Settings: Sendable, Equatable {
     package var pipeline = Pipeline()
     package var display = Display()
     package var record = Record()
+    package var alerts = Alerts()
     package var relay = Relay()
     package var logLevel = Logger.Level.info
 

@@ -21,6 +21,8 @@ extension Setting {
         quiet, atMost,
         format, fields, isOnce, onceWithin, colour, isQuiet,
         recordFile, recordDirectory,
+        alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
+        alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,

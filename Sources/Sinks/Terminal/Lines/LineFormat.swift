@@ -63,6 +63,7 @@ package struct LineFormat: Sendable {
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unwished, .expected: nil as ByteBuffer?
+                case .alert(let alert, _): AlertText.json(alert)
                 }
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
         }
@@ -84,6 +85,8 @@ package struct LineFormat: Sendable {
             return Lines()
         case .expected:
             return Lines()
+        case .alert(let alert, let call):
+            return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)
         }
     }
 

@@ -12,6 +12,7 @@ struct LineOutput: Sendable {
     }
 
     private var form: Form
+    private let status: FeedStatus
     private var gate: OnceGate?
     /// Whether the last line of an output that ends by itself has been given out.
     private var hasEnded = false
@@ -27,6 +28,7 @@ struct LineOutput: Sendable {
                 LiveLine(style, symbols: settings.symbols, status: status, limits: settings.limits)
             )
         }
+        self.status = status
         self.gate = settings.once.map { OnceGate($0, status: status, now: now) }
     }
 
@@ -50,7 +52,10 @@ struct LineOutput: Sendable {
         case .live(var line):
             line.took(item, now: now)
             self.form = .live(line)
-            return LineFormat.Lines()
+            // The line has no place for one, but the bell and the log have.
+            guard case .alert = item, isWanted else { return LineFormat.Lines() }
+            var format = LineFormat(.plain, status: self.status)
+            return format.lines(item, now: now)
         }
     }
 

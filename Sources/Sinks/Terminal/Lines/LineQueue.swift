@@ -13,6 +13,8 @@ package enum LineItem: Sendable, Equatable {
     case unwished(String)
     /// The symbols that the feed has, for an output that was not told which ones to wait for.
     case expected([String])
+    /// With what a terminal at the errors is sent beside the line.
+    case alert(Alert, call: [UInt8])
 }
 
 /// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.

@@ -64,7 +64,7 @@ package struct LiveLine: Sendable {
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
         case .unwished(let symbol):
             self.states[symbol] = nil
-        case .gap, .expected:
+        case .gap, .expected, .alert:
             break
         }
     }
