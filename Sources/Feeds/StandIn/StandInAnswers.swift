@@ -11,8 +11,11 @@ struct StandInAnswers: Sendable {
 
     private let symbols: [String]
 
-    init(_ recording: RecordingFile) {
-        self.symbols = recording.symbols
+    init(_ material: ReplayMaterial) {
+        switch material {
+        case .recording(let file): self.symbols = file.symbols
+        case .market(let run): self.symbols = run.market.symbols.map(\.name)
+        }
     }
 
     /// Takes over a connection whose first request asks for no WebSocket; `refusal` is what a fault answers instead.

@@ -48,6 +48,8 @@ package final class Relay: TapeReader, Sendable {
     private let gauges: RelayGauges
     private let instruments: Instruments
     private let tls: RelayTLS?
+    /// The replay behind the feed, where it can be commanded.
+    private let replay: (any ReplayControlling)?
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = NIOLockedValueBox(Life.new)
@@ -64,6 +66,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; nil speaks none.
+    ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -76,9 +79,11 @@ package final class Relay: TapeReader, Sendable {
         epoch: UInt64? = nil,
         wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments(),
-        tls: RelayTLS? = nil
+        tls: RelayTLS? = nil,
+        replay: (any ReplayControlling)? = nil
     ) {
         self.settings = settings
+        self.replay = replay
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop
@@ -105,6 +110,7 @@ package final class Relay: TapeReader, Sendable {
             eventLoop: eventLoop
         )
         self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+        if let replay { self.follow(replay) }
     }
 
     /// The system's clock, ns since 1970.
@@ -144,6 +150,17 @@ package final class Relay: TapeReader, Sendable {
         let events = self.outbox.take()
         self.flow?.outboxChanged(self.outbox)
         self.hub.value.take(events)
+    }
+
+    /// Tells clients what becomes of the replay.
+    private func follow(_ replay: any ReplayControlling) {
+        let (hub, loop) = (self.hub, self.eventLoop)
+        loop.execute { hub.value.replay = replay }
+        replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
+    }
+
+    private var replayDoor: ReplayDoor? {
+        self.replay.map { ReplayDoor(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
     // MARK: What it says of itself
@@ -280,7 +297,8 @@ package final class Relay: TapeReader, Sendable {
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
             trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
             instruments: self.instruments,
-            version: self.settings.version
+            version: self.settings.version,
+            replay: self.replayDoor
         )
         return RelayListener(
             hub: hub.value,

@@ -39,12 +39,7 @@ struct DisplayPart {
         do {
             switch format {
             case .tui:
-                var look = DisplaySettings(environment: environment)
-                switch settings.display.colour {
-                case .auto: break
-                case .always: look.colour = .auto
-                case .never: look.colour = .never
-                }
+                let look = try DisplaySettings(settings.display, environment: environment)
                 self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
@@ -54,6 +49,8 @@ struct DisplayPart {
                 lines.once = isOnce ? OnceGate.Settings(settings, symbols: symbols) : nil
                 self.output = .lines(try LinePrinter(lines, status: status, latency: latency))
             }
+        } catch let error as OperatorError {
+            throw error
         } catch {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)
         }

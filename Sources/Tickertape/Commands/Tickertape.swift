@@ -23,6 +23,7 @@ struct Tickertape: AsyncParsableCommand {
               tickertape symbols bitcoin               find a symbol by name
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape simulate                      a made-up market, no key, for demos and load
               tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
 
@@ -42,8 +43,8 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
-            ReplayCommand.self, ServeCommand.self,
-            CertCommand.self, ConfigCommand.self, HealthCommand.self,
+            ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, CertCommand.self,
+            ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )
