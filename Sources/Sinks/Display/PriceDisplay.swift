@@ -133,13 +133,26 @@ package final class PriceDisplay: TapeReader {
     }
 
     /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
-    package func show(_ update: PriceUpdate) {
+    ///
+    /// - Parameter age: how long ago its trade arrived there, ns; `nil` for one that has just come.
+    package func show(_ update: PriceUpdate, age: Int64? = nil) {
         let now = Self.now
         self.state.withValue { state in
-            self.show([update], in: &state, now: now)
+            if let age {
+                // One that was there before us says nothing of how long the way takes.
+                state.model.take(update, now: now, age: age)
+                if case .lines(let printer) = self.output { printer.snapshot(update, arrived: now - age) }
+            } else {
+                self.show([update], in: &state, now: now)
+            }
             state.model.chart(update.summary, now: now)
             self.publish(&state)
         }
+    }
+
+    /// Takes which symbols a relay has, for an output that is to wait for all of them.
+    package func expect(_ symbols: [String]) {
+        if case .lines(let printer) = self.output { printer.expect(symbols) }
     }
 
     /// Takes that trades came without a new price, from a relay. On the loop only.

@@ -21,7 +21,7 @@ struct TickerProgram {
     var waitsForClient = false
 
     init(settings: Settings, feed: FinnhubSettings) {
-        var settings = settings
+        var settings = settings.withoutNeedlessRelay
         settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
         self.settings = settings
         self.feed = feed
@@ -153,7 +153,7 @@ struct TickerProgram {
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally, alerts: alerts))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
-        defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
+        defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
