@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Market
 import Sinks
@@ -48,7 +47,7 @@ struct TerminalShellTests {
         terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{C}\u{1B}[?62;22c")
         // The green for a light background, twice: Ctrl-L was among the answers.
         let drawn = await terminal.screen.until {
-            $0.components(separatedBy: "\u{1B}[2J").count > 3 && $0.contains("38;5;28")
+            $0.split(separator: "\u{1B}[2J", omittingEmptySubsequences: false).count > 3 && $0.contains("38;5;28")
         }
         #expect(drawn.contains("38;5;28"))
         terminal.type("q")
