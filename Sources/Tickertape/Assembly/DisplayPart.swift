@@ -40,8 +40,8 @@ struct DisplayPart {
                 var look = DisplaySettings(environment: environment)
                 switch settings.display.colour {
                 case .auto: break
-                case .always: look.colour = .auto
-                case .never: look.colour = .never
+                case .always: if look.depth == .none { look.depth = .sixteen }
+                case .never: look.depth = .none
                 }
                 self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
             case .plain, .json:

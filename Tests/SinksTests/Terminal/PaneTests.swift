@@ -13,7 +13,9 @@ struct PaneTests {
         now: DisplayTime = sampleNoon
     ) -> [String] {
         let size = ScreenGrid.Size(columns: columns, rows: rows)
-        let grid = DisplayView.frame(of: state, size: size, now: now, latency: latency).grid
+        var choice = DisplayChoice()
+        choice.pane = latency == nil ? nil : .latency
+        let grid = DisplayView.frame(of: state, choice: choice, size: size, now: now, latency: latency).grid
         return (0..<rows).map(grid.line)
     }
 

@@ -8,6 +8,10 @@ package struct CellStyle: Sendable, Hashable {
         case good
         case warning
         case alarm
+        /// What is chosen, and headings.
+        case accent
+        /// Lines of a chart's axes, and other things that may be overlooked.
+        case faint
     }
 
     package struct Attributes: OptionSet, Sendable, Hashable {
@@ -18,6 +22,8 @@ package struct CellStyle: Sendable, Hashable {
         package static let dim = Attributes(rawValue: 2)
         package static let struck = Attributes(rawValue: 4)
         package static let reversed = Attributes(rawValue: 8)
+        /// On a tint of its ink: something has just changed.
+        package static let flash = Attributes(rawValue: 16)
     }
 
     package var ink: Ink
@@ -70,6 +76,8 @@ package struct ScreenGrid: Sendable, Equatable {
 
     package let size: Size
     package private(set) var cells: [Cell]
+    /// What the terminal's title says, without control characters; `nil` leaves it alone.
+    package var title: String?
 
     package init(size: Size) {
         self.size = Size.bounded(columns: size.columns, rows: size.rows)

@@ -13,24 +13,33 @@ package struct DisplayFrame: Sendable {
 /// price, then how old it is, then the rest.
 package struct DisplayView {
     let state: DisplayState
+    let choice: DisplayChoice
     let now: DisplayTime
-    let glyphs: ScreenGlyphs
-    /// What the latency pane shows; `nil` while it is closed.
+    let look: DisplayLook
+    var glyphs: ScreenGlyphs { self.look.glyphs }
+    /// What the latency pane shows.
     let latency: LatencyReport?
     var grid: ScreenGrid
     private var changesAt: Int64?
 
+    /// Draws.
+    ///
+    /// - Parameters:
+    ///   - choice: what the person has chosen.
+    ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
     package static func frame(
         of state: DisplayState,
+        choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,
         now: DisplayTime,
-        glyphs: ScreenGlyphs = .unicode,
+        look: DisplayLook = DisplayLook(),
         latency: LatencyReport? = nil
     ) -> DisplayFrame {
         var view = DisplayView(
             state: state,
+            choice: choice,
             now: now,
-            glyphs: glyphs,
+            look: look,
             latency: latency,
             grid: ScreenGrid(size: size)
         )
@@ -40,14 +49,16 @@ package struct DisplayView {
 
     private init(
         state: DisplayState,
+        choice: DisplayChoice,
         now: DisplayTime,
-        glyphs: ScreenGlyphs,
+        look: DisplayLook,
         latency: LatencyReport?,
         grid: ScreenGrid
     ) {
         self.state = state
+        self.choice = choice
         self.now = now
-        self.glyphs = glyphs
+        self.look = look
         self.latency = latency
         self.grid = grid
     }
@@ -85,7 +96,7 @@ package struct DisplayView {
         }
         if rows >= 10 { bottom -= 1 }
         guard top < bottom else { return }
-        if let latency { bottom = self.drawLatency(latency, lines: top..<bottom) }
+        if self.choice.pane == .latency, let latency { bottom = self.drawLatency(latency, lines: top..<bottom) }
         guard top < bottom else { return }
         if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, bottom - top >= 2 {
             self.drawCard(row, lines: top..<bottom)
