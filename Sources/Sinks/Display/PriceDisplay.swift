@@ -126,10 +126,18 @@ package final class PriceDisplay: TapeReader {
     }
 
     /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
-    package func show(_ update: PriceUpdate) {
+    ///
+    /// - Parameter age: how long ago its trade arrived there, ns; `nil` for one that has just come.
+    package func show(_ update: PriceUpdate, age: Int64? = nil) {
         let now = Self.now
         self.state.withValue { state in
-            self.show([update], in: &state, now: now)
+            if let age {
+                // One that was there before us says nothing of how long the way takes.
+                state.model.take(update, now: now, age: age)
+                if case .lines(let printer) = self.output { printer.snapshot(update, arrived: now - age) }
+            } else {
+                self.show([update], in: &state, now: now)
+            }
             self.publish(&state)
         }
     }

@@ -35,7 +35,7 @@ package struct LineFormat: Sendable {
         if self.isJSON {
             let message =
                 switch item {
-                case .price(let update, _): StreamEncoder.price(update)
+                case .price(let update, _), .snapshot(let update, _): StreamEncoder.price(update)
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
@@ -45,7 +45,7 @@ package struct LineFormat: Sendable {
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
         }
         switch item {
-        case .price(let update, _):
+        case .price(let update, _), .snapshot(let update, _):
             let summary = update.summary
             let time = UTCText.timestamp(summary.exchangeTime)
             let symbol = Self.word(summary.symbol)

@@ -57,6 +57,11 @@ package final class LinePrinter: Sendable {
     /// - Parameter arrived: when its trade arrived; monotonic ns.
     package func print(_ update: PriceUpdate, arrived: Int64? = nil) { self.append(.price(update, arrived: arrived)) }
 
+    /// Prints a price that a relay had before this program came. From any thread; never waits.
+    ///
+    /// - Parameter arrived: when its trade arrived there; monotonic ns.
+    package func snapshot(_ update: PriceUpdate, arrived: Int64) { self.append(.snapshot(update, arrived: arrived)) }
+
     /// Prints a change of the feed's state. From any thread; never waits.
     package func statusChanged(_ status: FeedStatus) { self.append(.status(status)) }
 

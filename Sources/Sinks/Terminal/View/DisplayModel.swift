@@ -24,8 +24,10 @@ package struct DisplayModel: Sendable {
 
     /// Takes a debounced price.
     ///
-    /// - Parameter arrived: when its trade arrived; monotonic ns.
-    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil) {
+    /// - Parameters:
+    ///   - arrived: when its trade arrived; monotonic ns.
+    ///   - age: how old it is already, ns.
+    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
@@ -36,6 +38,7 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].summary = summary
         self.state.rows[row].skipped &+= update.skipped
         self.state.rows[row].priceArrived = arrived
+        if age > 0 { self.state.rows[row].arrived = now - age }
     }
 
     /// Takes what the board knows of a symbol now, between two debounced prices.
