@@ -78,6 +78,9 @@ extension Assembly {
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
+        shown.connect(
+            ScreenControls.make(watching: feed, display: display, symbols: symbols, alerts: alerts.board)
+        )
         defer { TickerProgram.report(latency) }
         try await TickerProgram.live(
             [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }],

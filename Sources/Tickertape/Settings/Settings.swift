@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+package import struct Sinks.KeyBindings
 package import TLS
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
@@ -20,6 +21,8 @@ package struct Settings: Sendable, Equatable {
     package var state = State()
     package var pipeline = Pipeline()
     package var display = Display()
+    /// Which keys of the screen do what.
+    package var keys = KeyBindings()
     package var record = Record()
     package var alerts = Alerts()
     package var relay = Relay()
@@ -166,6 +169,8 @@ package struct Settings: Sendable, Equatable {
         package var colour = Colour.auto
         /// Whether nothing is shown.
         package var isQuiet = false
+        /// Whether symbols that were added and removed at the screen are so after the next start.
+        package var keepsWatchlist = true
     }
 
     package struct Record: Sendable, Equatable {
