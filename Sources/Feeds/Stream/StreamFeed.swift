@@ -148,6 +148,12 @@ package final class StreamFeed: Service {
         self.loop.execute { reader.value.ask { $0.unwished(symbol) } }
     }
 
+    /// Gives up the link to the relay for a new one, or makes the next attempt now.
+    package func reconnect() async -> ConnectionRenewal {
+        let keeper = self.keeper
+        return (try? await self.loop.submit { keeper.value.renew() }.get()) ?? .over
+    }
+
     /// Ends the feed.
     package func stop() {
         let keeper = self.keeper

@@ -31,6 +31,7 @@ package final class PriceDisplay: TapeReader {
     private let loop: any EventLoop
     private let output: Output
     private let clients: (@Sendable () -> Int)?
+    private let replay: (@Sendable () -> ReplayPosition?)?
     private let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
@@ -39,6 +40,7 @@ package final class PriceDisplay: TapeReader {
     ///   - relay: where the relay listens, for the screen.
     ///   - clients: how many clients the relay has; read when something is shown.
     ///   - limits: what goes by age where the feed says nothing.
+    ///   - replay: where the replay stands, if it is one; read when something is shown.
     package init(
         output: Output,
         loop: any EventLoop,
@@ -47,9 +49,11 @@ package final class PriceDisplay: TapeReader {
         status: FeedStatus,
         relay: String?,
         clients: (@Sendable () -> Int)?,
-        limits: FreshnessLimits
+        limits: FreshnessLimits,
+        replay: (@Sendable () -> ReplayPosition?)? = nil
     ) {
         self.loop = loop
+        self.replay = replay
         self.clients = clients
         let model = DisplayModel(symbols: symbols, status: status, relay: relay, limits: limits)
         self.output = output
@@ -102,7 +106,7 @@ package final class PriceDisplay: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.withValue { state in
-            state.model.statusChanged(status)
+            state.model.statusChanged(status, at: DisplayClock.now().wall)
             if case .lines(let printer) = self.output { printer.statusChanged(status) }
             self.publishSoon(&state)
         }
@@ -170,7 +174,41 @@ package final class PriceDisplay: TapeReader {
         guard case .screen = self.output else { return }
         self.loop.execute {
             self.state.withValue { state in
-                state.model.noticed(text, now: Self.now)
+                state.model.noticed(text, now: Self.now, at: DisplayClock.now().wall)
+                self.publish(&state)
+            }
+        }
+    }
+
+    /// Shows a symbol that is wanted from now on. From any thread.
+    package func symbolAdded(_ symbol: String) {
+        self.change { model in
+            model.symbolAdded(symbol)
+            model.happened("\(symbol) is added", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Shows a symbol no more, whoever else wants it. From any thread.
+    package func symbolRemoved(_ symbol: String) {
+        self.change { model in
+            model.symbolRemoved(symbol)
+            model.happened("\(symbol) is removed", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Writes down for the event pane what was done. From any thread.
+    package func happened(_ text: String) {
+        self.change { $0.happened(text, at: DisplayClock.now().wall) }
+    }
+
+    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    package func replayMoved() { self.change { _ in } }
+
+    private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+        guard case .screen = self.output else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                body(&state.model)
                 self.publish(&state)
             }
         }
@@ -232,6 +270,7 @@ package final class PriceDisplay: TapeReader {
         guard case .screen(let display) = self.output else { return }
         state.mustPublish = false
         if let clients { state.model.clientsChanged(clients()) }
+        if let replay { state.model.replayMoved(replay()) }
         display.publish(state.model.state)
     }
 

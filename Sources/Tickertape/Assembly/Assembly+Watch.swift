@@ -81,6 +81,9 @@ extension Assembly {
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
+        shown.connect(
+            ScreenControls.make(watching: feed, display: display, symbols: symbols, alerts: alerts.board)
+        )
         defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(
             [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }],

@@ -25,7 +25,8 @@ struct DisplayPart {
         relay: String?,
         clients: (@Sendable () -> Int)?,
         latency: LatencyBook,
-        seesAllTrades: Bool = true
+        seesAllTrades: Bool = true,
+        replay: (@Sendable () -> ReplayPosition?)? = nil
     ) throws {
         guard !settings.display.isQuiet else { return nil }
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
@@ -40,7 +41,7 @@ struct DisplayPart {
             switch format {
             case .tui:
                 let look = try DisplaySettings(settings.display, environment: environment)
-                self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
+                self.output = .screen(try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency))
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
                 lines.fields = settings.display.fields
@@ -66,8 +67,25 @@ struct DisplayPart {
             status: status,
             relay: relay,
             clients: clients,
-            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades)
+            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades),
+            replay: replay
         )
+    }
+
+    /// Has the keys of the screen carried out; before it runs. Without a screen there are none.
+    func connect(_ remote: DisplayRemote) {
+        if case .screen(let screen) = self.output { screen.connect(remote) }
+    }
+
+    /// Whether the settings lead to a screen here.
+    static func drawsScreen(_ settings: Settings) -> Bool {
+        guard !settings.display.isQuiet else { return false }
+        let format = OutputFormat.inForce(
+            asked: settings.display.outputFormat,
+            outputIsTerminal: isatty(STDOUT_FILENO) == 1,
+            term: getenv("TERM").map { String(cString: $0) }
+        )
+        return format == .tui
     }
 
     /// Runs until a person quits, nobody reads the lines any more, or the program stops.

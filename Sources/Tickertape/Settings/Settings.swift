@@ -22,6 +22,8 @@ package struct Settings: Sendable, Equatable {
     package var state = State()
     package var pipeline = Pipeline()
     package var display = Display()
+    /// Which keys of the screen do what.
+    package var keys = KeyBindings()
     package var record = Record()
     package var alerts = Alerts()
     package var relay = Relay()
@@ -194,6 +196,8 @@ package struct Settings: Sendable, Equatable {
         package var setsTitle = true
         /// Whether nothing is shown.
         package var isQuiet = false
+        /// Whether symbols that were added and removed at the screen are so after the next start.
+        package var keepsWatchlist = true
     }
 
     package struct Record: Sendable, Equatable {

@@ -7,7 +7,9 @@ extension Setting {
     ///
     /// The one place where a setting is named: the flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all read it from here.
-    package static let all: [Setting] = [
+    package static let all: [Setting] = single + keyBindings
+
+    private static let single: [Setting] = [
         symbols, token, tokenFile,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
@@ -22,7 +24,7 @@ extension Setting {
         quiet, atMost,
         format, fields, isOnce, onceWithin, colour, displayTheme, displayPalette, displayGrouping, displayDecimal,
         displayFlash, displayTitle,
-        isQuiet,
+        isQuiet, keepsWatchlist,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
         alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
@@ -419,6 +421,13 @@ extension Setting {
         .flag,
         flags: ["quiet"],
         help: "Show nothing; relay and record only."
+    )
+
+    static let keepsWatchlist = Setting(
+        "display.keep-watchlist",
+        \.display.keepsWatchlist,
+        .flag,
+        help: "Keep the symbols that were added and removed at the screen for the next start."
     )
 
     static let recordFile = Setting(
