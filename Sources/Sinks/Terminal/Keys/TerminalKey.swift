@@ -75,7 +75,9 @@ extension TerminalKey {
         }
         let key = TerminalKey.control(letter)
         if let fixed = Self.fixed[key] { throw Misspelling(reason: "\(fixed); choose another key") }
-        guard ("a"..."z").contains(letter) || "\\]^_".contains(letter) else { throw Misspelling(reason: Self.usage) }
+        guard letter.isASCII, ("a"..."z").contains(letter) || "\\]^_".contains(letter) else {
+            throw Misspelling(reason: Self.usage)
+        }
         return key
     }
 

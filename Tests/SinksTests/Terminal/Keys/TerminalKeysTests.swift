@@ -93,7 +93,7 @@ struct TerminalKeysTests {
         let bytes = Array(text.utf8)
         var whole = Typist()
         let expected = whole.types(bytes)
-        #expect(expected.count == 16)
+        #expect(expected.count == 18)
         for cut in bytes.indices {
             var typist = Typist()
             var pieces = typist.types(bytes[..<cut])
