@@ -43,11 +43,17 @@ struct AlertsPart {
 
         // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
         // Who has set no alert does not want to hear that none can be kept.
-        let tell: @Sendable (String) -> Void = alerts.rules.isEmpty ? { _ in } : warn
-        let folder = source == .live ? Self.folder(settings.state) : nil
-        self.file = folder.flatMap { AlertFile(directory: $0, warn: tell) }
+        let isWanted = !alerts.rules.isEmpty
+        let tell: @Sendable (String) -> Void = { text in
+            if isWanted { warn(text) }
+        }
+        if source == .live, let folder = Self.folder(settings.state) {
+            self.file = AlertFile(directory: folder, warn: tell)
+        } else {
+            self.file = nil
+        }
         let memory = self.file?.load() ?? AlertMemory()
-        self.board = AlertBoard(rules: alerts.rules, kept: memory.rules.compactMap { try? AlertRule($0) })
+        self.board = AlertBoard(rules: alerts.rules, kept: memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) })
 
         let shows = Set(alerts.actions)
         var actions = AlertReader.Actions()

@@ -104,7 +104,7 @@ struct TickerProgram {
                 relay: door?.url,
                 clients: relay?.counter,
                 latency: instruments.latency,
-                replay: self.replay.map { replay in { replay.position() } }
+                replay: self.replay.map { replay in { @Sendable () -> ReplayPosition? in replay.position() } }
             )
             recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {

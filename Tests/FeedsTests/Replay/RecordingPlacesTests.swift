@@ -1,5 +1,6 @@
 import Feeds
 import Market
+import Wire
 import Testing
 import TickertapeTesting
 
