@@ -6,7 +6,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
     /// How many addends are missing from the sum, because 38 digits could not hold it with them.
     ///
     /// Only a broken upstream gets here: the exponents of the addends must lie some 20 orders of magnitude apart.
-    package private(set) var omitted: UInt64 = 0
+    package internal(set) var omitted: UInt64 = 0
 
     package init() {}
 
@@ -14,13 +14,27 @@ package struct ExactSum: Sendable, CustomStringConvertible {
 
     /// Adds exactly, or leaves the sum as it is and counts the addend in ``omitted``.
     package mutating func add(_ number: ExactDecimal) {
-        guard !number.isZero else { return }
+        self.add(Int128(number.significand), exponent: Int(number.exponent))
+    }
+
+    /// Adds the product of two numbers, exactly: of a price and a size, for a turnover. What cannot be held is counted in
+    /// ``omitted``.
+    package mutating func add(_ number: ExactDecimal, times other: ExactDecimal) {
+        // Two significands of 18 digits make one of 36.
+        self.add(
+            Int128(number.significand) * Int128(other.significand),
+            exponent: Int(number.exponent) + Int(other.exponent)
+        )
+    }
+
+    mutating func add(_ addend: Int128, exponent addendExponent: Int) {
+        guard addend != 0 else { return }
         if self.significand == 0 {
-            self.significand = Int128(number.significand)
-            self.exponent = Int(number.exponent)
+            self.significand = addend
+            self.exponent = addendExponent
             return
         }
-        let shift = Int(number.exponent) - self.exponent
+        let shift = addendExponent - self.exponent
         guard shift > -38, shift < 38 else {
             self.omitted += 1
             return
@@ -29,22 +43,41 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         let (scaledSum, sumOverflow) =
             shift < 0 ? self.significand.multipliedReportingOverflow(by: power) : (self.significand, false)
         let (scaledAddend, addendOverflow) =
-            shift > 0
-            ? Int128(number.significand).multipliedReportingOverflow(by: power) : (Int128(number.significand), false)
+            shift > 0 ? addend.multipliedReportingOverflow(by: power) : (addend, false)
         let (sum, overflow) = scaledSum.addingReportingOverflow(scaledAddend)
         guard !sumOverflow, !addendOverflow, !overflow, sum.magnitude < Self.limit else {
             self.omitted += 1
             return
         }
         self.significand = sum
-        self.exponent = min(self.exponent, Int(number.exponent))
+        self.exponent = min(self.exponent, addendExponent)
+    }
+
+    /// This sum divided by another one, rounded half away from zero to so many fraction digits; `nil` where the other is
+    /// zero, one of them lacks an addend, or 128 bits do not hold it.
+    package func divided(by other: ExactSum, fractionDigits: Int) -> ExactDecimal? {
+        guard self.omitted == 0, other.omitted == 0, (0...18).contains(fractionDigits) else { return nil }
+        let (above, below) = (self.normalised, other.normalised)
+        guard below.significand != 0 else { return nil }
+        let shift = above.exponent - below.exponent + fractionDigits
+        guard abs(shift) <= 38 else { return nil }
+        let power = PowerOfTen.int128(abs(shift))
+        let (numerator, isHuge) = above.significand
+            .multipliedReportingOverflow(by: shift > 0 ? power : 1)
+        let (denominator, isVast) = below.significand.multipliedReportingOverflow(by: shift < 0 ? power : 1)
+        guard !isHuge, !isVast else { return nil }
+        let (quotient, remainder) = numerator.quotientAndRemainder(dividingBy: denominator)
+        let isUp = remainder.magnitude >= (denominator.magnitude + 1) / 2
+        let away: Int128 = (numerator < 0) == (denominator < 0) ? 1 : -1
+        guard let digits = Int64(exactly: isUp && remainder != 0 ? quotient + away : quotient) else { return nil }
+        return ExactDecimal(significand: digits, exponent: -fractionDigits)
     }
 
     /// The first magnitude that is not held: 39 digits.
     private static var limit: UInt128 { 100_000_000_000_000_000_000_000_000_000_000_000_000 }
 
     /// The digits without trailing zeros, and their power of ten.
-    private var normalised: (significand: Int128, exponent: Int) {
+    var normalised: (significand: Int128, exponent: Int) {
         guard self.significand != 0 else { return (0, 0) }
         var digits = self.significand
         var power = self.exponent

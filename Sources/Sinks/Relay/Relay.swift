@@ -48,6 +48,7 @@ package final class Relay: TapeReader, Sendable {
     private let gauges: RelayGauges
     private let instruments: Instruments
     private let tls: RelayTLS?
+    private let past: RelayPast?
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = NIOLockedValueBox(Life.new)
@@ -64,6 +65,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; nil speaks none.
+    ///   - past: what is kept of earlier runs and of this one, to be asked off the loop.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -76,9 +78,11 @@ package final class Relay: TapeReader, Sendable {
         epoch: UInt64? = nil,
         wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments(),
-        tls: RelayTLS? = nil
+        tls: RelayTLS? = nil,
+        past: RelayPast? = nil
     ) {
         self.settings = settings
+        self.past = past
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop
@@ -163,6 +167,11 @@ package final class Relay: TapeReader, Sendable {
     /// runs.
     package func remember(_ runs: [RecordedTrades]) async {
         try? await self.eventLoop.submit { self.hub.value.remember(runs) }.get()
+    }
+
+    /// Takes in bars of earlier runs; to be called before the feed runs.
+    package func remember(_ bars: [EarlierBars]) async {
+        try? await self.eventLoop.submit { self.hub.value.bars.begin(with: bars) }.get()
     }
 
     /// Listens, and returns the address with its port, or the socket file's where that is all.
@@ -276,6 +285,11 @@ package final class Relay: TapeReader, Sendable {
             snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
             trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
+            bars: { [past] symbol, query in
+                let live = try await loop.submit { hub.value.bars(of: symbol, query) }.get()
+                return try await BarExcerpt.joining(live, past: past, of: symbol, query)
+            },
+            past: self.past,
             instruments: self.instruments,
             version: self.settings.version
         )

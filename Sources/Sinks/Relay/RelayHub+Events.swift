@@ -62,6 +62,7 @@ extension RelayHub {
         for batch in batches { showings += self.desk.take(batch, now: now) }
         for row in self.desk.takeAppeared() { self.appeared(row) }
         self.show(showings)
+        self.countBars(batches)
         self.flush()
         if isDelivered { self.measureDelivery(of: batches) }
         self.armActivityTimer()
@@ -165,6 +166,7 @@ extension RelayHub {
     }
 
     func gapFound(_ gap: Gap) {
+        self.bars.gapFound(gap)
         let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
     }

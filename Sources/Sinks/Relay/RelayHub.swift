@@ -37,6 +37,10 @@ final class RelayHub {
     var resuming: [ObjectIdentifier: StreamClient] = [:]
     /// By the interval in ms.
     var beats: [Int: PriceBeat] = [:]
+    /// The bars of all symbols, and who is told which.
+    var bars = BarBook()
+    var barTopics: [BarTopic: BarReaders] = [:]
+    var barTimer: Scheduled<Void>?
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
     /// The time of all clients' keepalive and closing.
@@ -249,6 +253,7 @@ final class RelayHub {
         self.isStopped = true
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
+        self.barTimer?.cancel()
         for beat in self.beats.values { beat.timer?.cancel() }
         self.show(self.desk.flush())
         self.priceTimer?.task.cancel()

@@ -69,6 +69,7 @@ struct TickerProgram {
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
         let valve = FeedValve()
+        let history = HistoryPart(settings: self.settings, source: self.feed.source)
         let door = self.makeRelay(
             on: relayLoop,
             inherited: inherited,
@@ -78,10 +79,12 @@ struct TickerProgram {
             instruments: instruments,
             certificate: certificate,
             logger: relayLog,
-            lock: keeping?.lock
+            lock: keeping?.lock,
+            past: history?.past
         )
         // Before it listens: who comes back asks for what was before.
         if let door { await self.remember(door.relay) }
+        if let door, let history { await history.seed(door.relay) }
         try await door?.open()
         if door == nil { keeping?.lock?.announce(.off) }
         let relay = door?.relay
@@ -100,7 +103,12 @@ struct TickerProgram {
             recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
             await relay?.stop()
+            await history?.finish()
             throw error
+        }
+        if let history {
+            history.connect(recorder, warn: Self.warning(on: shown))
+            instruments.historyLost { history.keeper.report.lost }
         }
         if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
@@ -116,6 +124,7 @@ struct TickerProgram {
         var readers: [any TapeReader] = [tally, meter]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
+        if let history { readers.append(history.keeper) }
         if manager.isThere { readers.append(manager) }
         // Last, for on the same loop it has written to all clients when it returns.
         if let relay { readers.append(relay) }
@@ -133,6 +142,7 @@ struct TickerProgram {
         var parts = [
             Impatience.part { relay?.cut() }, manager.watch([feedLoop, relayLoop]),
         ]
+        if let history { parts.append(history.part) }
         if let recorder { parts.append(self.recorderPart(recorder)) }
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
@@ -180,7 +190,8 @@ struct TickerProgram {
         instruments: Instruments,
         certificate: RelayTLS?,
         logger: Logger,
-        lock: KeyLock?
+        lock: KeyLock?,
+        past: RelayPast?
     ) -> RelayDoor? {
         let place = self.settings.relay
         var (listen, socket) = (place.listen, place.unixSocket)
@@ -216,7 +227,8 @@ struct TickerProgram {
             epoch: epoch,
             wallClock: WallClock.now,
             instruments: instruments,
-            tls: certificate
+            tls: certificate,
+            past: past
         )
         return RelayDoor(
             relay: relay,

@@ -21,6 +21,8 @@ struct Tickertape: AsyncParsableCommand {
               tickertape watch                         another display, same relay
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape export btc.jsonl --csv        its trades, or its bars, as a table
+              tickertape history info                  what is kept of earlier runs
               tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
 
@@ -40,7 +42,7 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, ServeCommand.self,
-            CertCommand.self, ConfigCommand.self, HealthCommand.self,
+            CertCommand.self, ConfigCommand.self, HealthCommand.self, ExportCommand.self, HistoryCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

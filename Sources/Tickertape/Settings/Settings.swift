@@ -21,6 +21,7 @@ package struct Settings: Sendable, Equatable {
     package var pipeline = Pipeline()
     package var display = Display()
     package var record = Record()
+    package var history = History()
     package var relay = Relay()
     package var logLevel = Logger.Level.info
 
@@ -172,6 +173,11 @@ package struct Settings: Sendable, Equatable {
         package var file: String?
         /// Where `tickertape record` makes a file of its own naming.
         package var directory = "."
+    }
+
+    package struct History: Sendable, Equatable {
+        /// The database: a path, `auto` for one beside the recording, or `off`.
+        package var file = "auto"
     }
 
     package struct Relay: Sendable, Equatable {

@@ -20,6 +20,7 @@ extension Setting {
         quiet, atMost,
         format, colour, isQuiet,
         recordFile, recordDirectory,
+        historyFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
@@ -347,6 +348,13 @@ extension Setting {
         \.record.directory,
         .path,
         help: "The folder in which `tickertape record` makes a file named by the time."
+    )
+
+    static let historyFile = Setting(
+        "history.file",
+        \.history.file,
+        .path,
+        help: "Where bars and the index of the recordings are kept while recording: a path, auto (beside them), or off."
     )
 
     static let relayListen = Setting(

@@ -27,7 +27,7 @@ enum StreamFuzz {
         guard let request = StreamRequest.parse(text) else { return isMessage }
         switch request {
         case .other, .faulty: return isMessage
-        case .subscribe, .unsubscribe, .overflow, .ping: break
+        case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
         }
         let back = StreamRequest.parse(request.encoded())
         try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
