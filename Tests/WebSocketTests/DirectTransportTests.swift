@@ -10,9 +10,12 @@ private final class Pipe: DirectTransport {
     /// What it takes of each call; then it takes all.
     var room: [Int] = []
     private(set) var calls = 0
+    private(set) var interruptions = 0
     private(set) var bytes: [UInt8] = []
 
     func send(_ bytes: ByteBuffer) -> Int { self.send([bytes]) }
+
+    func interrupted() { self.interruptions += 1 }
 
     func send(_ buffers: [ByteBuffer]) -> Int {
         self.calls += 1
@@ -133,6 +136,58 @@ struct DirectTransportTests {
         self.write("later")
         _ = self.handler.flushFramed()
         #expect(self.pipe.calls == calls)
+    }
+
+    /// What must not be overtaken by frames that go past the handler, or ends it all.
+    enum Interruption: CaseIterable {
+        case written, ping, close, peersClose, end, removal
+    }
+
+    @Test("frames may go past it while nothing stands in front, until that is told", arguments: Interruption.allCases)
+    func letsPast(interruption: Interruption) throws {
+        #expect(self.handler.letPast())
+        #expect(self.pipe.interruptions == 0)
+        switch interruption {
+        case .written: self.write("held")
+        case .ping: try self.connection.receive(.ping([1]))
+        case .close: _ = self.connection.send(.close(.goingAway, reason: ""))
+        case .peersClose: try self.connection.receive(.close(1000, ""))
+        case .end: try self.connection.channel.close().wait()
+        case .removal: _ = try self.connection.channel.finish()
+        }
+        #expect(self.pipe.interruptions == 1)
+        switch interruption {
+        case .written:
+            #expect(!self.handler.letPast(), "it holds a frame")
+            _ = self.handler.flushFramed()
+            #expect(self.handler.letPast())
+        case .ping: #expect(self.handler.letPast(), "the pong has left")
+        case .close, .peersClose, .end, .removal: #expect(!self.handler.letPast())
+        }
+    }
+
+    @Test("the rest of what went past it comes behind its beginning, and nothing goes past while that waits")
+    func writesRest() throws {
+        let gate = Gate()
+        try self.connection.channel.pipeline.syncOperations.addHandler(gate, position: .first)
+        #expect(self.handler.letPast())
+        #expect(self.handler.writeRest(of: self.frame("whole"), behind: 3))
+        #expect(self.pipe.interruptions == 1)
+        #expect(!self.handler.letPast())
+        self.write("next")
+        _ = self.handler.flushFramed()
+        gate.isOpen = true
+        self.connection.channel.flush()
+        #expect(try self.connection.sentBytes() == Array((self.bytes("whole") + self.bytes("next")).dropFirst(3)))
+        #expect(self.handler.letPast())
+        #expect(self.pipe.calls == 0)
+    }
+
+    @Test("nothing goes past a handler without a transport")
+    func needsTransport() throws {
+        let connection = try Connection(.server)
+        let handler = try connection.channel.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        #expect(!handler.letPast())
     }
 
     @Test("more buffers than one call takes go through the channel in order")

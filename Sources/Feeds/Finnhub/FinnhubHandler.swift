@@ -25,7 +25,7 @@ protocol FinnhubHandlerOwner: AnyObject {
 /// The last handler of a Finnhub connection: frames to the tape, requests to the service, and the one timer.
 ///
 /// Obeys ``FinnhubSession`` and, through its owner, ``SymbolWatch``.
-final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
+final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
@@ -44,6 +44,8 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
     private let wallClock: @Sendable () -> Int64
     private weak var owner: (any FinnhubHandlerOwner)?
     private var context: ChannelHandlerContext?
+    /// The WebSocket below, whose messages come by a plain call.
+    private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: Ending?
     private var isGivenUp = false
@@ -68,10 +70,14 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        self.webSocket?.receiver = self
         self.requestsWait()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        self.webSocket?.receiver = nil
+        self.webSocket = nil
         self.end()
         self.context = nil
     }
@@ -97,11 +103,13 @@ final class FinnhubHandler: ChannelInboundHandler, KeptConnection {
         if isReading { context.read() }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.messageArrived(self.unwrapInboundIn(data)) }
+
+    func messageArrived(_ message: WebSocketMessage) {
         // What a connection that was given up still sends is part of the gap.
-        guard !self.isGivenUp, !self.hasEnded else { return }
+        guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
-        guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
+        guard case .text(let bytes) = message else { return }
         let now = self.readAt ?? self.now(context)
         self.readAt = now
         if case .error(let text) = self.writer.take(bytes, now: now) {

@@ -11,8 +11,13 @@ struct RepeatedFrames {
     static let window: Int64 = 2_000_000_000
     static let longest = 16 << 10
 
-    /// Copies: a slice would keep the storage of the read it came in from being used again.
-    private var frames: [(bytes: ByteBuffer, at: Int64)] = []
+    private struct Frame {
+        /// A copy: a slice would keep the storage of the read it came in from being used again.
+        var bytes: [UInt8]
+        var at: Int64
+    }
+
+    private var frames: [Frame] = []
     private var next = 0
 
     /// Forgets the frames: another connection begins.
@@ -24,14 +29,42 @@ struct RepeatedFrames {
     /// Takes a frame with trades; answers whether it came before.
     mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
         guard bytes.readableBytes <= Self.longest else { return false }
-        for frame in self.frames where frame.bytes.readableBytes == bytes.readableBytes {
-            if now - frame.at <= Self.window, frame.bytes == bytes { return true }
+        return bytes.withUnsafeReadableBytes { self.isRepeat($0, now: now) }
+    }
+
+    private mutating func isRepeat(_ bytes: UnsafeRawBufferPointer, now: Int64) -> Bool {
+        for index in self.frames.indices where self.frames[index].bytes.count == bytes.count {
+            if now - self.frames[index].at <= Self.window, Self.areEqual(self.frames[index].bytes, bytes) {
+                return true
+            }
         }
-        if self.frames.count < Self.remembered { self.frames.append((ByteBuffer(), now)) }
-        self.frames[self.next].bytes.clear()
-        self.frames[self.next].bytes.writeImmutableBuffer(bytes)
-        self.frames[self.next].at = now
+        if self.frames.count < Self.remembered {
+            self.frames.append(Frame(bytes: Array(bytes), at: now))
+        } else {
+            self.frames[self.next].bytes.removeAll(keepingCapacity: true)
+            self.frames[self.next].bytes.append(contentsOf: bytes)
+            self.frames[self.next].at = now
+        }
         self.next = (self.next + 1) % Self.remembered
         return false
+    }
+
+    /// Whether both are the same, eight bytes at a time: most that differ do so early.
+    private static func areEqual(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
+        known.withUnsafeBytes { known in
+            var index = 0
+            while index + 8 <= bytes.count {
+                guard
+                    known.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                        == bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                else { return false }
+                index += 8
+            }
+            while index < bytes.count {
+                guard known[index] == bytes[index] else { return false }
+                index += 1
+            }
+            return true
+        }
     }
 }

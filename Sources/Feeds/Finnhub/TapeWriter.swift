@@ -5,19 +5,22 @@ import Wire
 /// The feed's end of the tape: parses frames, numbers their trades and hands each read to the readers.
 ///
 /// Belongs to the feed's event loop and outlives its connections, so that numbers go on after a reconnect.
+///
+/// What is touched with every message has no run-time check for overlapping access, which would cost more than the parser:
+/// it is private, on one loop, and no call that gets a part of it comes back here.
 final class TapeWriter {
-    private var tape: Tape
-    private var symbols = SymbolTable()
-    private var parser = FinnhubParser()
+    @exclusivity(unchecked) private var tape: Tape
+    @exclusivity(unchecked) private var symbols = SymbolTable()
+    @exclusivity(unchecked) private var parser = FinnhubParser()
     private let readers: [any TapeReader]
     private let key: APIKey?
-    private var trades: [Trade] = []
-    private var frames: [TapeBatch.Frame] = []
+    @exclusivity(unchecked) private var trades: [Trade] = []
+    @exclusivity(unchecked) private var frames: [TapeBatch.Frame] = []
     /// What is left out when it comes twice: whole frames, and trades around a gap.
     private let leavesOutRepeats: Bool
     private let comparesAfterGaps: Bool
-    private var repeated = RepeatedFrames()
-    private var tails = TradeTails()
+    @exclusivity(unchecked) private var repeated = RepeatedFrames()
+    @exclusivity(unchecked) private var tails = TradeTails()
     private var overlap: OverlapCheck?
     /// When the comparison ends for symbols that have not traded since either; monotonic ns.
     private var overlapEnd: Int64?
@@ -29,7 +32,7 @@ final class TapeWriter {
     /// What could not be read, and frames that came again, so far.
     private(set) var losses = LossReport.Counts()
     /// The same of the current read, for its batch.
-    private var readLosses = TapeBatch.Losses()
+    @exclusivity(unchecked) private var readLosses = TapeBatch.Losses()
 
     /// - Parameters:
     ///   - key: what no reader shall see, should the service repeat it in any frame.

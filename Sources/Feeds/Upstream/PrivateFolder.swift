@@ -1,16 +1,16 @@
 import Glibc
 
 /// A folder that belongs to this user and that nobody else can write to.
-struct PrivateFolder: Sendable {
-    let path: String
+package struct PrivateFolder: Sendable {
+    package let path: String
 
     /// Why a folder cannot be used, for a person.
-    struct Failure: Error {
-        var reason: String
+    package struct Failure: Error {
+        package var reason: String
     }
 
     /// Makes the folder, and those above it, where they are missing; refuses one that somebody else could have made.
-    init(_ path: String) throws(Failure) {
+    package init(_ path: String) throws(Failure) {
         self.path = path
         if mkdir(path, 0o700) != 0, errno == ENOENT {
             try Self.makeFolders(above: path)
@@ -43,7 +43,7 @@ struct PrivateFolder: Sendable {
     ///
     /// - Returns: `nil` when there is no such file.
     /// - Throws: when it is no regular file of this user, larger than `limit` bytes, or cannot be read.
-    func read(_ name: String, limit: Int) throws(Failure) -> String? {
+    package func read(_ name: String, limit: Int) throws(Failure) -> String? {
         let path = "\(self.path)/\(name)"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -82,7 +82,7 @@ struct PrivateFolder: Sendable {
     ///
     /// Nothing forces it onto the disk: it must outlive this program, not a power cut, after which a machine takes longer
     /// to start than most waits last.
-    func replace(_ name: String, with text: String) throws(Failure) {
+    package func replace(_ name: String, with text: String) throws(Failure) {
         let path = "\(self.path)/\(name)"
         let temporary = "\(path).\(getpid()).new"
         unlink(temporary)

@@ -98,7 +98,9 @@ package struct PricePipeline: Sendable {
     private mutating func settle() {
         var earliest = Int64.max
         var kept = 0
-        for row in self.pending {
+        // By their places: to walk over an array that is being changed takes a copy of it.
+        for place in self.pending.indices {
+            let row = self.pending[place]
             guard let deadline = self.conflators[row].deadline else {
                 self.isPending[row] = false
                 continue

@@ -154,6 +154,23 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Shows the alerts that are set, and where they stand. On the loop only.
+    package func alertsChanged(_ alerts: [DisplayAlert]) {
+        self.state.withValue { state in
+            state.model.alertsChanged(alerts)
+            self.publishSoon(&state)
+        }
+    }
+
+    /// Tells of an alert: as a line, and to the terminal by its own means. From any thread.
+    package func fired(_ alert: Alert, actions: Set<AlertAction>) {
+        let call = AlertText.call(alert, actions)
+        switch self.output {
+        case .screen(let display): display.call(call)
+        case .lines(let printer): printer.alert(alert, call: call)
+        }
+    }
+
     /// Shows what is still held back: the last value always comes.
     package func finish() async {
         try? await self.loop.submit {

@@ -58,7 +58,7 @@ package final class TapeMeter: TapeReader {
     package func read(_ batch: TapeBatch) {
         self.frames.increment(by: batch.frames.count)
         var bytes = 0
-        for frame in batch.frames { bytes += frame.bytes.readableBytes }
+        for index in batch.frames.indices { bytes += batch.frames[index].bytes.readableBytes }
         self.bytes.increment(by: bytes)
         if batch.losses != TapeBatch.Losses() { self.count(batch.losses) }
         guard let newest = batch.trades.last else { return }

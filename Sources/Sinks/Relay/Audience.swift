@@ -9,6 +9,8 @@ struct Audience<Member: AnyObject> {
     /// The same bytes for many readers.
     struct Parcel {
         var members: [Member]
+        /// The members' lanes, in the same order.
+        var lanes: [ClientLanes.Lane]
         /// Whole WebSocket frames.
         var bytes: ByteBuffer
         var messages: Int
@@ -19,6 +21,8 @@ struct Audience<Member: AnyObject> {
     /// Readers who want the same of some batches.
     struct Portion {
         var members: [Member]
+        /// The members' lanes, in the same order.
+        var lanes: [ClientLanes.Lane]
         /// Symbols that are in the batches.
         var wanted: SymbolSet
     }
@@ -33,7 +37,9 @@ struct Audience<Member: AnyObject> {
     }
 
     private struct Group {
+        let wish: Wish
         var members: [Member] = []
+        var lanes: [ClientLanes.Lane] = []
         /// The symbols that the wish names as far as the feed has them.
         var named = SymbolSet()
     }
@@ -43,37 +49,60 @@ struct Audience<Member: AnyObject> {
         var index: Int
     }
 
-    private var groups: [Wish: Group] = [:]
+    /// In no order; walked through with every read.
+    private var groups: [Group] = []
+    private var groupOfWish: [Wish: Int] = [:]
     private var places: [ObjectIdentifier: Place] = [:]
     /// The feed's names as last seen; they only grow, and begin anew with another epoch.
     private var epoch: UInt64?
     private var symbols = SymbolTable()
 
     /// Puts a reader where its wishes belong; without any, it gets nothing.
-    mutating func place(_ member: Member, wanting symbols: Set<String>) {
-        self.place(member, wanting: Wish(symbols: symbols))
+    ///
+    /// - Parameter lane: its lane, which it keeps as long as it has a place here.
+    mutating func place(
+        _ member: Member,
+        wanting symbols: Set<String>,
+        lane: ClientLanes.Lane = ClientLanes.none
+    ) {
+        self.place(member, wanting: Wish(symbols: symbols), lane: lane)
     }
 
-    mutating func place(_ member: Member, wanting wish: Wish) {
+    mutating func place(_ member: Member, wanting wish: Wish, lane: ClientLanes.Lane = ClientLanes.none) {
         self.remove(member)
         guard !wish.isEmpty else { return }
-        var group = self.groups.removeValue(forKey: wish) ?? Group(named: self.known(wish.symbols))
-        self.places[ObjectIdentifier(member)] = Place(wish: wish, index: group.members.count)
-        group.members.append(member)
-        self.groups[wish] = group
+        let group = self.groupOfWish[wish] ?? self.groups.count
+        if group == self.groups.count {
+            self.groups.append(Group(wish: wish, named: self.known(wish.symbols)))
+            self.groupOfWish[wish] = group
+        }
+        self.places[ObjectIdentifier(member)] = Place(wish: wish, index: self.groups[group].members.count)
+        self.groups[group].members.append(member)
+        self.groups[group].lanes.append(lane)
     }
 
     /// Forgets a reader, in constant time.
     mutating func remove(_ member: Member) {
         guard let place = self.places.removeValue(forKey: ObjectIdentifier(member)),
-            var group = self.groups.removeValue(forKey: place.wish)
+            let group = self.groupOfWish[place.wish]
         else { return }
-        let last = group.members.removeLast()
+        let last = self.groups[group].members.removeLast()
+        let lane = self.groups[group].lanes.removeLast()
         if last !== member {
-            group.members[place.index] = last
+            self.groups[group].members[place.index] = last
+            self.groups[group].lanes[place.index] = lane
             self.places[ObjectIdentifier(last)]?.index = place.index
         }
-        if !group.members.isEmpty { self.groups[place.wish] = group }
+        if self.groups[group].members.isEmpty { self.forget(group) }
+    }
+
+    /// Forgets a group without members; the last one takes its place.
+    private mutating func forget(_ group: Int) {
+        self.groupOfWish[self.groups[group].wish] = nil
+        let last = self.groups.removeLast()
+        guard group < self.groups.count else { return }
+        self.groups[group] = last
+        self.groupOfWish[last.wish] = group
     }
 
     /// Encodes what the batches hold for each group; groups that want the same of them share one buffer.
@@ -91,6 +120,7 @@ struct Audience<Member: AnyObject> {
             if isAll { whole = content } else { parts[portion.wanted] = content }
             return Parcel(
                 members: portion.members,
+                lanes: portion.lanes,
                 bytes: content.bytes,
                 messages: content.messages,
                 trades: content.trades
@@ -105,9 +135,14 @@ struct Audience<Member: AnyObject> {
         guard !self.groups.isEmpty, let newest = batches.last else { return [] }
         self.learn(newest)
         var portions: [Portion] = []
-        for (wish, group) in self.groups {
-            let wanted = wish.isEverything ? present.subtracting(group.named) : group.named.intersection(present)
-            if !wanted.isEmpty { portions.append(Portion(members: group.members, wanted: wanted)) }
+        for index in self.groups.indices {
+            let named = self.groups[index].named
+            let isEverything = self.groups[index].wish.isEverything
+            let wanted = isEverything ? present.subtracting(named) : named.intersection(present)
+            guard !wanted.isEmpty else { continue }
+            portions.append(
+                Portion(members: self.groups[index].members, lanes: self.groups[index].lanes, wanted: wanted)
+            )
         }
         return portions
     }
@@ -120,10 +155,7 @@ struct Audience<Member: AnyObject> {
         guard batch.epoch != self.epoch || batch.symbols.count != self.symbols.count else { return }
         self.epoch = batch.epoch
         self.symbols = batch.symbols
-        for key in Array(self.groups.keys) {
-            let named = self.known(key.symbols)
-            self.groups[key]?.named = named
-        }
+        for index in self.groups.indices { self.groups[index].named = self.known(self.groups[index].wish.symbols) }
     }
 
     private func known(_ names: Set<String>) -> SymbolSet {

@@ -120,7 +120,10 @@ package final class Relay: TapeReader, Sendable {
 
     // MARK: The tape
 
-    package func read(_ batch: TapeBatch) { self.offer(.batch(batch)) }
+    package func read(_ batch: TapeBatch) {
+        // Nothing ever waits in the outbox on the feed's own loop.
+        if self.eventLoop.inEventLoop { self.hub.value.take(batch) } else { self.offer(.batch(batch)) }
+    }
 
     package func statusChanged(_ status: FeedStatus) { self.offer(.status(status)) }
 

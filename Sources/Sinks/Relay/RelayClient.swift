@@ -30,8 +30,12 @@ class RelayClient: ChannelInboundHandler {
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
-    /// All bytes that were written to the channel, compressed ones as such.
+    /// All bytes that were written to the channel, compressed ones as such; without those that went by the lane.
     private(set) var writtenBytes = 0
+    /// The client's place in the fan-out, while it is in a pipeline.
+    private(set) var lane = ClientLanes.none
+    /// The socket behind it, where bytes may go straight to one.
+    private var transport: LaneTransport?
 
     init(hub: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.hub = hub
@@ -102,6 +106,18 @@ class RelayClient: ChannelInboundHandler {
         if webSocket.flushFramed() { self.leftWaiting() }
     }
 
+    /// Opens the lane, where nothing waits for the client and it gets what all get: then the fan-out passes by it.
+    func openLane() {
+        guard self.isOpen, self.agreement == nil, let transport, self.webSocket?.letPast() == true else { return }
+        transport.open()
+    }
+
+    /// Takes over bytes of which the lane has taken the first.
+    func finish(_ bytes: ByteBuffer, behind sent: Int) {
+        self.writtenBytes += bytes.readableBytes
+        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.leftWaiting() }
+    }
+
     func flush() {
         self.mustFlush = false
         self.push()
@@ -130,7 +146,12 @@ class RelayClient: ChannelInboundHandler {
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
-        if let transport = SocketTransport(context.pipeline) { self.webSocket?.sendDirectly(through: transport) }
+        self.lane = self.hub.lanes.make()
+        if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
+            let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.hub.lanes)
+            webSocket.sendDirectly(through: transport)
+            self.transport = transport
+        }
         self.isOpen = true
         self.hub.joined(self)
         self.opened()
@@ -140,6 +161,9 @@ class RelayClient: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.end()
         self.hub.left(self)
+        self.transport = nil
+        self.hub.lanes.giveBack(self.lane)
+        self.lane = ClientLanes.none
         self.context = nil
         self.webSocket = nil
         self.tls = nil
@@ -177,6 +201,7 @@ class RelayClient: ChannelInboundHandler {
     private func end() {
         guard self.isOpen else { return }
         self.isOpen = false
+        self.hub.lanes.close(self.lane)
         self.closed()
     }
 }

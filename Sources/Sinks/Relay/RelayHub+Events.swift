@@ -47,19 +47,25 @@ extension RelayHub {
         var isDelivered = false
         for parcel in self.audience.parcels(of: batches[...]) {
             isDelivered = isDelivered || !parcel.members.isEmpty
-            for client in parcel.members {
-                client.deliver(parcel.bytes, messages: parcel.messages, trades: parcel.trades)
+            self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
+                parcel.members[index].deliver(
+                    parcel.bytes,
+                    behind: sent,
+                    messages: parcel.messages,
+                    trades: parcel.trades
+                )
             }
         }
         isDelivered = self.deliverTrades(batches[...]) || isDelivered
-        for batch in batches where !batch.trades.isEmpty {
-            self.makeRoom(for: batch)
-            self.ring.append(batch)
-            self.lastArrival = (batch.received, batch.receivedMonotonic)
+        // By their places: a batch is many words and references, and each copy of one is felt.
+        for index in batches.indices where !batches[index].trades.isEmpty {
+            if !self.resuming.isEmpty { self.makeRoom(for: batches[index]) }
+            self.ring.append(batches[index])
+            self.lastArrival = (batches[index].received, batches[index].receivedMonotonic)
         }
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
         var showings: [PriceDesk.Showing] = []
-        for batch in batches { showings += self.desk.take(batch, now: now) }
+        for index in batches.indices { showings += self.desk.take(batches[index], now: now) }
         for row in self.desk.takeAppeared() { self.appeared(row) }
         self.show(showings)
         self.countBars(batches)
@@ -84,7 +90,6 @@ extension RelayHub {
 
     /// Lets those who are still on their way know which trades are about to leave the ring.
     private func makeRoom(for batch: TapeBatch) {
-        guard !self.resuming.isEmpty else { return }
         let lower = max(
             self.ring.lowerBound(after: batch),
             self.ring.lowerBound(at: batch.receivedMonotonic)
@@ -103,10 +108,13 @@ extension RelayHub {
 
     /// One figure a flush, when the last of its clients has it: that of the oldest read in it.
     private func measureDelivery(of batches: [TapeBatch]) {
-        guard let oldest = batches.first(where: { !$0.trades.isEmpty }) else { return }
+        guard let oldest = batches.indices.first(where: { !batches[$0].trades.isEmpty }) else { return }
         let now = Int64(NIODeadline.now().uptimeNanoseconds)
-        self.instruments.latency[.arrivalToClient].record(nanoseconds: now - oldest.receivedMonotonic)
+        self.delivered.record(nanoseconds: now - batches[oldest].receivedMonotonic)
     }
+
+    /// Takes in one read of the feed, on the loop where it happened.
+    func take(_ batch: TapeBatch) { self.deliver([batch]) }
 
     /// Takes in one event, on the loop where it happened or behind those before it.
     func take(_ event: RelayEvent) {

@@ -9,7 +9,8 @@ import Wire
 /// The relay on its own loop: who is connected, what each gets, and the timers that serve them all.
 ///
 /// Not `Sendable`: everything here happens on one event loop. Clients come and go while it writes to them (a failed write
-/// closes a channel at once), so it never walks over a collection that such a call could change.
+/// closes a channel at once), so it never walks over a collection that such a call could change. What every read touches has
+/// no run-time check for overlapping access: these are pure values, and none of their methods comes back here.
 final class RelayHub {
     let settings: RelaySettings
     let flow: FlowGate?
@@ -21,8 +22,8 @@ final class RelayHub {
 
     /// The symbols asked of the upstream.
     var ledger: SymbolLedger
-    var desk: PriceDesk
-    var audience = Audience<TradesClient>()
+    @exclusivity(unchecked) var desk: PriceDesk
+    @exclusivity(unchecked) var audience = Audience<TradesClient>()
     private(set) var tradesClients: [ObjectIdentifier: TradesClient] = [:]
     private(set) var streamClients: [ObjectIdentifier: StreamClient] = [:]
     var status: FeedStatus
@@ -31,7 +32,7 @@ final class RelayHub {
     /// Ns since 1970.
     let wallClock: @Sendable () -> Int64
     /// The readers of `/v1/stream` who get every trade, and what that takes.
-    var tradeAudience = Audience<StreamClient>()
+    @exclusivity(unchecked) var tradeAudience = Audience<StreamClient>()
     var symbolTexts = SymbolTexts()
     /// Those who are on their way from where they left off.
     var resuming: [ObjectIdentifier: StreamClient] = [:]
@@ -43,16 +44,20 @@ final class RelayHub {
     var barTimer: Scheduled<Void>?
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
+    /// The short way to clients for whom nothing waits.
+    let lanes = ClientLanes()
     /// The time of all clients' keepalive and closing.
     let deadlines: DeadlineWheel
     private var unflushed: [RelayClient] = []
     /// The newest trades, for `/v1/trades` and for who comes back.
-    var ring: TradeRing
+    @exclusivity(unchecked) var ring: TradeRing
     /// What may be missing between the run before this one and its first trade, until that comes.
     var restartGap: Gap?
     /// Both clocks at the newest read that brought trades; between them an arrival's age is found without asking the wall's.
     var lastArrival: (received: Int64, monotonic: Int64)?
     let instruments: Instruments
+    /// How long a read takes to all clients.
+    let delivered: LatencyHistogram
     private let slowClients: Counter
     let skipped: (stream: Counter, client: Counter, relay: Counter)
     /// Arrivals of the prices that the next flush shows, monotonic ns; gathered only while there are clients for them.
@@ -87,6 +92,7 @@ final class RelayHub {
         self.logger = logger
         self.gauges = gauges
         self.instruments = instruments
+        self.delivered = instruments.latency[.arrivalToClient]
         let registry = instruments.registry
         self.slowClients = Counter(label: MetricName.slowClients, factory: registry)
         func skipped(_ reader: String) -> Counter {
@@ -165,7 +171,7 @@ final class RelayHub {
 
     /// A lossless client has changed what it wants.
     func wishesChanged(_ client: TradesClient, wanting symbols: Set<String>, demand: String?) {
-        self.audience.place(client, wanting: symbols)
+        self.audience.place(client, wanting: symbols, lane: client.lane)
         if !symbols.isEmpty { self.subscribed(demand: demand) }
     }
 

@@ -7,7 +7,7 @@ import WebSocket
 ///
 /// The channel keeps the descriptor and closes it, so it may be used only while the channel is active.
 package struct SocketTransport: DirectTransport {
-    private let handle: NIOBSDSocket.Handle
+    let handle: NIOBSDSocket.Handle
     /// A peer that has gone is an error of this call, never a signal; and nobody is waited for.
     private static let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
@@ -52,4 +52,19 @@ package struct SocketTransport: DirectTransport {
             return self.send(buffers.dropFirst(), vectors: vectors, count: count + 1)
         }
     }
+}
+
+/// The socket of one of the relay's clients, which has a lane of the fan-out's as well.
+struct LaneTransport: DirectTransport {
+    let socket: SocketTransport
+    let lane: ClientLanes.Lane
+    let lanes: ClientLanes
+
+    func send(_ bytes: ByteBuffer) -> Int { self.socket.send(bytes) }
+
+    func send(_ buffers: [ByteBuffer]) -> Int { self.socket.send(buffers) }
+
+    func interrupted() { self.lanes.close(self.lane) }
+
+    func open() { self.lanes.open(self.lane, to: self.socket.handle) }
 }

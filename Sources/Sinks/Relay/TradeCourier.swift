@@ -18,8 +18,9 @@ enum TradeCourier {
     static func symbols(in batches: ArraySlice<TapeBatch>) -> SymbolSet {
         var set = SymbolSet()
         var last: SymbolID?
-        for batch in batches {
-            for trade in batch.trades where trade.symbol != last {
+        // By their places here and below, for a batch is many words and references, and each copy of one is felt.
+        for index in batches.indices {
+            for trade in batches[index].trades where trade.symbol != last {
                 set.insert(trade.symbol)
                 last = trade.symbol
             }
@@ -35,24 +36,31 @@ enum TradeCourier {
         wanted: SymbolSet,
         isAll: Bool
     ) -> Content {
-        let room = batches.reduce(0) { $0 + $1.frames.reduce(0) { $0 + $1.bytes.readableBytes + 4 } }
+        var room = 0
+        for index in batches.indices {
+            let frames = batches[index].frames
+            for frame in frames.indices { room += frames[frame].bytes.readableBytes + 4 }
+        }
         var out = ByteBufferAllocator().buffer(capacity: room)
         var scratch = ByteBuffer()
         var count = 0
         var messages = 0
-        for batch in batches {
-            for frame in batch.frames where !frame.trades.isEmpty {
-                let trades = batch.trades[frame.trades]
-                if frame.isWhole, isAll || trades.allSatisfy({ wanted.contains($0.symbol) }) {
-                    WebSocketFraming.serverText(frame.bytes, into: &out)
-                    count += trades.count
+        for index in batches.indices {
+            let frames = batches[index].frames
+            for place in frames.indices where !frames[place].trades.isEmpty {
+                let range = frames[place].trades
+                if frames[place].isWhole,
+                    isAll || batches[index].trades[range].allSatisfy({ wanted.contains($0.symbol) })
+                {
+                    WebSocketFraming.serverText(frames[place].bytes, into: &out)
+                    count += range.count
                     messages += 1
                     continue
                 }
-                let chosen = trades.filter { wanted.contains($0.symbol) }
+                let chosen = batches[index].trades[range].filter { wanted.contains($0.symbol) }
                 guard !chosen.isEmpty else { continue }
                 scratch.clear()
-                FinnhubEncoder.trade(chosen, symbols: batch.symbols, into: &scratch)
+                FinnhubEncoder.trade(chosen, symbols: batches[index].symbols, into: &scratch)
                 WebSocketFraming.serverText(scratch, into: &out)
                 count += chosen.count
                 messages += 1

@@ -135,6 +135,15 @@ final class TradesClient: RelayClient {
         // It is in one group, so all that a turn brings is in these bytes.
         self.sendNow(asIs: bytes)
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
+        if !self.backlog.isWatched { self.openLane() }
+    }
+
+    /// The client's lane was not open, or took only the first `sent` of the bytes.
+    func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
+        guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
+        self.finish(frames, behind: sent)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {

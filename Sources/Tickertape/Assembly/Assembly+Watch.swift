@@ -43,6 +43,17 @@ extension Assembly {
         feedSettings.dnsTimeout = settings.handshake.dns
         feedSettings.tcpTimeout = settings.handshake.tcp
         let display = shown.display
+        let alerts = try AlertsPart(
+            settings,
+            loop: loop,
+            source: .live,
+            symbols: symbols,
+            registry: MetricRegistry(),
+            shown: shown,
+            warn: { [isScreen = shown.isScreen] text in
+                isScreen ? display.notice("warning: \(text)") : Console.complain("warning: \(text)")
+            }
+        )
         let feed = try await StreamFeed.make(
             settings: feedSettings,
             loop: loop,
@@ -50,7 +61,9 @@ extension Assembly {
             wallClock: WallClock.now
         ) { event in
             switch event {
-            case .message(.snapshot(let update)), .message(.price(let update)): display.show(update)
+            case .message(.snapshot(let update)), .message(.price(let update)):
+                display.show(update)
+                alerts.reader.show(update)
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
             case .message(.symbol(let status)): display.symbolChanged(status)
@@ -64,7 +77,7 @@ extension Assembly {
         }
         defer { TickerProgram.report(latency) }
         try await TickerProgram.live(
-            [shown.part, ProgramPart("feed") { try await feed.run() }],
+            [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }],
             hasScreen: shown.isScreen
         )
         await group.end()

@@ -120,8 +120,17 @@ struct TickerProgram {
             logger: logger,
             warn: Self.warning(on: shown)
         )
+        let alerts = try AlertsPart(
+            self.settings,
+            loop: feedLoop,
+            source: self.feed.source,
+            symbols: self.feed.symbols,
+            registry: instruments.registry,
+            shown: shown,
+            warn: Self.warning(on: shown)
+        )
         if let recorder { instruments.recorderDropped { recorder.dropped } }
-        var readers: [any TapeReader] = [tally, meter]
+        var readers: [any TapeReader] = [tally, meter, alerts.reader]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
         if let history { readers.append(history.keeper) }
@@ -146,7 +155,8 @@ struct TickerProgram {
         if let recorder { parts.append(self.recorderPart(recorder)) }
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
-        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally))
+        parts.append(alerts.part)
+        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally, alerts: alerts))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
         defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
@@ -306,7 +316,13 @@ struct TickerProgram {
         }
     }
 
-    private func feedPart(_ feed: FinnhubFeed, relay: Relay?, shown: DisplayPart?, tally: TradeTally) -> ProgramPart {
+    private func feedPart(
+        _ feed: FinnhubFeed,
+        relay: Relay?,
+        shown: DisplayPart?,
+        tally: TradeTally,
+        alerts: AlertsPart
+    ) -> ProgramPart {
         let standIn = self.standIn
         let waitsForClient = self.waitsForClient
         let isQuiet = shown?.isScreen == true
@@ -321,6 +337,7 @@ struct TickerProgram {
             // A replay is over: everybody gets the rest, and a person may look at the end for as long as they like.
             if !isQuiet { Console.complain(tally.report) }
             await shown?.display.finish()
+            await alerts.finish()
             await withGracefulShutdownHandler {
                 await relay?.finish()
             } onGracefulShutdown: {

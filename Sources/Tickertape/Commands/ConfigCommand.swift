@@ -33,7 +33,8 @@ struct ConfigCommand: SettingsCommand {
                     let more = setting.key == Setting.upstreamProxy.key ? self.route(of: loaded.settings) : ""
                     return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))\(more)"
                 }
-                return "\(setting.key): \(loaded.settings.token == nil ? "not set" : "set") (\(origin))"
+                let isSet = setting.write(loaded.settings) != "none"
+                return "\(setting.key): \(isSet ? "set" : "not set") (\(origin))"
             }
     }
 

@@ -21,11 +21,12 @@ struct RecordCommand: SettingsCommand {
 
     @OptionGroup(title: "The service") var feed: FeedOptions
     @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup(title: "Relay") var relay: RelayOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [self.feed, self.display, self.relay, self.common, FileArgument(file: self.file)]
+        [self.feed, self.display, self.alerts, self.relay, self.common, FileArgument(file: self.file)]
     }
 
     mutating func run() async throws {

@@ -27,12 +27,13 @@ struct ReplayCommand: SettingsCommand {
     var symbols: [String] = []
 
     @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup(title: "Relay and recording") var relay: RelayOptions
     @OptionGroup(title: "Relay and recording") var record: RecordOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [SymbolFlags(symbols: self.symbols), self.display, self.relay, self.record, self.common]
+        [SymbolFlags(symbols: self.symbols), self.display, self.alerts, self.relay, self.record, self.common]
     }
 
     mutating func run() async throws {

@@ -28,10 +28,11 @@ struct WatchCommand: SettingsCommand {
     var authorityFile: String?
 
     @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [SymbolFlags(symbols: self.symbols, authorityFile: self.authorityFile), self.display, self.common]
+        [SymbolFlags(symbols: self.symbols, authorityFile: self.authorityFile), self.display, self.alerts, self.common]
     }
 
     mutating func run() async throws {

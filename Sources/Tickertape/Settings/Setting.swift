@@ -41,12 +41,13 @@ package struct Setting: Sendable {
         self.write = { syntax.write($0[keyPath: path]) }
     }
 
-    /// Declares a setting with a list of values; repeated ones count once.
+    /// Declares a setting with a list of values; repeated ones count once unless `keepsRepeats`.
     init<Value: Sendable & Equatable>(
         _ key: String,
         list path: any WritableKeyPath<Settings, [Value]> & Sendable,
         of syntax: Syntax<Value>,
         count: ClosedRange<Int>,
+        keepsRepeats: Bool = false,
         flags: [String] = [],
         help: String
     ) {
@@ -68,7 +69,7 @@ package struct Setting: Sendable {
                         echoes: false
                     )
                 }
-                if !values.contains(value) { values.append(value) }
+                if keepsRepeats || !values.contains(value) { values.append(value) }
             }
             guard count.contains(values.count) else {
                 throw Misfit(

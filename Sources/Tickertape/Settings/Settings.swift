@@ -22,6 +22,7 @@ package struct Settings: Sendable, Equatable {
     package var display = Display()
     package var record = Record()
     package var history = History()
+    package var alerts = Alerts()
     package var relay = Relay()
     package var logLevel = Logger.Level.info
 

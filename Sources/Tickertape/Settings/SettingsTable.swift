@@ -21,6 +21,8 @@ extension Setting {
         format, colour, isQuiet,
         recordFile, recordDirectory,
         historyFile,
+        alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
+        alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,

@@ -5,6 +5,7 @@ import NIOCore
 /// All that goes out passes here, so here the order is kept. With a direct transport, frames are held until the next flush
 /// and then handed to it, as long as nothing waits in the channel. What it does not take, and whatever the pipeline itself
 /// writes (pings, pongs, the close frame), goes through the channel; then so does everything, until nothing waits there.
+/// Who sends the same to many may go past it (``letPast()``) until it says otherwise.
 final class FramedOutputDoor: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -19,12 +20,15 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     private var heldNext: [ByteBuffer] = []
     /// Whether something may wait in the channel. What the connection has written before this handler came may.
     private var mayWait = true
+    /// Whether somebody has been told that frames may go past this handler, and not yet that they may no longer.
+    private var isLetPast = false
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        self.interrupt()
         self.context = nil
         self.direct = nil
         self.held = nil
@@ -46,6 +50,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
             self.pass(bytes, promise: promise, context: context)
             return
         }
+        self.interrupt()
         if self.held == nil { self.held = bytes } else { self.heldNext.append(bytes) }
     }
 
@@ -69,9 +74,35 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         return bytes
     }
 
+    // MARK: Past this handler
+
+    /// Whether frames may go to the direct transport's peer past this handler, until that is told of an interruption.
+    func letPast() -> Bool {
+        guard self.direct != nil, self.held == nil, let context, context.channel.isActive, !self.waits else {
+            return false
+        }
+        self.isLetPast = true
+        return true
+    }
+
+    /// The next bytes may not go past this handler: something stands before them, or nothing goes any more.
+    func interrupt() {
+        guard self.isLetPast else { return }
+        self.isLetPast = false
+        self.direct?.interrupted()
+    }
+
+    /// Passes on the rest of frames whose first bytes went past this handler.
+    func writeRest(of bytes: ByteBuffer, behind sent: Int) -> Bool {
+        guard let context = self.context else { return false }
+        self.pass(restOf: [bytes], behind: sent, context: context)
+        return self.waits
+    }
+
     // MARK: The pipeline's way
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        self.interrupt()
         self.release(context: context)
         self.mayWait = true
         context.write(data, promise: promise)
@@ -98,6 +129,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        self.interrupt()
         if self.held != nil { self.flush(context: context) }
         context.close(mode: mode, promise: promise)
     }
@@ -127,6 +159,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     }
 
     private func pass(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
+        self.interrupt()
         self.mayWait = true
         context.write(Self.wrapOutboundOut(bytes), promise: promise)
     }

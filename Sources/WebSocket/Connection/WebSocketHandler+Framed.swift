@@ -21,4 +21,14 @@ extension WebSocketHandler {
     /// Lets framed bytes go past the channel from now on, as long as nothing waits in it. Only where nothing below this
     /// handler would change bytes on their way out: never over TLS.
     package func sendDirectly(through transport: any DirectTransport) { self.door.use(transport) }
+
+    /// Asks whether whole frames may go to the peer past this handler, straight to the socket of the direct transport. They
+    /// may until that is told ``DirectTransport/interrupted()``.
+    package func letPast() -> Bool { self.closing.isOpen && self.door.letPast() }
+
+    /// Sends the rest of frames whose first bytes have gone past this handler, and returns whether bytes are left that wait
+    /// in the channel.
+    package func writeRest(of bytes: ByteBuffer, behind sent: Int) -> Bool {
+        self.door.writeRest(of: bytes, behind: sent)
+    }
 }

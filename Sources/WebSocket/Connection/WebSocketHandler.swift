@@ -20,6 +20,9 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     var keepalive: KeepaliveMachine
     var timer: DeadlineTimer
     private var mustFlush = false
+    private var context: ChannelHandlerContext?
+    /// Who takes messages by a plain call; where nobody does, they go up the pipeline.
+    package var receiver: (any WebSocketReceiver)?
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
@@ -58,6 +61,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     // MARK: The life of the channel
 
     package func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         if context.channel.isActive { self.start(context: context) }
     }
 
@@ -67,12 +71,15 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
+        self.door.interrupt()
         self.perform(self.closing.transportEnded(locally: false), context: context)
         context.fireChannelInactive()
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         self.timer.cancel()
+        self.context = nil
+        self.receiver = nil
     }
 
     private func start(context: ChannelHandlerContext) {
@@ -163,9 +170,22 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             isCompressed: frame.rsv1,
             payload: payload
         )
+        self.obey(action, context: context)
+    }
+
+    /// A whole text message has come in one frame without a mask, which has not passed the frame decoder.
+    func wholeTextArrived(_ payload: ByteBuffer) {
+        guard self.closing.isOpen, let context else { return }
+        self.obey(self.assembler.frameReceived(.text, isFinal: true, payload: payload), context: context)
+    }
+
+    private func obey(_ action: MessageAssembler.Action, context: ChannelHandlerContext) {
         switch action {
         case .deliver(let message):
-            context.fireChannelRead(Self.wrapInboundOut(message))
+            guard let receiver = self.receiver else {
+                return context.fireChannelRead(Self.wrapInboundOut(message))
+            }
+            receiver.messageArrived(message)
         case .awaitMore:
             break
         case .fail(let violation):

@@ -41,10 +41,9 @@ private func webSocketHandlers(
         maximumPayloadBytes: agreement == nil ? limit : MessageInflater.maximumCompressedBytes(of: limit),
         allowsCompression: agreement != nil
     )
-    return [
-        door,
-        WebSocketFrameEncoder(),
-        ByteToMessageHandler(decoder),
-        WebSocketHandler(settings, agreement: agreement, door: door, wheel: wheel),
-    ]
+    let webSocket = WebSocketHandler(settings, agreement: agreement, door: door, wheel: wheel)
+    let handlers: [any ChannelHandler] = [door, WebSocketFrameEncoder(), ByteToMessageHandler(decoder), webSocket]
+    // A client's frames are masked, and of a server's many clients none sends much.
+    guard peer == .server else { return handlers }
+    return [WholeTextReader(decoder: decoder, webSocket: webSocket, maximumPayloadBytes: limit)] + handlers
 }

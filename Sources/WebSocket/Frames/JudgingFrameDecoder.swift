@@ -26,6 +26,8 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
     /// Payload bytes of it that were shown already.
     private var shown = 0
     private var isDone = false
+    /// Whether it holds nothing of a frame and the next byte may begin one, so that whole frames may go past it.
+    private(set) var isBetweenFrames = true
 
     init(peer: WebSocketRole, maximumPayloadBytes: Int, allowsCompression: Bool = false) {
         self.peer = peer
@@ -38,7 +40,9 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
         // All whole frames of a read in one call, for each call from NIO's generic driver costs more than a frame does.
         // After progress it must be asked to call again: only then it sees what was read in the meantime.
         var state = DecodingState.needMoreData
+        self.isBetweenFrames = false
         while try self.decodeNext(context: context, buffer: &buffer) { state = .continue }
+        self.isBetweenFrames = self.unfinished == nil && !self.isDone && buffer.readableBytes == 0
         return state
     }
 

@@ -20,3 +20,9 @@ package enum WebSocketOutput: Sendable, Equatable {
     /// Starts the closing handshake. Later writes fail. The reason is cut to 123 bytes of UTF-8.
     indirect case close(WebSocketCloseCode, reason: String)
 }
+
+/// Somebody who takes the messages of a `WebSocketHandler` by a plain call, on the loop and in order: a pipeline's event
+/// costs a message more than most readers' work does. All else comes up the pipeline.
+package protocol WebSocketReceiver: AnyObject {
+    func messageArrived(_ message: WebSocketMessage)
+}

@@ -26,7 +26,7 @@ struct AudienceTests {
             let index = Int.random(in: 0..<readers.count, using: &random)
             let wanted = Set(names.shuffled(using: &random).prefix([0, 1, 2, 70].randomElement(using: &random)!))
             readers[index].wanted = wanted
-            audience.place(readers[index], wanting: wanted)
+            audience.place(readers[index], wanting: wanted, lane: ClientLanes.Lane(index + 1))
             if step % 7 == 0 {
                 audience.remove(readers[index])
                 readers[index].wanted = []
@@ -40,6 +40,7 @@ struct AudienceTests {
             }
             let parcels = audience.parcels(of: [feed.batch(frames)])
             for parcel in parcels {
+                #expect(parcel.lanes == parcel.members.map { Self.lane(of: $0, in: readers) })
                 for reader in parcel.members {
                     reader.bytes.writeImmutableBuffer(parcel.bytes)
                     reader.trades += parcel.trades
@@ -82,6 +83,10 @@ struct AudienceTests {
         #expect(audience.parcels(of: [feed.batch([Frames.trade("B", "1")])]).isEmpty)
         audience.place(reader, wanting: [])
         #expect(audience.parcels(of: [feed.batch([Frames.trade("A", "1")])]).isEmpty)
+    }
+
+    private static func lane(of reader: Reader, in readers: [Reader]) -> ClientLanes.Lane {
+        ClientLanes.Lane((readers.firstIndex { $0 === reader } ?? -1) + 1)
     }
 
     /// Takes whole server frames apart, and their trades.

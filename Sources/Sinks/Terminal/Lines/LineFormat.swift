@@ -40,6 +40,7 @@ package struct LineFormat: Sendable {
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unwished: nil as ByteBuffer?
+                case .alert(let alert, _): AlertText.json(alert)
                 }
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
         }
@@ -60,6 +61,8 @@ package struct LineFormat: Sendable {
         case .unwished(let symbol):
             self.troubled[symbol] = nil
             return Lines()
+        case .alert(let alert, let call):
+            return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)
         }
     }
 

@@ -69,6 +69,13 @@ package final class LinePrinter: Sendable {
     /// Prints a gap. From any thread; never waits.
     package func gapFound(_ gap: Gap) { self.append(.gap(gap)) }
 
+    /// Prints an alert. From any thread; never waits.
+    ///
+    /// - Parameter call: what a terminal is sent beside it; nothing where the errors go elsewhere.
+    package func alert(_ alert: Alert, call: [UInt8]) {
+        self.append(.alert(alert, call: isatty(self.errors.descriptor) == 1 ? call : []))
+    }
+
     /// Ends ``run()`` within a second, with all that was printed before written if the reader takes it.
     package func stop() {
         self.mailbox.withLockedValue { $0.isStopping = true }

@@ -9,6 +9,8 @@ package enum LineItem: Sendable, Equatable {
     case symbol(SymbolStatus)
     /// Nobody asks for the symbol any more.
     case unwished(String)
+    /// With what a terminal at the errors is sent beside the line.
+    case alert(Alert, call: [UInt8])
 }
 
 /// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.

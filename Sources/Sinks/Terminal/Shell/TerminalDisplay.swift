@@ -25,6 +25,8 @@ package final class TerminalDisplay: Sendable {
     struct Mailbox {
         var newest: DisplayState?
         var isStopping = false
+        /// Bytes for the terminal beside the picture, each call whole: a bell, a notification.
+        var calls: [UInt8] = []
         /// Whether the drawing thread waits for news without a limit that would bring it here soon enough.
         var sleeps = false
     }
@@ -58,6 +60,16 @@ package final class TerminalDisplay: Sendable {
             return mailbox.sleeps
         }
         if mustWake { self.wake.ring() }
+    }
+
+    /// Sends the terminal bytes that draw nothing (a bell, a notification), between two frames. From any thread; never
+    /// waits. What a terminal that has stopped reading does not take is left out.
+    package func call(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        self.mailbox.withLockedValue { mailbox in
+            if mailbox.calls.count + bytes.count <= 4_096 { mailbox.calls += bytes }
+        }
+        self.wake.ring()
     }
 
     /// Ends ``run()`` within a second, the terminal restored. From any thread, any number of times, also before `run`.

@@ -62,11 +62,21 @@ struct TerminalLoop {
             self.state = news
             self.pacer.contentChanged()
         }
+        self.takeCalls()
         // What is under way goes first: only an empty line to the terminal lets the next frame be made.
         guard self.flush() else { return .hangup }
         let wait = self.drawIfDue()
         guard self.flush() else { return .hangup }
         return self.listen(atMost: wait)
+    }
+
+    /// Puts what is to be sent beside the picture behind the frame under way; a job in the background is silent.
+    private mutating func takeCalls() {
+        let calls = self.display.mailbox.withLockedValue { mailbox in
+            defer { mailbox.calls = [] }
+            return mailbox.calls
+        }
+        if self.isInside { self.pending += calls }
     }
 
     /// Draws if it is time; gives how long nothing needs drawing, `nil` for until there is news.

@@ -83,6 +83,9 @@ package struct DisplayModel: Sendable {
         self.state.notice = DisplayNotice(text: text, since: now)
     }
 
+    /// Takes the alerts that are set, and where they stand.
+    package mutating func alertsChanged(_ alerts: [DisplayAlert]) { self.state.alerts = alerts }
+
     /// Takes the relay's count of clients.
     package mutating func clientsChanged(_ clients: Int?) {
         self.state.clients = clients

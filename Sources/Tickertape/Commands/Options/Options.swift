@@ -75,7 +75,7 @@ struct CommonOptions: ParsableArguments, SettingFlags {
             return .failure(
                 ValidationError(
                     "--set \(key): every user of this machine can see the arguments; use \(setting.environment) or"
-                        + " --token-file"
+                        + " --\(setting.key == Setting.token.key ? "" : "set ")\(setting.key)-file"
                 )
             )
         }

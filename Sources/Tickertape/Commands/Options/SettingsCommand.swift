@@ -18,7 +18,7 @@ extension SettingsCommand {
     /// Loads the settings in force, and prints what the person should hear about them.
     func loadSettings() throws(OperatorError) -> LoadedSettings {
         let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
-        if loaded.settings.token != nil { ProcessSecrecy.forbidCoreDumps() }
+        if loaded.settings.token != nil || loaded.settings.alerts.webhook != nil { ProcessSecrecy.forbidCoreDumps() }
         for warning in loaded.warnings { Console.complain("warning: \(warning)") }
         return loaded
     }
@@ -32,7 +32,9 @@ extension SettingsCommand {
             if let equals = text.firstIndex(of: "=") {
                 variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
-            ProcessSecrecy.wipe(entry, behind: Setting.token.environment)
+            for secret in Setting.all where secret.isSecret {
+                ProcessSecrecy.wipe(entry, behind: secret.environment)
+            }
             next += 1
         }
         return variables

@@ -1,0 +1,97 @@
+/// What alerts keep over a restart: the rules that were set by key, and what each rule has done so far.
+package struct AlertMemory: Sendable, Equatable {
+    /// Where one rule's watch over one symbol stands.
+    package struct State: Sendable, Equatable {
+        /// The rule as it is written.
+        package var rule: String
+        package var symbol: String
+        package var isArmed: Bool
+        package var side: Int
+        package var count: UInt64
+        /// ns since 1970.
+        package var lastFired: Int64?
+
+        package init(rule: String, symbol: String, isArmed: Bool, side: Int, count: UInt64, lastFired: Int64?) {
+            self.rule = rule
+            self.symbol = symbol
+            self.isArmed = isArmed
+            self.side = side
+            self.count = count
+            self.lastFired = lastFired
+        }
+    }
+
+    /// The rules that are in no setting, as they are written.
+    package var rules: [String]
+    package var states: [State]
+
+    package init(rules: [String] = [], states: [State] = []) {
+        self.rules = rules
+        self.states = states
+    }
+}
+
+extension AlertMemory {
+    private static let head = "tickertape alerts 1"
+    /// More than any file of ours has, in bytes.
+    package static let mostBytes = 1 << 20
+
+    /// The memory as a text of lines with tabs; symbols and rules have no control characters.
+    package var text: String {
+        var text = Self.head + "\n"
+        for rule in self.rules.prefix(AlertRule.most) { text += "rule\t\(rule)\n" }
+        for state in self.states.prefix(AlertWatch.mostWatchers) {
+            let fired = state.lastFired.map { "\($0)" } ?? "-"
+            text +=
+                "state\t\(state.rule)\t\(state.symbol)\t\(state.isArmed ? "armed" : "fired")\t\(state.side)\t"
+                + "\(state.count)\t\(fired)\n"
+        }
+        return text + "end\n"
+    }
+
+    /// Reads such a text; `nil` when it is damaged, cut short or of another version.
+    package init?(text: String) {
+        guard text.utf8.count <= Self.mostBytes else { return nil }
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        guard lines.popFirst() == Self.head[...], lines.popLast()?.isEmpty == true, lines.popLast() == "end" else {
+            return nil
+        }
+        self.init()
+        for line in lines {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+            switch (fields.first, fields.count) {
+            case ("rule", 2):
+                guard self.rules.count < AlertRule.most, let rule = try? AlertRule(String(fields[1])) else {
+                    return nil
+                }
+                self.rules.append(rule.description)
+            case ("state", 7):
+                guard self.states.count < AlertWatch.mostWatchers, let state = State(fields) else { return nil }
+                self.states.append(state)
+            default: return nil
+            }
+        }
+    }
+}
+
+extension AlertMemory.State {
+    fileprivate init?(_ fields: [Substring]) {
+        guard let side = Int(fields[4]), (-1...1).contains(side), let count = UInt64(fields[5]),
+            ["armed", "fired"].contains(fields[3]), fields[1].utf8.count <= AlertRule.mostBytes * 2,
+            (1...SymbolTable.maximumNameLength).contains(fields[2].utf8.count)
+        else { return nil }
+        var lastFired: Int64?
+        if fields[6] != "-" {
+            guard let time = Int64(fields[6]) else { return nil }
+            lastFired = time
+        }
+        self.init(
+            rule: String(fields[1]),
+            symbol: String(fields[2]),
+            isArmed: fields[3] == "armed",
+            side: side,
+            count: count,
+            lastFired: lastFired
+        )
+    }
+}

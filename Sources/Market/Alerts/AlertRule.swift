@@ -1,0 +1,126 @@
+/// A condition on prices that somebody wants to hear of, as a person writes it: `BINANCE:BTCUSDT above 60000`.
+///
+/// ``init(_:symbol:)`` reads one, `description` writes it so that it reads back as the same rule.
+package struct AlertRule: Sendable, Hashable {
+    /// The most rules that are watched at a time.
+    package static let most = 256
+    /// The longest text of a rule, in bytes.
+    package static let mostBytes = 256
+
+    /// What a rule is about.
+    package enum Subject: Sendable, Hashable {
+        /// A symbol as the venue names it; without the venue (`BTCUSDT`) it means that symbol of every venue.
+        case symbol(String)
+        /// Every symbol, each by itself.
+        case every
+        /// All symbols together: whether anything trades at all.
+        case feed
+    }
+
+    package enum Direction: String, Sendable, Hashable {
+        case either = "moves"
+        case up = "rises"
+        case down = "falls"
+    }
+
+    package enum Condition: Sendable, Hashable {
+        case above(ExactDecimal)
+        case below(ExactDecimal)
+        /// From one side of the price to the other.
+        case crosses(ExactDecimal)
+        /// By at least so many percent from the lowest or the highest price within the span, ns.
+        case moves(Direction, percent: ExactDecimal, within: Int64)
+        /// Above everything since the watch began.
+        case newHigh
+        case newLow
+        /// No trade for so long, ns; `nil` takes the setting's.
+        case stale(after: Int64?)
+        /// A trade after such a silence.
+        case back(after: Int64?)
+    }
+
+    /// How far a price must come back before a rule fires again.
+    package enum Band: Sendable, Hashable {
+        /// So many percent of the rule's price.
+        case percent(ExactDecimal)
+        case price(ExactDecimal)
+    }
+
+    /// What a rule says of quiet hours.
+    package enum Quiet: Sendable, Hashable {
+        case never
+        case hours(QuietHours)
+    }
+
+    package var subject: Subject
+    package var condition: Condition
+    /// `nil` takes the setting's.
+    package var hysteresis: Band?
+    /// The least time between two alerts, ns; `nil` takes the setting's.
+    package var cooldown: Int64?
+    /// Whether it fires once and is then done.
+    package var isOnce = false
+    /// `nil` takes the setting's.
+    package var quiet: Quiet?
+
+    /// Why a text is no rule, in one line that names the cure.
+    package struct Misfit: Error, Sendable, Equatable, CustomStringConvertible {
+        package var description: String
+
+        package init(_ description: String) { self.description = description }
+    }
+
+    /// Whether the rule watches the symbol of this name by itself.
+    package func isAbout(_ name: String) -> Bool {
+        switch self.subject {
+        case .feed: return false
+        case .every: return true
+        case .symbol(let wanted):
+            if Self.isSame(wanted[...], name[...]) { return true }
+            guard !wanted.utf8.contains(UInt8(ascii: ":")), let colon = name.lastIndex(of: ":") else { return false }
+            return Self.isSame(wanted[...], name[name.index(after: colon)...])
+        }
+    }
+
+    /// The name of the one thing that it is about, where it is a single one known beforehand.
+    var onlySymbol: String? {
+        switch self.subject {
+        case .symbol(let name): name.utf8.contains(UInt8(ascii: ":")) ? name : nil
+        case .every, .feed: nil
+        }
+    }
+
+    /// Symbols are written in capitals, and typed in any case.
+    private static func isSame(_ one: Substring, _ other: Substring) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        return zip(one.utf8, other.utf8).allSatisfy { Self.capital($0) == Self.capital($1) }
+    }
+
+    private static func capital(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte
+    }
+}
+
+extension AlertRule {
+    /// The condition as one stable word for programs.
+    package var kind: String {
+        switch self.condition {
+        case .above: "above"
+        case .below: "below"
+        case .crosses: "crosses"
+        case .moves(let direction, _, _): direction.rawValue
+        case .newHigh: "new-high"
+        case .newLow: "new-low"
+        case .stale: "stale"
+        case .back: "back"
+        }
+    }
+
+    /// Whether it is about the silence of a symbol and not about a price.
+    package var isAboutSilence: Bool {
+        switch self.condition {
+        case .stale, .back: true
+        case .above, .below, .crosses, .moves, .newHigh, .newLow: false
+        }
+    }
+}

@@ -1,0 +1,341 @@
+/// The watch of all rules over the tape: trades in, alerts out.
+///
+/// A pure machine. What a price does is judged by the exchange's clock, trade by trade, so that the same trades give the
+/// same alerts however they are cut into batches and however fast they come. Silence is judged by the clock of arrival; in
+/// a replay, whose pace says nothing, by the exchange's time of all trades together: a silence is then told when the next
+/// trade shows it, with the time at which it began to be one.
+package struct AlertWatch: Sendable {
+    /// The most pairs of a rule and a symbol that are watched.
+    package static let mostWatchers = 512
+    /// The name of all symbols together.
+    package static let feedName = "feed"
+
+    /// What rules without options of their own take, and which clocks count.
+    package struct Settings: Sendable {
+        /// In percent.
+        package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
+        package var cooldown: Int64 = 60_000_000_000
+        package var quiet: QuietHours?
+        package var staleAfter: Int64 = 30_000_000_000
+        /// Whether silence is judged by the times of the trades alone.
+        package var isReplay = false
+        /// How far local time is ahead of UTC at a time (ns since 1970), ns.
+        package var offset: @Sendable (Int64) -> Int64 = { _ in 0 }
+
+        package init() {}
+    }
+
+    private struct Entry {
+        var number: Int
+        var rule: AlertRule
+        var text: String
+    }
+
+    private let settings: Settings
+    private var entries: [Entry] = []
+    private var watchers: [AlertWatcher] = []
+    /// The watchers of each symbol by its number; `nil` where nobody has looked yet.
+    private var ofSymbol: [[Int]?] = []
+    private var ofFeed: [Int] = []
+    private var watchesSilence = false
+    /// Symbols that rules for every symbol know of.
+    private var names: [String] = []
+    private var known: Set<String> = []
+    /// States of an earlier run that no watcher has taken yet.
+    private var remembered: [AlertMemory.State]
+    /// The clock of silence; `nil` before the first news.
+    private var clock: Int64?
+    /// When a silent watcher has to be looked at, at the earliest.
+    private var nextCheck = Int64.max
+    private var hasChanged = false
+    /// Pairs that are not watched because there are too many.
+    package private(set) var unwatched = 0
+
+    /// - Parameters:
+    ///   - symbols: what is subscribed, for rules that are about more than one symbol.
+    ///   - remembered: what an earlier run left.
+    package init(settings: Settings = Settings(), symbols: [String] = [], remembered: [AlertMemory.State] = []) {
+        self.settings = settings
+        self.remembered = Array(remembered.prefix(Self.mostWatchers))
+        for name in symbols { self.note(name) }
+    }
+
+    /// Whether there is no rule.
+    package var isEmpty: Bool { self.entries.isEmpty }
+
+    /// Whether a state that a person can see has changed since the last call.
+    package mutating func takeChange() -> Bool {
+        var hasChanged = self.hasChanged
+        self.hasChanged = false
+        for index in self.watchers.indices where self.watchers[index].hasChanged {
+            self.watchers[index].hasChanged = false
+            hasChanged = true
+        }
+        return hasChanged
+    }
+
+    // MARK: Rules
+
+    /// Takes the rules in force, each with a number of its own; one that stays goes on where it was.
+    package mutating func setRules(_ rules: [(number: Int, rule: AlertRule)]) {
+        let rules = rules.prefix(AlertRule.most)
+        let kept = Set(rules.map(\.number))
+        let old = Set(self.entries.map(\.number))
+        self.entries = rules.map { Entry(number: $0.number, rule: $0.rule, text: $0.rule.description) }
+        self.watchers.removeAll { !kept.contains($0.rule) }
+        self.unwatched = 0
+        for entry in self.entries where !old.contains(entry.number) {
+            if case .feed = entry.rule.subject { self.watch(entry, Self.feedName) }
+            if let name = entry.rule.onlySymbol, !self.names.contains(where: entry.rule.isAbout) {
+                self.watch(entry, name)
+            }
+            for name in self.names where entry.rule.isAbout(name) { self.watch(entry, name) }
+        }
+        self.reindex()
+        self.hasChanged = true
+    }
+
+    private mutating func watch(_ entry: Entry, _ name: String) {
+        guard self.watchers.count < Self.mostWatchers else {
+            self.unwatched += 1
+            return
+        }
+        var watcher = AlertWatcher(rule: entry.number, text: entry.rule, symbol: name, settings: self.settings)
+        if let index = self.remembered.firstIndex(where: { $0.rule == entry.text && $0.symbol == name }) {
+            watcher.restore(self.remembered.remove(at: index))
+        }
+        if let clock = self.clock { watcher.began(at: clock) }
+        self.watchers.append(watcher)
+    }
+
+    private mutating func reindex() {
+        self.ofSymbol = []
+        self.ofFeed = self.watchers.indices.filter { self.watchers[$0].symbol == Self.feedName && self.isFeed($0) }
+        self.watchesSilence = self.watchers.contains { $0.silence != nil }
+        self.settleChecks()
+    }
+
+    private func isFeed(_ index: Int) -> Bool {
+        guard let entry = self.entries.first(where: { $0.number == self.watchers[index].rule }) else { return false }
+        if case .feed = entry.rule.subject { return true }
+        return false
+    }
+
+    /// Takes that symbols' numbers mean others from now on: a new epoch.
+    package mutating func symbolsRenewed() { self.ofSymbol = [] }
+
+    private mutating func note(_ name: String) {
+        guard self.names.count < SymbolTable.capacity, self.known.insert(name).inserted else { return }
+        self.names.append(name)
+    }
+
+    /// The watchers of a symbol that is seen by this number for the first time.
+    private mutating func resolve(_ symbol: SymbolID, _ name: String) -> [Int] {
+        if !self.known.contains(name) {
+            self.note(name)
+            for entry in self.entries
+            where entry.rule.isAbout(name)
+                && !self.watchers.contains(where: { $0.rule == entry.number && self.isSame($0.symbol, name) })
+            {
+                self.watch(entry, name)
+            }
+            self.watchesSilence = self.watchers.contains { $0.silence != nil }
+            self.settleChecks()
+        }
+        let found = self.watchers.indices.filter { index in
+            self.isSame(self.watchers[index].symbol, name) && !self.ofFeed.contains(index)
+        }
+        for place in found { self.watchers[place].symbol = name }
+        let index = Int(symbol.index)
+        while self.ofSymbol.count <= index { self.ofSymbol.append(nil) }
+        self.ofSymbol[index] = found
+        return found
+    }
+
+    /// A rule's symbol may have been typed in small letters.
+    private func isSame(_ one: String, _ other: String) -> Bool {
+        one == other || one.utf8.count == other.utf8.count && one.uppercased() == other.uppercased()
+    }
+
+    // MARK: News
+
+    /// Takes a trade.
+    ///
+    /// - Parameters:
+    ///   - name: the symbol's name; asked for the first time that its number comes.
+    ///   - arrived: our wall clock at its arrival, ns since 1970; of no account in a replay.
+    package mutating func traded(_ trade: Trade, name: () -> String, arrived: Int64, emit: (Alert) -> Void) {
+        guard !self.entries.isEmpty else { return }
+        if self.watchesSilence { self.advance(to: self.settings.isReplay ? trade.exchangeTime : arrived, emit: emit) }
+        let index = Int(trade.symbol.index)
+        let watching: [Int]
+        if index < self.ofSymbol.count, let known = self.ofSymbol[index] {
+            watching = known
+        } else {
+            watching = self.resolve(trade.symbol, name())
+        }
+        let clock = self.clock ?? arrived
+        for place in self.ofFeed {
+            self.heard(place, trade.price, at: clock, emit)
+        }
+        for place in watching {
+            if self.watchers[place].silence != nil {
+                self.heard(place, trade.price, at: clock, emit)
+            } else if let firing = self.watchers[place].traded(trade.price, time: trade.exchangeTime) {
+                self.tell(place, firing, emit)
+            }
+        }
+    }
+
+    private mutating func heard(_ place: Int, _ price: ExactDecimal, at clock: Int64, _ emit: (Alert) -> Void) {
+        let firing = self.watchers[place].heard(price, at: clock)
+        // It moves on with every trade; the earliest of all is found anew when it has come.
+        self.nextCheck = min(self.nextCheck, self.watchers[place].silence?.nextCheck ?? .max)
+        if let firing { self.tell(place, firing, emit) }
+    }
+
+    /// Takes that our wall clock says `now`, ns since 1970; does nothing in a replay.
+    package mutating func timePassed(now: Int64, emit: (Alert) -> Void) {
+        guard !self.settings.isReplay, self.watchesSilence else { return }
+        self.advance(to: now, emit: emit)
+    }
+
+    /// When ``timePassed(now:emit:)`` wants to be called, ns since 1970; `nil` while there is no need.
+    package var deadline: Int64? {
+        guard !self.settings.isReplay, self.watchesSilence, self.clock != nil else { return nil }
+        // Trades move the checks away without telling, so that this may be early, and never late.
+        return self.nextCheck == .max ? nil : self.nextCheck
+    }
+
+    /// Takes the feed's own word that a symbol, or with `nil` none at all, will trade for now; does nothing in a replay.
+    package mutating func silenced(_ symbol: String?, reason: String, now: Int64, emit: (Alert) -> Void) {
+        guard !self.settings.isReplay, self.watchesSilence else { return }
+        self.advance(to: now, emit: emit)
+        for place in self.watchers.indices where self.watchers[place].silence != nil {
+            if let symbol {
+                guard !self.ofFeed.contains(place), self.isSame(self.watchers[place].symbol, symbol) else { continue }
+            } else {
+                guard self.ofFeed.contains(place) else { continue }
+            }
+            if let firing = self.watchers[place].wasSilenced(at: now, reason: reason) { self.tell(place, firing, emit) }
+        }
+        self.settleChecks()
+    }
+
+    /// Moves the clock of silence on, or back where it was set back, and tells what became silent until then.
+    private mutating func advance(to time: Int64, emit: (Alert) -> Void) {
+        guard let clock = self.clock else {
+            self.clock = time
+            for place in self.watchers.indices { self.watchers[place].began(at: time) }
+            self.settleChecks()
+            return
+        }
+        if time < clock {
+            // A late trade, or two clocks that differ a little, say nothing.
+            guard clock &- time > Board.reorderWindow || clock &- time < 0 else { return }
+            for place in self.watchers.indices { self.watchers[place].clockWasSet(to: time) }
+            self.clock = time
+            self.settleChecks()
+            return
+        }
+        self.clock = time
+        guard time >= self.nextCheck else { return }
+        // In the order in which they fell silent, whoever looks and when.
+        while true {
+            self.settleChecks()
+            guard self.nextCheck <= time,
+                let place = self.watchers.firstIndex(where: { $0.silence?.nextCheck == self.nextCheck })
+            else { return }
+            if let firing = self.watchers[place].clockReached(time) { self.tell(place, firing, emit) }
+        }
+    }
+
+    private mutating func settleChecks() {
+        self.nextCheck = self.watchers.reduce(Int64.max) { min($0, $1.silence?.nextCheck ?? .max) }
+    }
+
+    private mutating func tell(_ place: Int, _ firing: AlertWatcher.Firing, _ emit: (Alert) -> Void) {
+        let watcher = self.watchers[place]
+        guard let entry = self.entries.first(where: { $0.number == watcher.rule }) else { return }
+        self.hasChanged = true
+        emit(
+            Alert(
+                rule: entry.text,
+                kind: entry.rule.kind,
+                symbol: watcher.symbol,
+                price: firing.price,
+                time: firing.time,
+                reason: firing.reason,
+                count: watcher.gate.count
+            )
+        )
+    }
+
+    // MARK: For who looks
+
+    /// Each rule's number, and in a few words where it stands.
+    package var states: [(number: Int, words: String)] {
+        self.entries.map { entry in
+            (
+                entry.number,
+                AlertWords.of(self.watchers.filter { $0.rule == entry.number }, offset: self.settings.offset)
+            )
+        }
+    }
+
+    /// What outlives the program; states that no rule of this run has taken are kept for the next one's.
+    package var memory: [AlertMemory.State] {
+        var states = self.watchers.compactMap { watcher -> AlertMemory.State? in
+            guard var state = watcher.memory, let entry = self.entries.first(where: { $0.number == watcher.rule })
+            else {
+                return nil
+            }
+            state.rule = entry.text
+            return state
+        }
+        states += self.remembered.prefix(max(0, Self.mostWatchers - states.count))
+        return states
+    }
+}
+
+/// Where a rule stands, in words.
+private enum AlertWords {
+    static func of(_ watchers: [AlertWatcher], offset: (Int64) -> Int64) -> String {
+        let count = watchers.reduce(UInt64(0)) { $0 &+ $1.gate.count }
+        let held = watchers.reduce(UInt64(0)) { $0 &+ $1.gate.heldBack }
+        var parts: [String] = []
+        if count > 0 { parts.append(count == 1 ? "fired once" : "fired \(count) times") }
+        if watchers.count == 1, let watcher = watchers.first {
+            parts.append(contentsOf: Self.parts(of: watcher, offset: offset))
+        } else {
+            let armed = watchers.count { $0.isArmed && !$0.gate.isDone }
+            parts.append(
+                watchers.isEmpty ? "waits for a first trade" : "armed for \(armed) of \(watchers.count) symbols"
+            )
+        }
+        if held > 0 { parts.append("held back \(held == 1 ? "once" : "\(held) times")") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func parts(of watcher: AlertWatcher, offset: (Int64) -> Int64) -> [String] {
+        if watcher.gate.isDone { return ["done"] }
+        switch watcher.gate.hold {
+        case .quiet(let until): return ["quiet until \(Self.clock(until, offset: offset, seconds: false))"]
+        case .cooling(let until): return ["cools down until \(Self.clock(until, offset: offset, seconds: true))"]
+        case nil: break
+        }
+        if watcher.silence?.isSilent == true { return ["silent"] }
+        guard !watcher.isArmed else { return ["armed"] }
+        return [watcher.rearmsAt.map { "armed again at \($0)" } ?? "armed again when it has come back"]
+    }
+
+    /// The local time of day.
+    private static func clock(_ time: Int64, offset: (Int64) -> Int64, seconds: Bool) -> String {
+        let day: Int64 = 86_400_000_000_000
+        let local = (time &+ offset(time)) % day
+        let second = (local < 0 ? local + day : local) / 1_000_000_000
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let text = "\(two(second / 3_600)):\(two(second / 60 % 60))"
+        return seconds ? "\(text):\(two(second % 60))" : text
+    }
+}

@@ -1,0 +1,329 @@
+/// One rule's watch over one symbol.
+///
+/// Prices come in the order of the tape, each with the exchange's time; one that is up to ``Board/reorderWindow`` older than
+/// the newest is late and counts for highs and lows only, one older still means that the clock was set back.
+struct AlertWatcher: Sendable {
+    /// What a rule without options of its own takes, and how silence is told.
+    typealias Settings = AlertWatch.Settings
+
+    /// An alert before it has its rule's and its symbol's names.
+    struct Firing: Sendable, Equatable {
+        var price: ExactDecimal?
+        var time: Int64
+        var reason: String
+    }
+
+    /// The rule's number.
+    let rule: Int
+    var symbol: String
+    let condition: AlertRule.Condition
+    private let band: AlertRule.Band
+    private(set) var gate: AlertGate
+    /// Whether it has come far enough back to fire again.
+    private(set) var isArmed = true
+    /// The side of its price on which a crossing begins: -1 or 1, 0 while unknown.
+    private(set) var side = 0
+    /// Whether a state that a person can see has changed since somebody looked.
+    var hasChanged = false
+
+    private var newest = Int64.min
+    private var lastPrice: ExactDecimal?
+    private var lows: PriceWindow
+    private var highs: PriceWindow
+    /// The highest or lowest price so far, and that of the last alert.
+    private var extreme: ExactDecimal?
+    private var firedExtreme: ExactDecimal?
+    private(set) var silence: Silence?
+    private let offset: @Sendable (Int64) -> Int64
+
+    init(rule: Int, text: AlertRule, symbol: String, settings: Settings) {
+        self.rule = rule
+        self.symbol = symbol
+        self.condition = text.condition
+        self.band = text.hysteresis ?? .percent(settings.hysteresis)
+        let quiet: QuietHours? =
+            switch text.quiet {
+            case .never: nil
+            case .hours(let hours): hours
+            case nil: settings.quiet
+            }
+        self.gate = AlertGate(cooldown: text.cooldown ?? settings.cooldown, quiet: quiet, isOnce: text.isOnce)
+        self.offset = settings.offset
+        var span: Int64 = 0
+        switch text.condition {
+        case .moves(_, _, let within): span = within
+        case .stale(let limit), .back(let limit): self.silence = Silence(limit: limit ?? settings.staleAfter)
+        case .above, .below, .crosses, .newHigh, .newLow: break
+        }
+        self.lows = PriceWindow(isLowest: true, span: span)
+        self.highs = PriceWindow(isLowest: false, span: span)
+    }
+
+    // MARK: Prices
+
+    /// Takes the price of a trade, with the exchange's time, ns since 1970.
+    mutating func traded(_ price: ExactDecimal, time: Int64) -> Firing? {
+        let age = self.newest &- time
+        let isLate = self.newest != .min && age > 0 && age <= Board.reorderWindow
+        if !isLate {
+            if self.newest != .min, age > 0 { self.clockWasSetBack() }
+            self.newest = time
+            self.lastPrice = price
+        }
+        switch self.condition {
+        case .above(let level): return isLate ? nil : self.passed(level, price, time: time, upwards: true)
+        case .below(let level): return isLate ? nil : self.passed(level, price, time: time, upwards: false)
+        case .crosses(let level): return isLate ? nil : self.crossed(level, price, time: time)
+        case .moves(let direction, let percent, let span):
+            return isLate ? nil : self.moved(direction, percent: percent, within: span, price, time: time)
+        case .newHigh: return self.reached(price, time: time, isHigh: true)
+        case .newLow: return self.reached(price, time: time, isHigh: false)
+        case .stale, .back: return nil
+        }
+    }
+
+    private mutating func clockWasSetBack() {
+        self.lows.removeAll()
+        self.highs.removeAll()
+    }
+
+    private mutating func passed(_ level: ExactDecimal, _ price: ExactDecimal, time: Int64, upwards: Bool) -> Firing? {
+        guard self.isArmed else {
+            let side = self.edge(level, isUpper: !upwards)?.side(of: price) ?? 0
+            if upwards ? side <= 0 : side >= 0 {
+                self.isArmed = true
+                self.hasChanged = true
+            }
+            return nil
+        }
+        guard upwards ? price > level : price < level else {
+            self.calm()
+            return nil
+        }
+        guard self.pass(time) else { return nil }
+        self.isArmed = false
+        return Firing(price: price, time: time, reason: "\(price) is \(upwards ? "above" : "below") \(level)")
+    }
+
+    private mutating func crossed(_ level: ExactDecimal, _ price: ExactDecimal, time: Int64) -> Firing? {
+        let side = price == level ? 0 : price < level ? -1 : 1
+        guard self.side != 0, side == -self.side else {
+            if self.side == 0 { self.side = side }
+            self.calm()
+            // Far enough on its side, so that the next crossing is no trembling.
+            if !self.isArmed, side != 0,
+                self.edge(level, isUpper: side > 0).map({ $0.side(of: price) != -side }) ?? true
+            {
+                self.isArmed = true
+                self.hasChanged = true
+            }
+            return nil
+        }
+        // One that has not come far enough may still go straight through to the other edge.
+        guard self.isArmed || (self.edge(level, isUpper: side > 0)?.side(of: price) ?? side) != -side else {
+            return nil
+        }
+        self.side = side
+        self.isArmed = false
+        guard self.pass(time) else { return nil }
+        return Firing(
+            price: price,
+            time: time,
+            reason: "\(price) has crossed \(level) \(side > 0 ? "upwards" : "downwards")"
+        )
+    }
+
+    private mutating func moved(
+        _ direction: AlertRule.Direction,
+        percent: ExactDecimal,
+        within span: Int64,
+        _ price: ExactDecimal,
+        time: Int64
+    ) -> Firing? {
+        self.lows.expire(now: time)
+        self.highs.expire(now: time)
+        var from: ExactDecimal?
+        var word = "risen"
+        if direction != .down, let low = self.lows.extreme?.price, low.significand > 0,
+            PriceEdge(low, plusPercent: percent).side(of: price) >= 0
+        {
+            from = low
+        } else if direction != .up, percent < PriceEdge.hundred, let high = self.highs.extreme?.price,
+            high.significand > 0, PriceEdge(high, plusPercent: percent.negated).side(of: price) <= 0
+        {
+            from = high
+            word = "fallen"
+        } else {
+            self.calm()
+        }
+        defer {
+            if direction != .down { self.lows.add(price, time: time) }
+            if direction != .up { self.highs.add(price, time: time) }
+        }
+        guard let from, self.pass(time) else { return nil }
+        // The next one is measured from here.
+        self.clockWasSetBack()
+        return Firing(
+            price: price,
+            time: time,
+            reason: "\(price) has \(word) by at least \(percent)% within \(AlertSpan.write(span)), from \(from)"
+        )
+    }
+
+    private mutating func reached(_ price: ExactDecimal, time: Int64, isHigh: Bool) -> Firing? {
+        guard let before = self.extreme else {
+            self.extreme = price
+            return nil
+        }
+        guard isHigh ? price > before : price < before else {
+            return nil
+        }
+        self.extreme = price
+        if let fired = self.firedExtreme, let edge = PriceEdge(fired, band: self.band, isUpper: isHigh) {
+            let side = edge.side(of: price)
+            guard isHigh ? side >= 0 : side <= 0 else { return nil }
+        }
+        guard self.pass(time) else { return nil }
+        self.firedExtreme = price
+        return Firing(
+            price: price,
+            time: time,
+            reason: "\(price) is a new \(isHigh ? "high" : "low"), \(isHigh ? "above" : "below") \(before)"
+        )
+    }
+
+    private func edge(_ level: ExactDecimal, isUpper: Bool) -> PriceEdge? {
+        PriceEdge(level, band: self.band, isUpper: isUpper)
+    }
+
+    /// The price at which the rule is armed again, for a person.
+    var rearmsAt: ExactDecimal? {
+        guard !self.isArmed else { return nil }
+        switch self.condition {
+        case .above(let level): return self.edge(level, isUpper: false)?.price
+        case .below(let level): return self.edge(level, isUpper: true)?.price
+        case .crosses, .moves, .newHigh, .newLow, .stale, .back: return nil
+        }
+    }
+
+    private mutating func pass(_ time: Int64) -> Bool {
+        let before = self.gate.hold
+        let passes = self.gate.pass(at: time, offset: self.offset)
+        if passes || self.gate.hold != before { self.hasChanged = true }
+        return passes
+    }
+
+    private mutating func calm() {
+        guard self.gate.hold != nil else { return }
+        self.gate.calm()
+        self.hasChanged = true
+    }
+
+    // MARK: Silence
+
+    /// How long a symbol has been silent.
+    struct Silence: Sendable, Equatable {
+        let limit: Int64
+        /// The last trade, or the beginning of the watch.
+        var last: Int64?
+        var isSilent = false
+        /// When it has to be looked at; `Int64.max` while that cannot change anything.
+        var nextCheck = Int64.max
+    }
+
+    /// Takes the time from which on it is watched.
+    mutating func began(at clock: Int64) {
+        guard let silence = self.silence, silence.last == nil else { return }
+        self.hear(at: clock)
+    }
+
+    /// Takes that the clock says `now`; answers only where a check was due, and is to be asked again until it was not.
+    mutating func clockReached(_ now: Int64) -> Firing? {
+        guard let silence = self.silence, now >= silence.nextCheck else { return nil }
+        return self.fellSilent(at: silence.nextCheck, reason: "no trade for \(AlertSpan.write(silence.limit))")
+    }
+
+    /// Takes that nothing is to be expected for now, by the feed's own word.
+    mutating func wasSilenced(at now: Int64, reason: String) -> Firing? {
+        guard let silence = self.silence, !silence.isSilent else { return nil }
+        return self.fellSilent(at: now, reason: reason)
+    }
+
+    private mutating func fellSilent(at time: Int64, reason: String) -> Firing? {
+        if self.silence?.isSilent == false {
+            self.silence?.isSilent = true
+            self.hasChanged = true
+        }
+        self.silence?.nextCheck = .max
+        guard case .stale = self.condition else { return nil }
+        guard self.pass(time) else {
+            // It is told when the hold is over, if it is still true.
+            if let hold = self.gate.hold, !self.gate.isDone { self.silence?.nextCheck = max(hold.until, time &+ 1) }
+            return nil
+        }
+        return Firing(price: self.lastPrice, time: time, reason: reason)
+    }
+
+    /// Takes a trade as a sign of life at `clock`.
+    mutating func heard(_ price: ExactDecimal, at clock: Int64) -> Firing? {
+        guard let silence = self.silence else { return nil }
+        self.lastPrice = price
+        let was = silence.isSilent
+        let last = silence.last
+        self.hear(at: clock)
+        guard was else { return nil }
+        self.calm()
+        self.hasChanged = true
+        guard case .back = self.condition, self.pass(clock) else { return nil }
+        let span = last.map { clock > $0 ? " after \(Self.words(clock - $0)) without a trade" : "" } ?? ""
+        return Firing(price: price, time: clock, reason: "trades again\(span)")
+    }
+
+    /// Takes that the clock was set back to `now`.
+    mutating func clockWasSet(to now: Int64) {
+        guard let silence = self.silence, let last = silence.last, last > now else { return }
+        self.silence?.last = now
+        if !silence.isSilent { self.silence?.nextCheck = Self.sum(now, silence.limit) }
+    }
+
+    private mutating func hear(at clock: Int64) {
+        guard let limit = self.silence?.limit else { return }
+        self.silence?.last = clock
+        self.silence?.isSilent = false
+        self.silence?.nextCheck = self.gate.isDone ? .max : Self.sum(clock, limit)
+    }
+
+    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+
+    /// Whole seconds where they are more than a few, so that the text is short.
+    private static func words(_ span: Int64) -> String {
+        let unit: Int64 = span >= 10_000_000_000 ? 1_000_000_000 : 1_000_000
+        return AlertSpan.write(span / unit * unit)
+    }
+
+    // MARK: Over a restart
+
+    /// What of it outlives the program.
+    var memory: AlertMemory.State? {
+        guard self.gate.count > 0 || !self.isArmed else { return nil }
+        return AlertMemory.State(
+            rule: "",
+            symbol: self.symbol,
+            isArmed: self.isArmed,
+            side: self.side,
+            count: self.gate.count,
+            lastFired: self.gate.lastFired
+        )
+    }
+
+    /// Goes on where an earlier run stopped.
+    mutating func restore(_ state: AlertMemory.State) {
+        self.isArmed = state.isArmed
+        self.side = state.side
+        self.gate.count = state.count
+        self.gate.lastFired = state.lastFired
+    }
+}

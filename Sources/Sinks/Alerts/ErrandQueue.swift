@@ -1,0 +1,43 @@
+/// What waits to be done for alerts: bounded, a few at a time; what does not fit is counted.
+struct ErrandQueue<Errand: Sendable>: Sendable {
+    /// The most that wait.
+    let capacity: Int
+    /// The most that run at once.
+    let atOnce: Int
+    private var waiting: [Errand] = []
+    private(set) var running = 0
+    private(set) var dropped: UInt64 = 0
+
+    init(capacity: Int, atOnce: Int) {
+        self.capacity = capacity
+        self.atOnce = max(1, atOnce)
+    }
+
+    var isIdle: Bool { self.waiting.isEmpty && self.running == 0 }
+
+    /// Takes an errand; answers whether there was room.
+    mutating func add(_ errand: Errand) -> Bool {
+        guard self.waiting.count < self.capacity else {
+            self.dropped &+= 1
+            return false
+        }
+        self.waiting.append(errand)
+        return true
+    }
+
+    /// The next errand, if one more may run.
+    mutating func start() -> Errand? {
+        guard self.running < self.atOnce, !self.waiting.isEmpty else { return nil }
+        self.running += 1
+        return self.waiting.removeFirst()
+    }
+
+    /// Takes that one that ran is over.
+    mutating func ended() {
+        precondition(self.running > 0, "an errand ended that never began")
+        self.running -= 1
+    }
+
+    /// Forgets what waits.
+    mutating func clear() { self.waiting.removeAll() }
+}

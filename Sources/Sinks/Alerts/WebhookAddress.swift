@@ -1,0 +1,90 @@
+/// Where a webhook is: an `https` or `http` URL, of which nothing is ever shown, for such URLs are secrets.
+package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    package let isEncrypted: Bool
+    package let host: String
+    package let port: Int
+    /// The request's target: path and query.
+    package let target: String
+
+    /// The longest URL, in bytes.
+    package static let mostBytes = 2_048
+
+    /// Reads a URL; `nil` when it is none that can be asked.
+    package init?(_ text: String) {
+        guard text.utf8.count <= Self.mostBytes, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return nil
+        }
+        let schemes = [("https://", true), ("http://", false)]
+        guard let (scheme, isEncrypted) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
+            return nil
+        }
+        // What is behind the number sign is never sent (RFC 9110, 4.2.4).
+        let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard let (host, port) = Self.split(rest[..<end]) else { return nil }
+        let target = rest[end...]
+        self.isEncrypted = isEncrypted
+        self.host = host
+        self.port = port ?? (isEncrypted ? 443 : 80)
+        self.target = target.hasPrefix("/") ? String(target) : "/\(target)"
+    }
+
+    /// A host and its port; user and password are not taken.
+    private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
+        var host = authority
+        var port: Int?
+        if authority.hasPrefix("[") {
+            guard let close = authority.firstIndex(of: "]") else { return nil }
+            host = authority[authority.index(after: authority.startIndex)..<close]
+            let rest = authority[authority.index(after: close)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+            if !rest.isEmpty {
+                guard let number = Self.port(rest.dropFirst()) else { return nil }
+                port = number
+            }
+            guard host.utf8.allSatisfy({ $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || Self.isPlain($0) })
+            else {
+                return nil
+            }
+        } else {
+            if let colon = authority.firstIndex(of: ":") {
+                host = authority[..<colon]
+                guard let number = Self.port(authority[authority.index(after: colon)...]) else { return nil }
+                port = number
+            }
+            guard host.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || Self.isPlain($0) }) else { return nil }
+        }
+        return host.isEmpty || host.utf8.count > 253 ? nil : (String(host), port)
+    }
+
+    private static func port(_ text: Substring) -> Int? {
+        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(text), (1...65_535).contains(port)
+        else { return nil }
+        return port
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// The `Host` header's value.
+    var authority: String {
+        let name = self.host.contains(":") ? "[\(self.host)]" : self.host
+        return self.port == (self.isEncrypted ? 443 : 80) ? name : "\(name):\(self.port)"
+    }
+
+    /// Whether the host is this machine.
+    package var isLoopback: Bool { self.host == "localhost" || self.host == "::1" || self.host.hasPrefix("127.") }
+
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

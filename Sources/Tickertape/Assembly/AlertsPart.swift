@@ -1,0 +1,176 @@
+import Glibc
+import Market
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Sinks
+import TLS
+
+/// The alerts of a program: the list of them, the reader that watches, and what happens when one fires.
+struct AlertsPart {
+    /// For who sets and removes alerts while the program runs.
+    let board: AlertBoard
+    let reader: AlertReader
+    private let programs: [AlertPrograms]
+    private let webhook: AlertWebhook?
+    private let file: AlertFile?
+
+    /// How long what was set off has when the program is told to stop, and when a replay is over.
+    private static let stopLimit = Duration.milliseconds(500)
+    private static let finishLimit = Duration.seconds(20)
+
+    /// - Parameter warn: is told what does not work; from any thread, must return at once.
+    /// - Throws: ``OperatorError`` when the webhook cannot be what it is said to be.
+    init(
+        _ settings: Settings,
+        loop: any EventLoop,
+        source: FeedStatus.Source,
+        symbols: [String],
+        registry: MetricRegistry,
+        shown: DisplayPart?,
+        warn: @escaping @Sendable (String) -> Void
+    ) throws {
+        var isReplay = false
+        if case .replay = source { isReplay = true }
+        let alerts = settings.alerts
+        var watch = AlertWatch.Settings()
+        watch.hysteresis = alerts.hysteresis
+        watch.cooldown = alerts.cooldown.nanoseconds
+        watch.quiet = alerts.quietHours
+        watch.staleAfter = settings.feed.staleAfter.nanoseconds
+        watch.isReplay = isReplay
+        watch.offset = LocalTime.offset
+
+        // A replay leaves no trace, and finds none: the same recording gives the same alerts.
+        self.file = isReplay ? nil : Self.folder(settings.state).flatMap { AlertFile(directory: $0, warn: warn) }
+        let memory = self.file?.load() ?? AlertMemory()
+        self.board = AlertBoard(rules: alerts.rules, kept: memory.rules.compactMap { try? AlertRule($0) })
+
+        let shows = Set(alerts.actions)
+        var actions = AlertReader.Actions()
+        var programs: [AlertPrograms] = []
+        let environment = AlertPrograms.harmless(Self.environment())
+        if let shown {
+            let display = shown.display
+            actions.fired.append { display.fired($0, actions: shows) }
+            let flashes = shows.contains(.flash)
+            actions.listChanged = { list in
+                display.alertsChanged(flashes ? list : list.map { DisplayAlert(text: $0.text, state: $0.state) })
+            }
+        } else {
+            let errors = AlertErrors()
+            actions.fired.append { errors.tell($0) }
+        }
+        if !alerts.exec.isEmpty {
+            var limits = AlertPrograms.Limits()
+            limits.time = alerts.execTimeout.nanoseconds
+            limits.atOnce = alerts.execAtOnce
+            let meter = ErrandMeter("exec", registry: registry, warn: warn)
+            let exec = try AlertPrograms(limits: limits, environment: environment, meter: meter)
+            let arguments = alerts.exec
+            actions.fired.append { exec.run(arguments, for: $0) }
+            programs.append(exec)
+        }
+        if shows.contains(.notifySend) {
+            let meter = ErrandMeter("notify-send", registry: registry, warn: warn)
+            let notifier = try AlertPrograms(environment: environment, meter: meter)
+            actions.fired.append { notifier.notify($0) }
+            programs.append(notifier)
+        }
+        self.webhook = try Self.webhook(settings, registry: registry, warn: warn)
+        if let webhook = self.webhook { actions.fired.append { webhook.tell($0) } }
+        self.programs = programs
+        if let file = self.file { actions.keep = { file.keep($0) } }
+        self.reader = AlertReader(
+            board: self.board,
+            loop: loop,
+            settings: watch,
+            symbols: symbols,
+            remembered: memory.states,
+            actions: actions,
+            registry: registry,
+            wallClock: WallClock.now
+        )
+    }
+
+    private static func webhook(
+        _ settings: Settings,
+        registry: MetricRegistry,
+        warn: @escaping @Sendable (String) -> Void
+    ) throws(OperatorError) -> AlertWebhook? {
+        guard let address = try settings.webhookAddress() else { return nil }
+        if !address.isEncrypted, !address.isLoopback {
+            Console.complain("warning: the webhook is http:// and not encrypted; who is on the way can read and use it")
+        }
+        var tls = TLSClientConfiguration()
+        if let file = settings.alerts.webhookAuthorityFile { tls.trust = .file(file) }
+        do throws(TLSError) {
+            return try AlertWebhook(
+                address,
+                tls: tls,
+                loop: MultiThreadedEventLoopGroup.singleton.next(),
+                agent: "tickertape/\(tickertapeVersion)",
+                meter: ErrandMeter("webhook", registry: registry, warn: warn)
+            )
+        } catch {
+            throw OperatorError("\(error) (alerts.webhook-ca-file)", status: .configuration)
+        }
+    }
+
+    private static func folder(_ state: Settings.State) -> String? {
+        switch state.directory {
+        case .off: nil
+        case .path(let path): path
+        case .auto: Surroundings.ofThisProcess.stateFolder
+        }
+    }
+
+    private static func environment() -> [String] {
+        var variables: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            variables.append(String(cString: entry))
+            next += 1
+        }
+        return variables
+    }
+
+    /// Waits for what was set off, when a replay is over.
+    func finish() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.settle(atMost: Self.finishLimit) }
+            group.addTask { try? await gracefulShutdown() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func settle(atMost limit: Duration) async {
+        for program in self.programs { await program.finish(atMost: limit) }
+        await self.webhook?.finish(atMost: limit)
+    }
+
+    /// Ends what was set off, and writes what is kept.
+    var part: ProgramPart {
+        ProgramPart("alerts") {
+            try? await gracefulShutdown()
+            await self.reader.finish()
+            await withTaskGroup(of: Void.self) { group in
+                for program in self.programs { group.addTask { await program.stop(atMost: Self.stopLimit) } }
+                if let webhook = self.webhook { group.addTask { await webhook.stop(atMost: Self.stopLimit) } }
+                if let file = self.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
+            }
+        }
+    }
+}
+
+/// The local clock, for quiet hours.
+enum LocalTime {
+    /// How far local time is ahead of UTC at `time` (ns since 1970), ns.
+    @Sendable static func offset(at time: Int64) -> Int64 {
+        var seconds = time_t(time / 1_000_000_000)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return 0 }
+        return Int64(parts.tm_gmtoff) * 1_000_000_000
+    }
+}

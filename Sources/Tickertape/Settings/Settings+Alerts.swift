@@ -1,0 +1,215 @@
+package import Market
+package import NIOCore
+package import Sinks
+
+extension Settings {
+    /// What is to be told of, and how.
+    package struct Alerts: Sendable, Equatable {
+        package var rules: [AlertRule] = []
+        /// How alerts are shown where somebody sits.
+        package var actions: [AlertAction] = [.bell, .flash]
+        /// How far a price must come back before a rule fires again, in percent.
+        package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
+        package var cooldown = TimeAmount.minutes(1)
+        package var quietHours: QuietHours?
+        /// The program to run, and its arguments; empty runs none.
+        package var exec: [String] = []
+        package var execTimeout = TimeAmount.seconds(10)
+        package var execAtOnce = 4
+        package var webhook: WebhookAddress?
+        /// The file that holds the webhook's URL.
+        package var webhookFile: String?
+        /// PEM file of the authorities that the webhook's server is trusted by, instead of the system's.
+        package var webhookAuthorityFile: String?
+    }
+
+    /// The webhook in force: the one that is given, or the one in the file that is named.
+    func webhookAddress() throws(OperatorError) -> WebhookAddress? {
+        guard let path = self.alerts.webhookFile else {
+            if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
+                let cure = (try? BoundedFile(path: config, limit: SettingsFile.limit))?.cureForReaders
+            {
+                Console.complain("warning: \(config) holds the webhook's URL and others can read it; run \(cure)")
+            }
+            return self.alerts.webhook
+        }
+        let name = "alerts.webhook-file (\(self.origin(of: .alertWebhookFile)))"
+        guard self.alerts.webhook == nil else {
+            throw OperatorError(
+                "alerts.webhook (\(self.origin(of: .alertWebhook))) and \(name) are both given; keep one",
+                status: .configuration
+            )
+        }
+        let contents: BoundedFile
+        do throws(BoundedFile.Failure) {
+            guard let read = try BoundedFile(path: path, limit: 4_096) else {
+                throw BoundedFile.Failure(reason: "does not exist")
+            }
+            contents = read
+        } catch {
+            // The URL itself may have been given where its file was asked for.
+            throw OperatorError("\(name): the file named there \(error.reason)", status: .configuration)
+        }
+        guard let address = WebhookAddress(String(decoding: contents.bytes, as: UTF8.self).trimmingBlanks()) else {
+            throw OperatorError(
+                "\(name): the file must hold the URL, https://HOST/PATH, and nothing else, in one line",
+                status: .configuration
+            )
+        }
+        if let cure = contents.cureForReaders {
+            Console.complain("warning: the webhook's URL is in a file that others can read; run \(cure)")
+        }
+        return address
+    }
+}
+
+extension Syntax<AlertRule> {
+    static var alertRule: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                do throws(AlertRule.Misfit) {
+                    return try AlertRule(text)
+                } catch {
+                    throw Misfit("is no alert: \(error.description)")
+                }
+            },
+            write: { $0.description }
+        )
+    }
+}
+
+extension Syntax<ExactDecimal> {
+    /// A percentage up to 50%.
+    static var percent: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let percent = AlertNumber.percent(text),
+                    percent <= ExactDecimal(normalisedSignificand: 5, exponent: 1)
+                else { throw Misfit("is not a percentage from 0% to 50%; write it like 0.1%") }
+                return percent
+            },
+            write: { "\($0)%" }
+        )
+    }
+}
+
+extension Syntax<QuietHours> {
+    static var quietHours: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let hours = QuietHours(text) else {
+                    throw Misfit("is not a stretch of the day; write it like 22:00-07:00")
+                }
+                return hours
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax<WebhookAddress> {
+    static var webhook: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let address = WebhookAddress(text) else {
+                    throw Misfit(
+                        "is not a URL that can be asked; write it like https://HOST/PATH, without user and password",
+                        echoes: false
+                    )
+                }
+                return address
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
+extension Syntax<String> {
+    /// A program's name or one of its arguments.
+    static var argument: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard !text.isEmpty, !text.utf8.contains(0), text.utf8.count <= 4_096 else {
+                    throw Misfit("is not an argument", echoes: false)
+                }
+                return text
+            },
+            write: { $0 }
+        )
+    }
+}
+
+extension Setting {
+    static let alertRules = Setting(
+        "alerts.rules",
+        list: \.alerts.rules,
+        of: .alertRule,
+        count: 0...AlertRule.most,
+        flags: ["alert"],
+        help: "An alert such as \"BINANCE:BTCUSDT above 60000\"; several may be given."
+    )
+    static let alertActions = Setting(
+        "alerts.actions",
+        list: \.alerts.actions,
+        of: .word,
+        count: 0...AlertAction.allCases.count,
+        help: "How alerts are shown: bell, flash, osc9 and osc777 (desktop, by the terminal), notify-send."
+    )
+    static let alertHysteresis = Setting(
+        "alerts.hysteresis",
+        \.alerts.hysteresis,
+        .percent,
+        help: "How far a price must come back before its alert is armed again."
+    )
+    static let alertCooldown = Setting(
+        "alerts.cooldown",
+        \.alerts.cooldown,
+        Syntax.duration.within(.zero...(.hours(168))),
+        help: "The least time between two alerts of one rule and symbol."
+    )
+    static let alertQuietHours = Setting(
+        "alerts.quiet-hours",
+        \.alerts.quietHours,
+        Syntax.quietHours.optional("none"),
+        help: "The hours of the day, by the local clock, in which no alert fires: 22:00-07:00."
+    )
+    static let alertExec = Setting(
+        "alerts.exec",
+        list: \.alerts.exec,
+        of: .argument,
+        count: 0...64,
+        keepsRepeats: true,
+        help: "A program and its arguments to run for each alert, without a shell, the alert as JSON on its input."
+    )
+    static let alertExecTimeout = Setting(
+        "alerts.exec-timeout",
+        \.alerts.execTimeout,
+        Syntax.duration.within(.milliseconds(100)...(.minutes(10))),
+        help: "How long that program may run."
+    )
+    static let alertExecAtOnce = Setting(
+        "alerts.exec-at-once",
+        \.alerts.execAtOnce,
+        Syntax.count.within(1...64),
+        help: "How many of it may run at once; 64 more wait, and the rest is left out and counted."
+    )
+    static let alertWebhook = Setting(
+        "alerts.webhook",
+        \.alerts.webhook,
+        Syntax.webhook.optional("none"),
+        isSecret: true,
+        help: "The URL to which each alert is sent as JSON by POST."
+    )
+    static let alertWebhookFile = Setting(
+        "alerts.webhook-file",
+        \.alerts.webhookFile,
+        Syntax.path.optional("none"),
+        help: "A file that holds that URL and nothing else."
+    )
+    static let alertWebhookAuthorityFile = Setting(
+        "alerts.webhook-ca-file",
+        \.alerts.webhookAuthorityFile,
+        Syntax.path.optional("none"),
+        help: "A PEM file of certificate authorities to trust for the webhook instead of the system's."
+    )
+}
