@@ -20,7 +20,8 @@ struct HistorySample {
         _ symbol: String = "A:B",
         _ trades: [(price: String, size: String, at: Int64)]
     ) throws -> TapeBatch {
-        let id = try #require(self.symbols.intern(symbol))
+        let interned = self.symbols.intern(symbol)
+        let id = try #require(interned)
         let made = try trades.map { trade in
             Trade(
                 price: try #require(ExactDecimal(trade.price)),
@@ -159,7 +160,7 @@ struct HistoryStoreTests {
             let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
             #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
             #expect(try store.contents().gaps == 0)
-            try store.pool.writeWithoutTransaction { database in
+            try await store.pool.writeWithoutTransaction { database in
                 try database.execute(sql: "INSERT INTO grdb_migrations VALUES ('of another year')")
             }
             try store.close()

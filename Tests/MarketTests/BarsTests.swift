@@ -155,7 +155,7 @@ struct BarsTests {
         #expect(marks.map(\.0) == [0, 1, 2, 3, 6, 7])
         #expect(marks.map(\.1) == [true, false, false, true, true, false])
         #expect(bars[.second].bars.map(\.isIncomplete) == [true, false, false, false, false, false])
-        #expect(bars[.hour].bars.allSatisfy(\.isIncomplete))
+        #expect(bars[.hour].bars.allSatisfy { $0.isIncomplete })
     }
 
     @Test("a trade that came just before a gap is within its reach, for it happened before it arrived")
