@@ -8,11 +8,8 @@ import Wire
 
 @Suite("Recordings of earlier runs")
 struct EarlierRecordingsTests {
-    private static let now: Int64 = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000
-    }()
+    /// In whole seconds.
+    private static let now = Relay.systemTime() / 1_000_000_000 * 1_000_000_000
 
     private func recorder(_ path: String, epoch: UInt64, source: String? = "live") throws -> Recorder {
         try Recorder(
