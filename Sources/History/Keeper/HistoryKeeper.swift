@@ -249,4 +249,6 @@ final class HistoryLock: Sendable {
 
     /// Takes it, if nobody else has it.
     func take() -> Bool { flock(self.descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+    func release() { _ = flock(self.descriptor, LOCK_UN) }
 }

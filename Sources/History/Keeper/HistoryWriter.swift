@@ -150,5 +150,6 @@ struct HistoryWriter {
         self.isClosed = true
         self.report.lost += self.waiting
         try? self.store.close()
+        if self.holdsLock { self.lock.release() }
     }
 }

@@ -37,6 +37,8 @@ enum HistoryPlace {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
+        // As the folder of a file that is named without one.
+        if path == "." { return String(cString: folder) }
         let stripped = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         return "\(String(cString: folder))/\(stripped)"
     }
