@@ -44,6 +44,7 @@ let package = Package(
         // For Benchmarks/, which is a package of its own.
         .library(name: "Market", targets: ["Market"]),
         .library(name: "Wire", targets: ["Wire"]),
+        .library(name: "Recordings", targets: ["Recordings"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -69,6 +70,13 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]
         ),
+        .systemLibrary(
+            name: "CZstd",
+            pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .yum(["libzstd-devel"])]
+        ),
+        // CRC-32C by the processor's own instruction, which Swift has no name for.
+        .target(name: "CChecksum"),
         .target(name: "TLS", dependencies: ["COpenSSL", .nioConcurrency, .nioCore, .nioTLS], swiftSettings: house),
         .target(
             name: "WebSocket",
@@ -76,7 +84,8 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "Market", swiftSettings: house),
-        .target(name: "Wire", dependencies: ["Market", .nioCore], swiftSettings: house),
+        .target(name: "Wire", dependencies: ["CChecksum", "Market", .nioCore], swiftSettings: house),
+        .target(name: "Recordings", dependencies: ["CZstd", "Market", "Wire", .nioCore], swiftSettings: outer),
         // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.
         .target(
             name: "Page",
@@ -95,7 +104,7 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS",
+                "Market", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
@@ -103,7 +112,7 @@ let package = Package(
         .target(
             name: "Sinks",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS", "Page",
+                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
                 .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
@@ -113,7 +122,7 @@ let package = Package(
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS", "Feeds", "Sinks", "History",
+                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", "Sinks", "History",
                 .nioConcurrency, .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser,
                 .configuration,
             ],
@@ -141,7 +150,9 @@ let package = Package(
         // What strangers send, and the rules that hold whatever it is; `scripts/fuzz` runs it by the million.
         .target(
             name: "FuzzTargets",
-            dependencies: ["WebSocket", "Market", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1],
+            dependencies: [
+                "WebSocket", "Market", "Wire", "Recordings", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1,
+            ],
             path: "Tests/Fuzz/Targets",
             swiftSettings: house
         ),
@@ -172,7 +183,12 @@ let package = Package(
         .testTarget(name: "MarketTests", dependencies: ["Market", "TickertapeTesting"], swiftSettings: house),
         .testTarget(
             name: "WireTests",
-            dependencies: ["Wire", "Market", "TickertapeTesting", .nioCore],
+            dependencies: ["CChecksum", "Wire", "Market", "TickertapeTesting", .nioCore],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "RecordingsTests",
+            dependencies: ["Recordings", "Wire", "Market", "TickertapeTesting", .nioCore],
             swiftSettings: house
         ),
         .testTarget(
@@ -186,7 +202,7 @@ let package = Package(
         .testTarget(
             name: "SinksTests",
             dependencies: [
-                "Sinks", "Market", "Wire", "WebSocket", "TLS", "Page", "TickertapeTesting",
+                "Sinks", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
                 .coreMetrics,
             ],
@@ -200,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "TickertapeTests",
             dependencies: [
-                "Tickertape", "Feeds", "Sinks", "History", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                "Tickertape", "Feeds", "Sinks", "History", "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house

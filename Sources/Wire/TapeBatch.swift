@@ -100,6 +100,8 @@ package protocol TapeReader: AnyObject, Sendable {
     func symbolUnwished(_ symbol: String)
     /// Takes a gap; it stands between the batches before and after this call.
     func gapFound(_ gap: Gap)
+    /// Takes what happened on the connection beside its messages; at a monotonic time in ns (`NIODeadline`).
+    func connectionChanged(_ event: ConnectionEvent, monotonic: Int64)
 }
 
 extension TapeReader {
@@ -107,4 +109,7 @@ extension TapeReader {
     package func symbolChanged(_ status: SymbolStatus) {}
 
     package func symbolUnwished(_ symbol: String) {}
+
+    /// Most readers need to know no more than the feed's state.
+    package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {}
 }

@@ -44,12 +44,16 @@ struct StandInHandlerTests {
         var settings = StandInSettings()
         settings.speed = nil
         let socket = Socket()
+        let recording = try RecordingFile(path: path)
+        let loop = channel.embeddedEventLoop
         let handler = StandInHandler(
             settings: settings,
-            recording: try RecordingFile(path: path),
+            known: recording.allSymbols,
             go: promise.futureResult,
-            wallClock: { 1 },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+            makePlayer: { () throws(RecordingFile.Failure) in
+                try ReplayPlayer(.recording(recording), settings: settings.replay, loop: loop, wallClock: { 1 })
+            }
         )
         try channel.pipeline.syncOperations.addHandlers([socket, handler])
         // The handler opens the file when it begins, so it begins while the folder is there.

@@ -16,7 +16,8 @@ import TickertapeTesting
     @Test(
         "the rules hold for damaged inputs",
         arguments: [
-            (FuzzTarget.finnhub, 5_000), (.client, 300), (.upgrade, 200), (.recording, 800), (.stream, 5_000),
+            (FuzzTarget.finnhub, 5_000), (.client, 300), (.upgrade, 200), (.recording, 800), (.packed, 400),
+            (.stream, 5_000),
         ]
     )
     func damaged(target: FuzzTarget, count: Int) throws {

@@ -62,6 +62,8 @@ struct StreamSpecificationTests {
         return (properties, required.map(String.init))
     }
 
+    private static let position = ReplayPosition(start: 0, end: 2_000_000_000, at: 1_000_000_000, speed: 10)
+
     private static func everyMessage() throws -> [ByteBuffer] {
         let price = try #require(ExactDecimal("1.5"))
         let summary = SymbolSummary(
@@ -98,6 +100,8 @@ struct StreamSpecificationTests {
             status: reconnecting,
             symbols: [StreamHello.Symbol(name: "A", summary: summary, age: 1, state: "live")]
         )
+        var replayed = hello
+        replayed.replay = Self.position
         var trade = ByteBuffer()
         StreamEncoder.trade(
             Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0)),
@@ -109,6 +113,8 @@ struct StreamSpecificationTests {
         )
         return [
             StreamEncoder.hello(hello, number: 1),
+            StreamEncoder.hello(replayed, number: 1),
+            StreamEncoder.replay(Self.position, number: 1),
             StreamEncoder.snapshot(summary, age: 1, number: 1),
             StreamEncoder.price(update, number: 1),
             StreamEncoder.trades(summary, number: 1),
@@ -166,11 +172,14 @@ struct StreamSpecificationTests {
 
     @Test("its examples of requests are understood, and its words are those of the program")
     func requests() throws {
-        for type in ["subscribe", "unsubscribe", "overflow", "ping"] {
+        for type in ["subscribe", "unsubscribe", "overflow", "ping", "replay"] {
             for example in try #require(Self.examples[type]) {
+                // The relay's own message of that type has a number.
+                if Self.members(example)?.contains(where: { $0.key == "n" }) == true { continue }
                 let request = try #require(StreamRequest.parse(example), "\(String(buffer: example))")
                 switch request {
                 case .faulty, .other: Issue.record("\(String(buffer: example)) is \(request)")
+                case .replay(let text): _ = try ReplayRequestText.parse(text, position: Self.position)
                 case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
                 }
             }

@@ -17,6 +17,10 @@ protocol FinnhubHandlerOwner: AnyObject {
     func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence?
     /// Whether trades flow.
     var isLive: Bool { get }
+    /// Whether the peer is a stand-in that tells of what becomes of its replay.
+    var takesReplayMarks: Bool { get }
+    /// Takes that the replay goes on otherwise from here on.
+    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment)
     /// Takes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
@@ -37,6 +41,12 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         /// Given up for symbols that do not trade.
         case stale(SymbolSilence)
         case inactive
+
+        /// The code of the close frame, if there was one.
+        var closeCode: UInt16? {
+            guard case .closed(let closure) = self else { return nil }
+            return closure.code.map { UInt16($0.rawValue) }
+        }
     }
 
     private(set) var session: FinnhubSession
@@ -110,6 +120,13 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = message else { return }
+        if let owner, owner.takesReplayMarks, let mark = ReplayMark(bytes) {
+            // What came before it is on the tape before what is said of it.
+            self.endRead(context)
+            owner.replayMarked(mark, lastReceived: self.lastReceived, now: self.moment(context))
+            self.armTimer(context)
+            return
+        }
         let now = self.readAt ?? self.now(context)
         self.readAt = now
         if case .error(let text) = self.writer.take(bytes, now: now) {
@@ -149,9 +166,23 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
                 self.session.signOfLifeArrived(now: self.now(context))
+                self.tell(of: event, at: self.readAt ?? self.now(context))
+            case .pingSent: self.tell(of: event, at: self.now(context))
             }
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Tells the tape's readers of a ping or pong.
+    private func tell(of event: WebSocketEvent, at now: Int64) {
+        switch event {
+        case .pingSent: self.writer.publish(.ping(.outgoing), monotonic: now)
+        case .pongReceived: self.writer.publish(.pong(.incoming), monotonic: now)
+        case .pingReceived:
+            self.writer.publish(.ping(.incoming), monotonic: now)
+            self.writer.publish(.pong(.outgoing), monotonic: now)
+        case .closed: break
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -177,7 +208,11 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
 
     private func sendRequests(_ now: FeedMoment) {
         guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
-        for request in requests { context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil) }
+        for request in requests {
+            let text = request.encoded()
+            self.writer.publish(.requested(request, text: text), monotonic: now.monotonic)
+            context.write(self.wrapOutboundOut(.text(text)), promise: nil)
+        }
         context.flush()
     }
 

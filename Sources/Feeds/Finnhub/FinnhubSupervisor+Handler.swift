@@ -79,6 +79,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     func deadline(now: Int64) -> Int64? {
+        if self.pausedSince != nil { return nil }
         let patience = self.settings.watch.lateAfter
         return [
             self.watch.deadline(now: now), self.gaps.deadline(patience: patience),
@@ -87,6 +88,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence? {
+        if self.pausedSince != nil { return nil }
         self.lookForSleep(since: handler.lastReceived, now)
         self.report(self.losses.take(self.writer.losses, now: now.monotonic))
         let action = self.watch.deadlineReached(now)
@@ -112,6 +114,10 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         let complete = min(handler.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
+        self.writer.publish(
+            .disconnected(code: ending.closeCode, reason: failure.description, cause: failure.cause),
+            monotonic: now.monotonic
+        )
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
             failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
         } else if case .stale(let silence) = ending {

@@ -14,7 +14,7 @@ final class FinnhubSupervisor {
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
     let logger: Logger
-    private var status: FeedStatus
+    var status: FeedStatus
     var watch: SymbolWatch
     var condition = SymbolWatch.Condition.waiting
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
@@ -26,6 +26,8 @@ final class FinnhubSupervisor {
     /// Another program that holds the key: what it says of its feed is truer than what arrives here.
     private var attachment: Attachment?
     weak var handler: FinnhubHandler?
+    /// Since when a replay is paused, in which silence says nothing; monotonic ns.
+    var pausedSince: Int64?
     /// The newest that was reported here, whatever another program said of it.
     var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
 
@@ -128,6 +130,8 @@ final class FinnhubSupervisor {
             wallClock: self.wallClock,
             owner: self
         )
+        let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
+        self.writer.publish(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
         self.writer.connectionOpened()
         self.gaps.asked(now)
@@ -196,6 +200,7 @@ final class FinnhubSupervisor {
     func look(_ handler: FinnhubHandler, _ now: FeedMoment) {
         let condition = self.watch.condition(now: now.monotonic)
         guard condition != self.condition else { return }
+        if self.pausedSince != nil, condition == .late || condition == .stale { return }
         if self.condition != .live { self.lastSilent = now.wall }
         self.condition = condition
         self.report(condition, lastError: handler.session.lastError)

@@ -18,6 +18,9 @@ struct SymbolClock: Sendable {
     /// Takes that the connection was asked for the symbol. What passed without one is no gap of the symbol's.
     mutating func asked(now: Int64) { self.since = now }
 
+    /// Moves the moment that silence counts from, but not into the future.
+    mutating func shift(by time: Int64, now: Int64) { self.since = self.since.map { min($0.addingCapped(time), now) } }
+
     mutating func disconnected() {
         self.since = nil
         self.isLive = false

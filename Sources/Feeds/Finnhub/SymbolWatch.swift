@@ -185,6 +185,12 @@ package struct SymbolWatch: Sendable {
         return !self.changes.isEmpty
     }
 
+    /// Moves the moments that silence counts from, but not into the future.
+    mutating func shiftTrades(by time: Int64, now: Int64) {
+        self.opened = self.opened.map { min($0.addingCapped(time), now) }
+        self.lastTrade = self.lastTrade.map { min($0.addingCapped(time), now) }
+    }
+
     // MARK: What the owner takes
 
     /// The requests whose turn it is.

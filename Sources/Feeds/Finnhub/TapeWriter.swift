@@ -241,4 +241,9 @@ final class TapeWriter {
     func publish(_ gap: Gap) {
         for reader in self.readers { reader.gapFound(gap) }
     }
+
+    /// Tells what happened on the connection beside its messages; at a monotonic time in ns.
+    func publish(_ event: ConnectionEvent, monotonic: Int64) {
+        for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
+    }
 }

@@ -12,6 +12,7 @@ package struct SimulatedMarket: Sendable {
         package var symbols: [SimulatedSymbol]
         /// The exchange's clock at the market's start, ms since 1970.
         package var start: Int64
+        package var tempo = SimulatedTempo()
 
         package init(
             seed: UInt64,
@@ -47,6 +48,9 @@ package struct SimulatedMarket: Sendable {
     private var sent = 0
     private var nextPing = Self.pingInterval
     private var lastArrival: Int64 = 0
+    /// When the next burst comes, ms since the start, and how many there were.
+    private var nextBurst = Int.max
+    private var bursts = 0
 
     package init(_ settings: Settings) {
         self.settings = settings
@@ -56,8 +60,9 @@ package struct SimulatedMarket: Sendable {
                 preconditionFailure("no symbol: \(symbol.name)")
             }
             let first = Int.random(in: 0..<200, using: &self.random)
-            self.flows.append(SimulatedOrderFlow(symbol: symbol, id: id, first: first))
+            self.flows.append(SimulatedOrderFlow(symbol: symbol, id: id, first: first, tempo: settings.tempo))
         }
+        self.nextBurst = settings.tempo.burst?.interval ?? .max
     }
 
     /// The names of the symbols, in the order of the settings.
@@ -74,6 +79,18 @@ package struct SimulatedMarket: Sendable {
             if let windowEnd, windowEnd <= order || self.trades.count - self.sent >= Self.tradesPerFrame {
                 return self.leave(windowEnd: windowEnd)
             }
+            if let burst = self.settings.tempo.burst, self.nextBurst == order {
+                self.flows[self.bursts % self.flows.count].burst(
+                    trades: burst.trades,
+                    at: order,
+                    start: self.settings.start,
+                    into: &self.trades,
+                    random: &self.random
+                )
+                self.bursts += 1
+                self.nextBurst += burst.interval
+                continue
+            }
             // At most as many flows as symbols; one of them has the earliest order.
             for index in self.flows.indices where self.flows[index].next == order {
                 self.flows[index].takeOrder(start: self.settings.start, into: &self.trades, random: &self.random)
@@ -83,7 +100,7 @@ package struct SimulatedMarket: Sendable {
     }
 
     /// When the next order comes, ms since the start.
-    private var nextOrder: Int { self.flows.reduce(.max) { min($0, $1.next) } }
+    private var nextOrder: Int { self.flows.reduce(self.nextBurst) { min($0, $1.next) } }
 
     /// When the frame being filled must leave, ms since the start; `nil` while it is empty.
     private var windowEnd: Int? {

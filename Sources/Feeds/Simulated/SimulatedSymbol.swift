@@ -89,6 +89,9 @@ extension SimulatedSymbol {
 struct SimulatedOrderFlow: Sendable {
     let symbol: SimulatedSymbol
     let id: SymbolID
+    private let tempo: SimulatedTempo
+    /// The same as ``next`` in µs, where orders come at another rate than the tables'.
+    private var nextMicroseconds: Int
     /// When the next order comes, ms since the market's start.
     private(set) var next = 0
     /// The price of the last fill, in ticks.
@@ -97,7 +100,9 @@ struct SimulatedOrderFlow: Sendable {
     private var pace = 100
     private var paceEnd = 0
 
-    init(symbol: SimulatedSymbol, id: SymbolID, first: Int) {
+    init(symbol: SimulatedSymbol, id: SymbolID, first: Int, tempo: SimulatedTempo = SimulatedTempo()) {
+        self.tempo = tempo
+        self.nextMicroseconds = first * 1_000
         self.symbol = symbol
         self.id = id
         self.next = first
@@ -119,19 +124,36 @@ struct SimulatedOrderFlow: Sendable {
             }
             let isCommon = Int.random(in: 0..<100, using: &random) < self.symbol.commonSizeShare
             let lots = isCommon ? self.symbol.commonSize : fill == 0 ? size : self.symbol.sizes.draw(&random)
-            self.append(lots: lots, start: start, to: &trades)
+            self.append(lots: lots, at: self.next, start: start, to: &trades)
         }
         // A large order's mark on the price does not last: half of it is gone when the next one comes.
         if abs(self.price - before) > self.symbol.price / 20_000 { self.price -= (self.price - before) / 2 }
         self.settle(&random)
     }
 
-    private func append(lots: Int, start: Int64, to trades: inout [Trade]) {
+    /// Makes so many fills at one moment, as when a large order sweeps the book.
+    mutating func burst(
+        trades count: Int,
+        at time: Int,
+        start: Int64,
+        into trades: inout [Trade],
+        random: inout SeededGenerator
+    ) {
+        let isBuy = self.drawDirection(&random)
+        for _ in 0..<count {
+            if Int.random(in: 0..<100, using: &random) >= self.symbol.sameInOrder {
+                self.move(by: self.symbol.steps.draw(&random), up: isBuy)
+            }
+            self.append(lots: self.symbol.sizes.draw(&random), at: time, start: start, to: &trades)
+        }
+    }
+
+    private func append(lots: Int, at milliseconds: Int, start: Int64, to trades: inout [Trade]) {
         guard
             let price = ExactDecimal(significand: Int64(self.price), exponent: -2),
             let size = ExactDecimal(significand: Int64(max(1, lots)), exponent: -self.symbol.sizePlaces)
         else { preconditionFailure("a simulated price of \(self.price) ticks") }
-        let time = (start + Int64(self.next)) * 1_000_000
+        let time = (start + Int64(milliseconds)) * 1_000_000
         trades.append(Trade(price: price, size: size, exchangeTime: time, symbol: self.id))
     }
 
@@ -141,7 +163,13 @@ struct SimulatedOrderFlow: Sendable {
             self.pace = [40, 80, 150, 240, 320][Int.random(in: 0..<5, using: &random)]
             self.paceEnd = self.next + Int.random(in: 1_000..<5_000, using: &random)
         }
-        self.next += max(1, self.symbol.gaps.draw(&random) * self.pace / 100)
+        let gap = self.symbol.gaps.draw(&random) * self.pace / 100
+        if self.tempo.rate == 1 {
+            self.next += max(1, gap)
+        } else {
+            self.nextMicroseconds += max(1, Int(Double(gap) * 1_000 / self.tempo.rate))
+            self.next = self.nextMicroseconds / 1_000
+        }
     }
 
     /// Up or down; the farther the price is from where it started, the more often back.
@@ -152,6 +180,7 @@ struct SimulatedOrderFlow: Sendable {
     }
 
     private mutating func move(by ticks: Int, up: Bool) {
+        let ticks = self.tempo.volatility == 1 ? ticks : Int((Double(ticks) * self.tempo.volatility).rounded())
         // Half the starting price is a floor that no run of bad luck goes below.
         self.price = max(self.symbol.price / 2, self.price + (up ? ticks : -ticks))
     }

@@ -1,7 +1,6 @@
 import Glibc
 import Market
-import NIOCore
-package import Wire
+import Wire
 
 /// A recording on disk: what is in it, and readers that each begin at its start.
 package struct RecordingFile: Sendable {
@@ -56,80 +55,4 @@ package struct RecordingFile: Sendable {
 
     /// Makes a reader at the start of the recording.
     package func makeReader() throws(Failure) -> Reader { try Reader(path: self.path) }
-
-    /// A pass through the recording, from start to end, in chunks.
-    ///
-    /// Reading blocks for as long as the disk takes; the loop that uses it has nothing else to do.
-    package final class Reader {
-        private static let chunkBytes = 256 << 10
-
-        private let path: String
-        private let descriptor: Int32
-        private var lines = RecordingReader()
-        private var chunk: [UInt8]
-        private var isAtEnd = false
-        package private(set) var header: RecordingHeader?
-        package private(set) var bytesRead = 0
-        /// Lines that could not be read; a torn last line is normal and not counted.
-        package private(set) var damagedLines = 0
-
-        init(path: String) throws(Failure) {
-            self.path = path
-            // O_NONBLOCK: a named pipe without a writer must not hang the program; it has no effect on files.
-            self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            self.chunk = []
-            guard self.descriptor >= 0 else { throw Self.failure(path) }
-            var status = stat()
-            guard fstat(self.descriptor, &status) == 0 else { throw Self.failure(path) }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(description: "\(path) is not a file: name a recording")
-            }
-            self.chunk = [UInt8](repeating: 0, count: min(Self.chunkBytes, max(Int(status.st_size), 4_096)))
-        }
-
-        deinit {
-            if self.descriptor >= 0 { close(self.descriptor) }
-        }
-
-        /// The next frame, or `nil` at the end.
-        package func next() throws(Failure) -> RecordedFrame? {
-            while true {
-                while let event = self.lines.next() {
-                    switch event {
-                    case .frame(let frame): return frame
-                    case .header(let header): self.header = header
-                    // A replay serves what came; what did not come is not played.
-                    case .gap: break
-                    case .damaged: self.damagedLines += 1
-                    case .torn: break
-                    }
-                }
-                if self.isAtEnd { return nil }
-                try self.readChunk()
-            }
-        }
-
-        private func readChunk() throws(Failure) {
-            let path = self.path
-            let descriptor = self.descriptor
-            let result: Int = self.chunk.withUnsafeMutableBytes { bytes in
-                while true {
-                    let count = read(descriptor, bytes.baseAddress, bytes.count)
-                    if count >= 0 || errno != EINTR { return count }
-                }
-            }
-            guard result >= 0 else { throw Self.failure(path) }
-            self.bytesRead += result
-            if result == 0 {
-                self.isAtEnd = true
-                self.lines.finish()
-            } else {
-                self.chunk.withUnsafeBytes { self.lines.feed(UnsafeRawBufferPointer(rebasing: $0[..<result])) }
-            }
-        }
-
-        private static func failure(_ path: String) -> Failure {
-            Failure(description: "cannot read \(path): \(String(cString: strerror(errno)))")
-        }
-    }
 }

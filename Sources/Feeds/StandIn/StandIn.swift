@@ -7,18 +7,19 @@ import WebSocket
 
 /// How a ``StandIn`` behaves.
 package struct StandInSettings: Sendable {
-    /// How many times the recording's own pace; `nil` is as fast as the client reads.
-    package var speed: Double? = 1
+    /// What is played, and how.
+    package var replay = ReplaySettings()
+    /// Whether all clients share one clock, which can be commanded (``StandIn/remote``), instead of each having the
+    /// recording from its start.
+    package var sharesClock = false
+    /// Whether clients are told of what is commanded, by frames that the real service does not send (`ReplayMark`).
+    package var sendsMarks = false
     /// The server's certificate; `nil` serves plain WebSocket, for load programs on loopback.
     package var credentials: TLSCredentials?
-    /// Whether the recording begins anew at its end; otherwise the connection is closed with 1000.
-    package var repeats = false
-    /// Whether the trades' times are moved so that the recording begins now.
-    package var rebasesTimes = false
     /// Whether nothing is played before ``StandIn/go()``.
     package var waitsForGo = false
-    /// The interval of Finnhub's text ping; the real service's is about 60 s.
-    package var pingInterval: TimeAmount = .seconds(60)
+    /// The interval of Finnhub's text ping; the real service's is about 60 s. `nil` sends those of the recording only.
+    package var pingInterval: TimeAmount? = .seconds(60)
     /// The interval of WebSocket pings; `nil` for a client that may hold back for long.
     package var keepaliveInterval: TimeAmount?
     package var symbolLimit = 50
@@ -33,6 +34,22 @@ package struct StandInSettings: Sendable {
     package var faultHappened: @Sendable (_ connection: Int, _ fault: String) -> Void = { _, _ in }
 
     package init() {}
+
+    /// How many times the recording's own pace; `nil` is as fast as the client reads.
+    package var speed: Double? {
+        get { self.replay.machine.speed }
+        set { self.replay.machine.speed = newValue }
+    }
+    /// Whether the recording begins anew at its end; otherwise the connection is closed with 1000.
+    package var repeats: Bool {
+        get { self.replay.repeats }
+        set { self.replay.repeats = newValue }
+    }
+    /// Whether the trades' times are moved so that the recording begins now.
+    package var rebasesTimes: Bool {
+        get { self.replay.rebasesTimes }
+        set { self.replay.rebasesTimes = newValue }
+    }
 }
 
 /// A stand-in Finnhub: serves a recording over TLS and WebSocket with the manners of the real service.
@@ -43,24 +60,34 @@ package final class StandIn: Sendable {
     private let channel: any Channel
     private let clients: NIOLoopBound<StandInClients>
     private let goPromise: EventLoopPromise<Void>
+    /// Commands the clock that all clients share; `nil` where each has its own.
+    package let remote: ReplayRemote?
 
-    private init(channel: any Channel, clients: NIOLoopBound<StandInClients>, goPromise: EventLoopPromise<Void>) {
+    private init(
+        channel: any Channel,
+        clients: NIOLoopBound<StandInClients>,
+        goPromise: EventLoopPromise<Void>,
+        remote: ReplayRemote?
+    ) {
         self.channel = channel
         self.clients = clients
         self.goPromise = goPromise
+        self.remote = remote
     }
 
     /// The address it listens on.
     package var address: SocketAddress? { self.channel.localAddress }
 
-    /// Listens on `host:port` (port 0 takes a free one); every client gets the recording from its start.
+    /// Listens on `host:port` (port 0 takes a free one); every client gets the recording from its start, or from where the
+    /// clock is that they share, or from the place it names with `?start=`.
     ///
     /// - Parameters:
     ///   - loop: carries the listening socket, all connections and the reading of the file.
     ///   - wallClock: ns since 1970.
-    /// - Throws: an `IOError` when the address cannot be bound, ``TLSError`` for unusable credentials.
+    /// - Throws: an `IOError` when the address cannot be bound, ``TLSError`` for unusable credentials,
+    ///   ``RecordingFile/Failure`` when there is nothing to play.
     package static func start(
-        recording: RecordingFile,
+        _ material: ReplayMaterial,
         settings: StandInSettings,
         on loop: any EventLoop,
         host: String = "127.0.0.1",
@@ -75,7 +102,11 @@ package final class StandIn: Sendable {
         let context = tls
         let goPromise = loop.makePromise(of: Void.self)
         if !settings.waitsForGo { goPromise.succeed(()) }
-        let clients = try await loop.submit { NIOLoopBound(StandInClients(settings), eventLoop: loop) }.get()
+        let (clients, remote) = try await loop.submit {
+            let source = try ReplaySource(material, settings: settings, loop: loop, wallClock: wallClock)
+            let clients = StandInClients(settings, source: source)
+            return (NIOLoopBound(clients, eventLoop: loop), source.shared.map(ReplayRemote.init))
+        }.get()
         var keepalive = WebSocketSettings(role: .server)
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may hold back for long may be long in coming to the close frame.
@@ -99,12 +130,10 @@ package final class StandIn: Sendable {
                         decide: { head in clients.value.decide(head) },
                         upgraded: { channel, head, line in
                             clients.value.opened(number, head)
-                            let handler = StandInHandler(
-                                settings: settings,
-                                recording: recording,
+                            let handler = clients.value.makeHandler(
+                                head,
                                 line: line.value,
                                 go: goPromise.futureResult,
-                                wallClock: wallClock,
                                 logger: logger
                             )
                             try channel.pipeline.syncOperations.addHandler(handler)
@@ -118,7 +147,28 @@ package final class StandIn: Sendable {
             }
             .bind(host: host, port: port)
             .get()
-        return StandIn(channel: channel, clients: clients, goPromise: goPromise)
+        return StandIn(channel: channel, clients: clients, goPromise: goPromise, remote: remote)
+    }
+
+    /// The same for a recording.
+    package static func start(
+        recording: RecordingFile,
+        settings: StandInSettings,
+        on loop: any EventLoop,
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64
+    ) async throws -> StandIn {
+        try await Self.start(
+            .recording(recording),
+            settings: settings,
+            on: loop,
+            host: host,
+            port: port,
+            logger: logger,
+            wallClock: wallClock
+        )
     }
 
     /// Lets the replay begin where it waits for that.

@@ -1,6 +1,9 @@
+import Logging
+import Market
 import NIOCore
 import NIOHTTP1
 import WebSocket
+import Wire
 
 /// Who is connected to a stand-in, by number, and with which key. Belongs to its loop.
 final class StandInClients {
@@ -9,12 +12,16 @@ final class StandInClients {
         var key: String?
     }
 
+    private let settings: StandInSettings
+    private let source: ReplaySource
     private let limit: Int
     private var holders: KeyHolders?
     private var clients: [Int: Client] = [:]
     private var newest = 0
 
-    init(_ settings: StandInSettings) {
+    init(_ settings: StandInSettings, source: ReplaySource) {
+        self.settings = settings
+        self.source = source
         self.limit = settings.connectionLimit
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
     }
@@ -36,6 +43,10 @@ final class StandInClients {
         guard let key = Self.key(in: head) else {
             return Self.refusal(.unauthorized, "Invalid API key")
         }
+        if self.source.isBroken { return Self.refusal(.serviceUnavailable, "the recording has a gap here") }
+        if let start = Self.parameter("start", in: head), self.source.place(start) == nil {
+            return Self.refusal(.badRequest, "start must be \(ReplayPlaceText.forms)")
+        }
         if self.holders?.refuses(key) == true {
             return Self.refusal(.tooManyRequests, "API limit reached. Please try again later. Remaining Limit: 0")
         }
@@ -51,20 +62,47 @@ final class StandInClients {
         }
     }
 
+    /// Makes the handler of an open WebSocket.
+    func makeHandler(
+        _ head: HTTPRequestHead,
+        line: FaultyLine?,
+        go: EventLoopFuture<Void>,
+        logger: Logger
+    ) -> StandInHandler {
+        let source = self.source
+        let start = Self.parameter("start", in: head).flatMap { source.place($0) }
+        return StandInHandler(
+            settings: self.settings,
+            known: source.material.allSymbols,
+            line: line,
+            go: go,
+            logger: logger,
+            sharing: source.sharing(start: start),
+            makePlayer: { () throws(RecordingFile.Failure) in try source.player(start: start) }
+        )
+    }
+
     func ended(_ number: Int) {
         if let key = self.clients.removeValue(forKey: number)?.key { self.holders?.ended(key, by: number) }
     }
 
     /// Ends every connection.
     func stop() {
+        self.source.shared?.stop()
         for client in self.clients.values { client.line?.stop() }
     }
 
     private static func key(in head: HTTPRequestHead) -> String? {
+        self.parameter("token", in: head) ?? head.headers.first(name: "X-Finnhub-Token")
+    }
+
+    /// A parameter of the query that says something, decoded as far as a place in a recording needs it.
+    private static func parameter(_ name: String, in head: HTTPRequestHead) -> String? {
         let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let parameter = query.split(separator: "&").lazy.filter { $0.hasPrefix("token=") }.map { $0.dropFirst(6) }.first
-        if let parameter, !parameter.isEmpty { return String(parameter) }
-        return head.headers.first(name: "X-Finnhub-Token")
+        let beginning = name + "="
+        guard let pair = query.split(separator: "&").first(where: { $0.hasPrefix(beginning) }) else { return nil }
+        let value = pair.dropFirst(beginning.count)
+        return value.isEmpty ? nil : String(value)
     }
 
     private static func refusal(_ status: HTTPResponseStatus, _ text: String) -> WebSocketServerDecision {

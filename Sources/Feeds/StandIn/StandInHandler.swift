@@ -4,16 +4,27 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The stand-in's end of one connection: plays the recording to one client at its pace.
+/// The stand-in's end of one connection: what a ``ReplayPlayer`` plays, as far as the client asked for it.
 ///
-/// It writes only while the socket takes it, so a client that reads slowly, or holds back on purpose, slows the replay
-/// instead of filling memory. One timer: the next frame's.
-final class StandInHandler: ChannelInboundHandler {
+/// A player of its own writes only while the socket takes it, so a client that reads slowly, or holds back on purpose, slows
+/// the replay instead of filling memory. With a player that goes on without it, it may lag by ``longestLag`` bytes, and is
+/// cut off then.
+final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    /// Frames written before other work of the loop gets its turn.
-    private static let framesPerTurn = 256
+    /// So much is kept for a client that does not keep up with a clock that it shares, in bytes.
+    private static let longestLag = 8 << 20
+
+    /// Whose the player is.
+    enum Sharing {
+        /// This client's own; it ends with the client.
+        case own
+        /// That of all clients, and waits for each of them.
+        case waiting
+        /// That of all clients, and waits for none.
+        case goingOn
+    }
 
     private enum State {
         /// Waiting for the first subscription.
@@ -25,46 +36,42 @@ final class StandInHandler: ChannelInboundHandler {
     }
 
     private let settings: StandInSettings
-    private let recording: RecordingFile
     private let line: FaultyLine?
     private let go: EventLoopFuture<Void>
-    private let wallClock: @Sendable () -> Int64
+    private let makePlayer: () throws(RecordingFile.Failure) -> ReplayPlayer
+    private let sharing: Sharing
     private let logger: Logger
     private var state = State.idle
     private var session: StandInSession
-    private var pacer: ReplayPacer
-    private var reader: RecordingFile.Reader?
-    private var next: RecordedFrame?
-    private var rebase: Int64?
-    private var symbols = SymbolTable()
-    private var parser = FinnhubParser()
-    private var trades: [Trade] = []
-    private var timer: Scheduled<Void>?
+    private var player: ReplayPlayer?
+    /// Bytes written since the socket took no more.
+    private var lag = 0
     private var pings: RepeatedTask?
     private var context: ChannelHandlerContext?
 
+    /// - Parameter makePlayer: makes or finds the player, when the client has subscribed.
     init(
         settings: StandInSettings,
-        recording: RecordingFile,
+        known: Set<String>?,
         line: FaultyLine? = nil,
         go: EventLoopFuture<Void>,
-        wallClock: @escaping @Sendable () -> Int64,
-        logger: Logger
+        logger: Logger,
+        sharing: Sharing = .own,
+        makePlayer: @escaping () throws(RecordingFile.Failure) -> ReplayPlayer
     ) {
         self.settings = settings
-        self.recording = recording
         self.line = line
         self.go = go
-        self.wallClock = wallClock
+        self.makePlayer = makePlayer
+        self.sharing = sharing
         self.logger = logger
-        self.session = StandInSession(known: recording.allSymbols, limit: settings.symbolLimit)
-        self.pacer = ReplayPacer(speed: settings.speed)
+        self.session = StandInSession(known: known, limit: settings.symbolLimit)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        guard let interval = self.settings.pingInterval else { return }
         let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        let interval = self.settings.pingInterval
         self.pings = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             loopBound.value.ping()
         }
@@ -81,7 +88,7 @@ final class StandInHandler: ChannelInboundHandler {
         case .none: break
         case .error(let text):
             // Who asks without reading the answers does not get more of them to keep.
-            if self.hasRoom(context) { self.write(FinnhubEncoder.error(text)) }
+            if self.hasRoom { self.write(FinnhubEncoder.error(text)) }
         }
     }
 
@@ -94,7 +101,10 @@ final class StandInHandler: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if self.hasRoom(context) { self.pump() }
+        if self.hasRoom {
+            self.lag = 0
+            if case .playing = self.state { self.player?.outputHasRoom() }
+        }
         context.fireChannelWritabilityChanged()
     }
 
@@ -109,93 +119,84 @@ final class StandInHandler: ChannelInboundHandler {
 
     private func ping() {
         // Who does not read gets no more of them to keep.
-        guard let context, self.hasRoom(context) else { return }
+        guard self.hasRoom else { return }
         self.write(FinnhubEncoder.ping)
-        context.flush()
+        self.flush()
     }
 
     private func begin(on loop: any EventLoop) {
-        do {
-            self.reader = try self.recording.makeReader()
+        do throws(RecordingFile.Failure) {
+            self.player = try self.makePlayer()
         } catch {
-            self.giveUp(because: "\(error)")
+            self.failed("\(error)")
             return
         }
         self.state = .armed
         self.go.hop(to: loop).assumeIsolated().whenSuccess {
-            guard case .armed = self.state else { return }
+            guard case .armed = self.state, let player = self.player else { return }
             self.state = .playing
-            self.pump()
+            player.attach(self)
+            player.start()
         }
     }
 
     private func end() {
         self.state = .ended
-        self.timer?.cancel()
-        self.timer = nil
         self.pings?.cancel()
         self.pings = nil
-        self.reader = nil
+        guard let player else { return }
+        self.player = nil
+        player.detach(self)
+        if self.sharing == .own { player.stop() }
     }
 
-    private func pump() {
-        guard case .playing = self.state, let context, self.timer == nil else { return }
-        var written = 0
-        defer { if written > 0 { context.flush() } }
-        while self.hasRoom(context) {
-            let now = Int64(context.eventLoop.now.uptimeNanoseconds)
-            guard let frame = self.peek() else { return }
-            let due = self.pacer.due(recorded: frame.at, now: now)
-            if due > now {
-                self.schedule(at: due, on: context.eventLoop)
-                return
-            }
-            self.next = nil
-            self.send(frame)
-            written += 1
-            if written == Self.framesPerTurn {
-                self.schedule(at: now, on: context.eventLoop)
-                return
-            }
+    // MARK: What the player plays
+
+    var hasRoom: Bool {
+        guard let context else { return false }
+        return context.channel.isWritable && self.line?.hasRoom ?? true
+    }
+
+    func play(_ message: ReplayMessage) {
+        guard message.hasTrades else { return self.write(message.frame.frame) }
+        switch self.session.select(message.trades, symbols: message.symbols) {
+        case .everything where !message.isMoved: self.write(message.frame.frame)
+        case .everything: self.write(encoding: message.trades, message.symbols)
+        case .some(let trades): self.write(encoding: trades, message.symbols)
+        case .nothing: break
         }
     }
 
-    private func hasRoom(_ context: ChannelHandlerContext) -> Bool {
-        context.channel.isWritable && self.line?.hasRoom ?? true
-    }
+    func flush() { self.context?.flush() }
 
-    /// The next frame of the recording, which begins anew where it is told to loop.
-    private func peek() -> RecordedFrame? {
-        if let next { return next }
-        do {
-            self.next = try self.reader?.next()
-            if self.next == nil, self.settings.repeats {
-                self.pacer.restart()
-                self.rebase = nil
-                self.reader = try self.recording.makeReader()
-                self.next = try self.reader?.next()
-            }
-        } catch {
-            self.giveUp(because: "\(error)")
-            return nil
-        }
-        if self.next == nil {
-            self.end()
-            self.closeWhenWritten()
-        }
-        return self.next
+    func changed(_ position: ReplayPosition, movedFrom: Int64?) {
+        guard self.settings.sendsMarks else { return }
+        let mark = ReplayMark(
+            movedFrom: movedFrom,
+            at: position.at,
+            speed: position.speed,
+            isPaused: position.isPaused
+        )
+        self.write(mark.encoded())
+        self.flush()
     }
 
     /// Closes once the last frame has left: the closing handshake has a limit, and a client that reads slowly, or is held
     /// back on purpose, would lose what still waits for it.
-    private func closeWhenWritten() {
+    func ended() {
+        self.end()
         guard let context else { return }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenSuccess { self.close(.normal, reason: StandIn.endOfRecording) }
         context.writeAndFlush(self.wrapOutboundOut(.framed(ByteBuffer())), promise: written)
     }
 
-    private func giveUp(because reason: String) {
+    func broke() {
+        self.end()
+        if let line { line.drop() } else { self.context?.close(promise: nil) }
+    }
+
+    func failed(_ reason: String) {
         self.logger.error("The recording cannot be read", metadata: ["reason": "\(reason)"])
         self.end()
         self.close(.internalError, reason: "the recording cannot be read")
@@ -206,47 +207,22 @@ final class StandInHandler: ChannelInboundHandler {
         context.writeAndFlush(self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }
 
-    private func schedule(at deadline: Int64, on loop: any EventLoop) {
-        let loopBound = NIOLoopBound(self, eventLoop: loop)
-        self.timer = loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(deadline))) {
-            loopBound.value.timer = nil
-            loopBound.value.pump()
-        }
-    }
-
-    private func send(_ frame: RecordedFrame) {
-        self.trades.removeAll(keepingCapacity: true)
-        guard case .trade = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades) else {
-            // Pings, errors and what nobody knows go out as they were recorded.
-            self.write(frame.frame)
-            return
-        }
-        if self.settings.rebasesTimes { self.moveToNow() }
-        switch self.session.select(self.trades, symbols: self.symbols) {
-        case .everything where !self.settings.rebasesTimes: self.write(frame.frame)
-        case .everything: self.write(encoding: self.trades)
-        case .some(let trades): self.write(encoding: trades)
-        case .nothing: break
-        }
-    }
-
-    /// Moves the trades' times so that the recording's beginning is now; only for a demo, where old times would mislead.
-    /// A frame comes after its last trade, so that no trade is from the future.
-    private func moveToNow() {
-        guard let last = self.trades.last else { return }
-        let shift = self.rebase ?? (self.wallClock() &- last.exchangeTime)
-        self.rebase = shift
-        for index in self.trades.indices { self.trades[index].exchangeTime &+= shift }
-    }
-
-    private func write(encoding trades: [Trade]) {
+    private func write(encoding trades: [Trade], _ symbols: SymbolTable) {
         guard let context else { return }
         var frame = context.channel.allocator.buffer(capacity: 96 * trades.count + 32)
-        FinnhubEncoder.trade(trades, symbols: self.symbols, into: &frame)
+        FinnhubEncoder.trade(trades, symbols: symbols, into: &frame)
         self.write(frame)
     }
 
     private func write(_ text: ByteBuffer) {
-        self.context?.write(self.wrapOutboundOut(.text(text)), promise: nil)
+        guard let context else { return }
+        if self.sharing == .goingOn, !self.hasRoom {
+            self.lag += text.readableBytes
+            if self.lag > Self.longestLag {
+                self.logger.notice("A client is too slow for the clock that it shares, and is cut off")
+                return self.broke()
+            }
+        }
+        context.write(self.wrapOutboundOut(.text(text)), promise: nil)
     }
 }

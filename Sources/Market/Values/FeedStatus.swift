@@ -75,6 +75,8 @@ package struct FeedStatus: Sendable, Equatable {
         case relay
         /// This machine slept, or its clock was set.
         case sleep
+        /// Somebody moved the replay to another place.
+        case seek
         case other
 
         /// The cause as one stable lower-case word for programs.

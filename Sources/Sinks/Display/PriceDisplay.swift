@@ -86,6 +86,13 @@ package final class PriceDisplay: TapeReader {
             )
             self.show(updates, in: &state, now: now)
             if case .screen = self.output {
+                state.model.chart(
+                    batch.trades,
+                    symbols: batch.symbols,
+                    epoch: batch.epoch,
+                    received: batch.received,
+                    now: now
+                )
                 for row in state.pipeline.board.rows { state.model.observe(row, now: now) }
             }
             self.publish(&state)
@@ -130,6 +137,7 @@ package final class PriceDisplay: TapeReader {
         let now = Self.now
         self.state.withValue { state in
             self.show([update], in: &state, now: now)
+            state.model.chart(update.summary, now: now)
             self.publish(&state)
         }
     }
@@ -139,6 +147,7 @@ package final class PriceDisplay: TapeReader {
         let now = Self.now
         self.state.withValue { state in
             state.model.observe(summary, now: now)
+            state.model.chart(summary, now: now)
             self.publish(&state)
         }
     }

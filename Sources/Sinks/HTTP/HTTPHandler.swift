@@ -36,7 +36,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         /// Waits for a request's head.
         case idle
         /// Waits for the rest of a request.
-        case receiving(HTTPRequestHead, bodyBytes: Int)
+        case receiving(HTTPRequestHead, body: HTTPRequestBody)
         /// Waits for the router's answer.
         case answering
         /// Waits for the peer to close, after our last answer, and drops what it sends.
@@ -112,14 +112,14 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
         switch (part, self.state) {
         case (.head(let head), .idle):
-            self.state = .receiving(head, bodyBytes: 0)
-        case (.body(let bytes), .receiving(let head, let before)):
-            let now = before + bytes.readableBytes
-            self.state = .receiving(head, bodyBytes: now)
-            if now > self.host.settings.maximumMessageBytes { self.refuse(.bodyTooLarge, context: context) }
-        case (.end, .receiving(let head, _)):
+            self.state = .receiving(head, body: HTTPRequestBody(of: head))
+        case (.body(let bytes), .receiving(let head, var body)):
+            body.append(bytes)
+            self.state = .receiving(head, body: body)
+            if body.count > self.host.settings.maximumMessageBytes { self.refuse(.bodyTooLarge, context: context) }
+        case (.end, .receiving(let head, let body)):
             self.stopTimer()
-            self.answer(head, context: context)
+            self.answer(head, body, context: context)
         case (_, .lingering):
             break  // late: the last answer is given
         case (.head, _), (.body, _), (.end, _):
@@ -127,7 +127,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+    private func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
         self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
         self.isHead = head.method == .HEAD
         if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
@@ -146,7 +146,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let router = self.host.router
         let channel = context.channel
         context.eventLoop.makeFutureWithTask {
-            let response = await router.respond(to: head, on: channel)
+            let response = await router.respond(to: head, body: body.kept, on: channel)
             return (response.head, try await ResponseCollector.bytes(of: response.body))
         }.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed

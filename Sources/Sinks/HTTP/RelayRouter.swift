@@ -22,6 +22,8 @@ struct RelayRouter: Sendable {
         var past: RelayPast?
         var instruments: Instruments
         var version: String
+        /// The replay behind the feed; `nil` where there is none.
+        var replay: ReplayDoor?
     }
 
     /// The trades of one answer, at most and by default.
@@ -83,6 +85,15 @@ struct RelayRouter: Sendable {
             guard let excerpt = try await sources.bars(symbol, query) else { throw HTTPRefusal.noSuchSymbol(symbol) }
             return .tagged(excerpt.body(symbol, query), for: request)
         }
+        let replay = sources.replay
+        get(ReplayDoor.path) { _, _ in
+            .fresh("application/json", try ReplayDoor.position(replay))
+        }
+        paths.addPosted(ReplayDoor.path)
+        router.post(RouterPath(ReplayDoor.path)) { request, _ -> Response in
+            let body = try await request.body.collect(upTo: HTTPRequestBody.limit)
+            return .fresh("application/json", try await ReplayDoor.take(body, replay))
+        }
         self.paths = paths
         router.add(middleware: RefusalMiddleware(paths: paths))
         self.responder = router.buildResponder()
@@ -90,8 +101,8 @@ struct RelayRouter: Sendable {
 
     /// Answers one request; never throws, every failure is an answer too. The request has passed the gate, so whatever
     /// origin it names is an allowed one.
-    func respond(to head: HTTPRequestHead, on channel: any Channel) async -> Response {
-        var response = await self.answer(to: head, on: channel)
+    func respond(to head: HTTPRequestHead, body: ByteBuffer = ByteBuffer(), on channel: any Channel) async -> Response {
+        var response = await self.answer(to: head, body, on: channel)
         if let origin = head.headers.first(name: "Origin") {
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.accessControlExposeHeaders] = "ETag"
@@ -101,7 +112,7 @@ struct RelayRouter: Sendable {
         return response
     }
 
-    private func answer(to head: HTTPRequestHead, on channel: any Channel) async -> Response {
+    private func answer(to head: HTTPRequestHead, _ body: ByteBuffer, on channel: any Channel) async -> Response {
         do {
             if head.method == .OPTIONS { return try self.options(for: head) }
             let request = Request(
@@ -112,7 +123,7 @@ struct RelayRouter: Sendable {
                     path: head.uri,
                     headerFields: HTTPFields(head.headers, splitCookie: false)
                 ),
-                body: RequestBody(buffer: ByteBuffer())
+                body: RequestBody(buffer: body)
             )
             let context = BasicRequestContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: self.logger)
@@ -131,11 +142,13 @@ struct RelayRouter: Sendable {
     /// What may be done with an address, for a page that asks before it does (Fetch standard, CORS preflight).
     private func options(for head: HTTPRequestHead) throws(HTTPRefusal) -> Response {
         guard self.paths.contain(head.uri) else { throw .notFound }
-        var headers: HTTPFields = [.allow: "GET, HEAD, OPTIONS"]
+        let methods = self.paths.methods(of: head.uri)
+        var headers: HTTPFields = [.allow: (methods + ["OPTIONS"]).joined(separator: ", ")]
         if head.headers.contains(name: "Origin"), head.headers.contains(name: "Access-Control-Request-Method") {
-            headers[.accessControlAllowMethods] = Self.methods.joined(separator: ", ")
+            headers[.accessControlAllowMethods] = methods.joined(separator: ", ")
             headers[.accessControlAllowHeaders] =
                 "If-None-Match, Authorization, X-Tickertape-Token, X-Finnhub-Token"
+                + (methods.contains("POST") ? ", Content-Type" : "")
             headers[.accessControlMaxAge] = "600"
         }
         return Response(status: .noContent, headers: headers)
@@ -154,7 +167,8 @@ private struct RefusalMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            throw self.paths.contain(request.uri.path) ? HTTPRefusal.methodNotAllowed(RelayRouter.methods) : .notFound
+            guard self.paths.contain(request.uri.path) else { throw HTTPRefusal.notFound }
+            throw HTTPRefusal.methodNotAllowed(self.paths.methods(of: request.uri.path))
         }
     }
 }
@@ -164,6 +178,14 @@ private struct KnownPaths: Sendable {
     private var whole: Set<String> = []
     /// What stands before a parameter, which is one segment and no empty one.
     private var beginnings: [String] = []
+    /// Those that take a POST as well.
+    private var posted: Set<String> = []
+
+    mutating func addPosted(_ path: String) { self.posted.insert(path) }
+
+    func methods(of uri: String) -> [String] {
+        RelayRouter.methods + (self.posted.contains(String(uri.prefix { $0 != "?" })) ? ["POST"] : [])
+    }
 
     mutating func add(_ path: String) {
         guard let colon = path.firstIndex(of: ":") else {

@@ -51,6 +51,10 @@ enum StatusAnswers {
             out.flag(Readiness(reading.status, newestAge: reading.newestAge).isReady)
             out.key("status")
             out.raw(StreamEncoder.status(reading.status))
+            if let replay = reading.replay {
+                out.key("replay")
+                out.raw(StreamEncoder.replayObject(replay))
+            }
             out.key("newestTradeAge")
             Self.age(reading.newestAge, to: &out)
             out.key("symbols")

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Recordings
 package import Wire
 
 /// The recordings of earlier runs in a folder, of which the newest trades are read, so that who comes back after a restart
@@ -23,10 +24,6 @@ package struct EarlierRecordings {
 
         package init() {}
     }
-
-    private static let blockBytes = 1 << 20
-    /// Where the header must end, in bytes.
-    private static let headerBytes = 256 << 10
 
     private let folder: String
     private let limits: Limits
@@ -52,24 +49,23 @@ package struct EarlierRecordings {
         for path in self.candidates(now: now).prefix(self.limits.files) {
             guard missing > 0, bytes > 0, Self.monotonic < self.deadline else { break }
             guard let found = self.tail(of: path, limit: missing, now: now, bytes: &bytes) else { continue }
-            // A copy of a file that was read already.
-            guard !runs.contains(where: { $0.epoch == found.epoch }) else { continue }
+            if let known = runs.firstIndex(where: { $0.epoch == found.epoch }) {
+                // The file before one that was read, or a copy.
+                guard found.sequences.upperBound == runs[known].first else { continue }
+                runs[known].prepend(found)
+            } else {
+                runs.append(found)
+            }
             missing -= found.trades.count
-            runs.append(found)
         }
         return runs.sorted { $0.epoch < $1.epoch }
     }
 
     /// The files that may hold trades young enough, the newest first.
     private func candidates(now: Int64) -> [String] {
-        guard let listing = opendir(self.folder) else { return [] }
-        defer { closedir(listing) }
         var found: [(path: String, changed: Int64)] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name.hasSuffix(".jsonl") else { continue }
+        for name in SegmentNames.names(in: self.folder)
+        where name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl\(SegmentNames.packedSuffix)") {
             let path = "\(self.folder)/\(name)"
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
@@ -80,46 +76,16 @@ package struct EarlierRecordings {
     }
 
     private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        // Its writer holds the lock for as long as it lives.
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return nil }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        var offset = Int64(status.st_size)
-        guard let head = Self.read(descriptor, at: 0, count: Int(min(offset, Int64(Self.headerBytes)))) else {
+        guard let file = RecordingBackwards(path: path), let header = file.header, header.source == "live" else {
             return nil
         }
-        var lines = RecordingReader()
-        lines.feed(head)
-        guard case .header(let header)? = lines.next(), header.source == "live" else { return nil }
         var tail = RecordedTail(header: header, limit: limit, notBefore: now - self.limits.age)
-        while !tail.isComplete, offset > 0, bytes > 0, Self.monotonic < self.deadline {
-            let count = Int(min(offset, Int64(min(Self.blockBytes, bytes))))
-            offset -= Int64(count)
-            bytes -= count
-            guard let block = Self.read(descriptor, at: offset, count: count) else { break }
-            tail.take(block, isFirst: offset == 0)
+        while !tail.isComplete, bytes > 0, Self.monotonic < self.deadline,
+            let block = file.previous(atMost: bytes)
+        {
+            bytes -= block.text.readableBytes
+            tail.take(block.text, isFirst: block.isFirst)
         }
         return tail.found()
-    }
-
-    /// Reads so many bytes, or `nil` where they are not there.
-    private static func read(_ descriptor: Int32, at offset: Int64, count: Int) -> ByteBuffer? {
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(count)
-        while buffer.readableBytes < count {
-            let place = off_t(offset) + off_t(buffer.readableBytes)
-            let left = count - buffer.readableBytes
-            let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: left) { bytes in
-                while true {
-                    let got = pread(descriptor, bytes.baseAddress, left, place)
-                    if got >= 0 || errno != EINTR { return max(got, 0) }
-                }
-            }
-            guard got > 0 else { return nil }
-        }
-        return buffer
     }
 }

@@ -1,26 +1,38 @@
+import Glibc
 package import Market
 import NIOCore
 import NIOPosix
 import NIOConcurrencyHelpers
+import Recordings
 package import Wire
 
-/// The writer of a recording: every frame as it came, with its arrival, appended by a thread of its own.
+/// The writer of a recording: every frame as it came, with its arrival, and what happened on the connection, appended by a
+/// thread of its own.
 ///
-/// The feed only queues (bounded); a slow or full disk costs frames of the recording, which are counted and said, and
-/// never the feed. A file is never overwritten.
+/// The feed only queues (bounded); a slow or full disk costs frames of the recording, which are counted, said and written
+/// into the file, and never the feed. A file is never overwritten.
 package final class Recorder: TapeReader {
     /// What became of a recording.
     package struct Report: Sendable, Equatable {
         package var frames: UInt64
         package var bytes: UInt64
-        /// Frames that are not in the file, because the disk was too slow or failed.
+        /// Frames that are not in the files, because the disk was too slow or failed.
         package var dropped: UInt64
+        /// Files that were written.
+        package var segments = 1
     }
 
     private enum Entry {
-        case frame(ByteBuffer, received: Int64, RecordedNumbers, epoch: UInt64)
+        case frame(ByteBuffer, Moment, RecordedNumbers, epoch: UInt64)
         case leftOut(LeftOut)
-        case gap(Gap)
+        case gap(Gap, Moment)
+        case note(RecordedNote, Moment)
+    }
+
+    /// Both clocks, ns.
+    private struct Moment {
+        var wall: Int64
+        var monotonic: Int64
     }
 
     /// Frames that found no room in the queue, with the arrivals of the first and the last.
@@ -38,8 +50,8 @@ package final class Recorder: TapeReader {
         var dropped: UInt64 = 0
         /// Frames that the disk did not take, as of the last write.
         var failed: UInt64 = 0
-        /// Whether the writer is awake or about to be; it is woken once, not once a frame.
-        var isScheduled = false
+        /// Whether the writer was told that much waits.
+        var isUrgent = false
         var isFinished = false
 
         /// Puts what was left out into its place.
@@ -50,33 +62,42 @@ package final class Recorder: TapeReader {
             self.entries.append(.leftOut(leftOut))
         }
 
-        /// Whether the writer is to be woken for what waits.
-        mutating func wakes() -> Bool {
-            guard !self.isScheduled, !self.entries.isEmpty else { return false }
-            self.isScheduled = true
+        /// Whether the writer is to be woken: for the first that waits, and when that is much.
+        mutating func wakes(_ hadNone: Bool) -> Bool {
+            if hadNone, !self.entries.isEmpty { return true }
+            guard !self.isUrgent, self.bytes >= Recorder.urgentBytes else { return false }
+            self.isUrgent = true
             return true
         }
     }
 
     /// What an entry costs beside its bytes.
-    private static let entryBytes = 64
-    /// What may wait for the disk, in bytes of memory.
-    package static let maximumWaitingBytes = 64 << 20
+    private static let entryBytes = 96
+    /// How much may wait until it is written at once.
+    private static let urgentBytes = 1 << 20
 
+    private let settings: RecorderSettings
+    private let clock: RecorderClock
     private let queue = NIOLockedValueBox(Queue())
     private let pool = NIOThreadPool(numberOfThreads: 1)
+    /// Rung when there is something to write: 1 when it is, else 0.
+    private let bell = ConditionLock(value: 0)
     private let file: NIOLockedValueBox<RecordingWriter>
+    private let keeper: SegmentKeeper
     private let complain: @Sendable (String) -> Void
-    /// The file's path.
+    /// The first file's path.
     package let path: String
 
-    /// Creates the file and writes its header.
+    /// Creates the first file and writes its header.
     ///
     /// - Parameters:
+    ///   - path: the first file's; where it is there already, the next name that is not (`btc-0002.jsonl`).
+    ///   - started: wall clock, ns since 1970.
     ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
     ///   - source: where the frames come from: `live` for the market.
-    ///   - complain: is told, on the recorder's thread, each time that writing begins to fail.
-    /// - Throws: ``RecordingWriter/Failure`` when the file exists or cannot be made.
+    ///   - address: the service's, without a key.
+    ///   - complain: is told, on the recorder's threads, each time that writing begins to fail.
+    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made.
     package init(
         path: String,
         symbols: [String],
@@ -84,33 +105,63 @@ package final class Recorder: TapeReader {
         program: String,
         epoch: UInt64? = nil,
         source: String? = nil,
+        address: String? = nil,
+        settings: RecorderSettings = RecorderSettings(),
+        clock: RecorderClock,
+        disk: any RecordingDisk = SystemDisk(),
         complain: @escaping @Sendable (String) -> Void
     ) throws {
-        self.path = path
+        self.settings = settings
+        self.clock = clock
         self.complain = complain
-        self.file = NIOLockedValueBox(
-            try RecordingWriter(
-                path: path,
-                header: RecordingHeader(
-                    program: program,
-                    symbols: symbols,
-                    start: started,
-                    epoch: epoch,
-                    source: source
-                )
-            )
+        let names = SegmentNames(first: path)
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            // Beside a device there is no place for a second name.
+            throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
+        }
+        var header = RecordingHeader(
+            version: 2,
+            program: program,
+            symbols: symbols,
+            start: started,
+            epoch: epoch,
+            source: source
+        )
+        header.address = address
+        let writer = try RecordingWriter(
+            names: names,
+            header: header,
+            monotonic: clock.monotonic(),
+            settings: settings,
+            disk: disk
+        )
+        self.path = writer.path
+        self.file = NIOLockedValueBox(writer)
+        self.keeper = SegmentKeeper(
+            names: names,
+            newest: writer.path,
+            settings: settings,
+            clock: clock,
+            complain: complain
         )
         self.pool.start()
+        self.pool.submit { _ in self.writeUntilFinished() }
+        self.keeper.look()
     }
+
+    // MARK: The feed's side
 
     package func read(_ batch: TapeBatch) {
         let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
+            let hadNone = queue.entries.isEmpty
+            let moment = Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
             // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
             var storage = batch.frames.first?.bytes.storageCapacity ?? 0
             for frame in batch.frames {
                 let cost = frame.bytes.readableBytes + Self.entryBytes + storage
-                guard queue.bytes + cost <= Self.maximumWaitingBytes else {
+                guard queue.bytes + cost <= self.settings.maximumWaitingBytes else {
                     queue.dropped += 1
                     var leftOut = queue.leftOut ?? LeftOut(from: batch.received, to: batch.received)
                     leftOut.count += 1
@@ -124,7 +175,7 @@ package final class Recorder: TapeReader {
                 queue.entries.append(
                     .frame(
                         frame.bytes,
-                        received: batch.received,
+                        moment,
                         RecordedNumbers(
                             first: batch.firstSequence + UInt64(frame.trades.lowerBound),
                             count: frame.trades.count,
@@ -134,91 +185,202 @@ package final class Recorder: TapeReader {
                     )
                 )
             }
-            return queue.wakes()
+            return queue.wakes(hadNone)
         }
-        if mustWake { self.schedule() }
+        if mustWake { self.ring() }
     }
 
-    package func statusChanged(_ status: FeedStatus) {}
+    package func statusChanged(_ status: FeedStatus) {
+        var note = RecordedNote(.state, word: status.word)
+        note.reason = status.reason
+        note.cause = status.cause?.word
+        self.put(note, monotonic: self.clock.monotonic())
+    }
+
+    package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
+        self.put(RecordedNote(event), monotonic: monotonic)
+    }
 
     package func gapFound(_ gap: Gap) {
-        let mustWake = self.queue.withLockedValue { queue -> Bool in
-            guard !queue.isFinished else { return false }
-            // A word of what is missing has its place even where frames have none.
-            queue.bytes += gap.reason.utf8.count + Self.entryBytes
-            queue.tellLeftOut()
-            queue.entries.append(.gap(gap))
-            return queue.wakes()
-        }
-        if mustWake { self.schedule() }
+        let moment = Moment(wall: self.clock.wall(), monotonic: self.clock.monotonic())
+        self.put(.gap(gap, moment), bytes: gap.reason.utf8.count)
     }
 
-    /// Frames that are missing in the file so far. From any thread; waits for no disk.
+    private func put(_ note: RecordedNote, monotonic: Int64) {
+        let bytes = (note.reason?.utf8.count ?? 0) + (note.frame?.readableBytes ?? 0)
+        self.put(.note(note, Moment(wall: self.clock.wall(), monotonic: monotonic)), bytes: bytes)
+    }
+
+    private func put(_ entry: Entry, bytes: Int) {
+        let mustWake = self.queue.withLockedValue { queue -> Bool in
+            guard !queue.isFinished else { return false }
+            let hadNone = queue.entries.isEmpty
+            // What happened has its place even where frames have none, up to twice the limit.
+            guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
+            queue.bytes += bytes + Self.entryBytes
+            queue.tellLeftOut()
+            queue.entries.append(entry)
+            return queue.wakes(hadNone)
+        }
+        if mustWake { self.ring() }
+    }
+
+    /// Frames that are missing in the files so far. From any thread; waits for no disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
-    /// Writes what is queued, syncs and closes the file; answers with what it holds.
+    /// Writes what is queued, syncs and closes the file; answers with what all files hold.
     package func finish() async -> Report {
         self.queue.withLockedValue { queue in
             queue.isFinished = true
             queue.tellLeftOut()
         }
-        // The pool has one thread, so this runs behind every drain. Not `runIfActive`, which a cancelled task leaves out:
+        self.ring()
+        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
         // the file must be whole however the program ends.
         let report = await withCheckedContinuation { continuation in
             self.pool.submit { _ in continuation.resume(returning: self.close()) }
         }
         try? await self.pool.shutdownGracefully()
+        await self.keeper.finish()
         return report
+    }
+
+    // MARK: The writer's thread
+
+    private func ring() {
+        self.bell.lock()
+        self.bell.unlock(withValue: 1)
+    }
+
+    /// Waits until the bell rings, at most until a monotonic time.
+    private func listen(until time: Int64) {
+        let wait = max(0, time - self.clock.systemNow)
+        if self.bell.lock(whenValue: 1, timeoutSeconds: Double(wait) / 1_000_000_000) {
+            self.bell.unlock(withValue: 0)
+        }
+    }
+
+    /// Waits while more comes that can be written with the same call, at most until a monotonic time.
+    ///
+    /// In steps, for the bell's wait goes by the wall clock: where that is set back, lines would wait in memory for as long.
+    private func waitForMore(until time: Int64) {
+        let step: Int64 = 5_000_000
+        while true {
+            let left = time - self.clock.systemNow
+            guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
+            usleep(UInt32(min(left, step) / 1_000 + 1))
+        }
+    }
+
+    private func writeUntilFinished() {
+        // How long nothing may happen until it looks by itself, ns.
+        let idle: Int64 = 3_600_000_000_000
+        while true {
+            let now = self.clock.systemNow
+            let deadline = self.file.withLockedValue { $0.syncDeadline } ?? now + idle
+            self.listen(until: deadline)
+            let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
+            if isFinished { return }
+            if waits {
+                // What comes within the time goes into the file with one write; half of it is for that.
+                self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
+                self.drain()
+            }
+            let end = self.clock.systemNow
+            self.file.withLockedValue { file in
+                if let deadline = file.syncDeadline, deadline <= end { file.sync(now: end) }
+            }
+        }
+    }
+
+    private func drain() {
+        let entries = self.queue.withLockedValue { queue -> [Entry] in
+            let entries = queue.entries
+            queue.entries = []
+            queue.bytes = 0
+            queue.isUrgent = false
+            return entries
+        }
+        if entries.isEmpty { return }
+        self.file.withLockedValue { file in
+            let now = self.clock.systemNow
+            for entry in entries {
+                switch entry {
+                case .frame(let bytes, let moment, let numbers, let epoch):
+                    file.append(
+                        frame: bytes,
+                        received: moment.wall,
+                        monotonic: moment.monotonic,
+                        numbers: numbers,
+                        epoch: epoch
+                    )
+                case .leftOut(let frames):
+                    file.leftOut(frames.count, from: frames.from, to: frames.to, now: now)
+                case .gap(let gap, let moment):
+                    file.append(gap: gap, wall: moment.wall, monotonic: moment.monotonic)
+                case .note(let note, let moment):
+                    file.append(note: note, wall: moment.wall, monotonic: moment.monotonic)
+                }
+            }
+            file.flush(now: now)
+            self.tell(&file)
+        }
+    }
+
+    private func tell(_ file: inout RecordingWriter) {
+        let failed = file.failed
+        self.queue.withLockedValue { $0.failed = failed }
+        if let problem = file.takeProblem() {
+            self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
+        }
+        if file.takeRecovery() {
+            self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
+        }
+        if !file.takeCompleted().isEmpty { self.keeper.look(newest: file.path) }
     }
 
     private func close() -> Report {
         self.drain()
         return self.file.withLockedValue { file in
-            file.close()
+            file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
             return Report(
                 frames: file.frames,
                 bytes: file.bytes,
-                dropped: file.failed + self.queue.withLockedValue { $0.dropped }
+                dropped: file.failed + self.queue.withLockedValue { $0.dropped },
+                segments: file.segments
             )
         }
     }
+}
 
-    private func schedule() {
-        self.pool.submit { state in
-            guard case .active = state else { return }
-            self.drain()
-        }
-    }
+extension RecorderClock {
+    /// The machine's own monotonic clock, for the thread's waiting and the disk's pace, which no other clock can rule.
+    fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+}
 
-    private func drain() {
-        while true {
-            let entries = self.queue.withLockedValue { queue -> [Entry] in
-                let entries = queue.entries
-                queue.entries = []
-                queue.bytes = 0
-                if entries.isEmpty { queue.isScheduled = false }
-                return entries
+extension RecordedNote {
+    /// What happened on the connection, as a recording has it.
+    package init(_ event: ConnectionEvent) {
+        switch event {
+        case .connected(let address): self.init(.connect, word: address)
+        case .requested(let request, let text):
+            switch request {
+            case .subscribe(let symbol):
+                self.init(.subscribe, direction: .outgoing)
+                self.symbol = symbol
+            case .unsubscribe(let symbol):
+                self.init(.unsubscribe, direction: .outgoing)
+                self.symbol = symbol
+            case .other: self.init(.request, direction: .outgoing)
             }
-            if entries.isEmpty { return }
-            self.file.withLockedValue { file in
-                for entry in entries {
-                    switch entry {
-                    case .frame(let bytes, let received, let numbers, let epoch):
-                        file.append(frame: bytes, received: received, numbers: numbers, epoch: epoch)
-                    case .leftOut(let frames): file.leftOut(frames.count, from: frames.from, to: frames.to)
-                    case .gap(let gap): file.append(gap: gap)
-                    }
-                }
-                file.flush()
-                let failed = file.failed
-                self.queue.withLockedValue { $0.failed = failed }
-                if let problem = file.takeProblem() {
-                    self.complain("\(self.path) cannot be written: \(problem); what comes now is missing there")
-                }
-                if file.takeRecovery() {
-                    self.complain("\(self.path) is written again; \(self.dropped) frames are missing there")
-                }
-            }
+            self.frame = text
+        case .ping(let direction): self.init(.ping, direction: direction)
+        case .pong(let direction): self.init(.pong, direction: direction)
+        case .disconnected(let code, let reason, let cause):
+            self.init(.disconnect)
+            self.code = code
+            self.reason = reason
+            self.cause = cause.word
         }
     }
 }

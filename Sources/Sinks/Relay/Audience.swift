@@ -132,8 +132,8 @@ struct Audience<Member: AnyObject> {
     ///
     /// - Parameter present: the symbols of the batches' trades.
     mutating func portions(of batches: ArraySlice<TapeBatch>, present: SymbolSet) -> [Portion] {
-        guard !self.groups.isEmpty, let newest = batches.last else { return [] }
-        self.learn(newest)
+        guard !self.groups.isEmpty, !batches.isEmpty else { return [] }
+        self.learn(batches)
         var portions: [Portion] = []
         for index in self.groups.indices {
             let named = self.groups[index].named
@@ -151,10 +151,12 @@ struct Audience<Member: AnyObject> {
     var isEmpty: Bool { self.groups.isEmpty }
 
     /// Learns the feed's new symbols, which may be some that readers have waited for.
-    private mutating func learn(_ batch: TapeBatch) {
-        guard batch.epoch != self.epoch || batch.symbols.count != self.symbols.count else { return }
-        self.epoch = batch.epoch
-        self.symbols = batch.symbols
+    private mutating func learn(_ batches: ArraySlice<TapeBatch>) {
+        // By its place, for a batch is many words and references.
+        let newest = batches.endIndex - 1
+        guard batches[newest].epoch != self.epoch || batches[newest].symbols.count != self.symbols.count else { return }
+        self.epoch = batches[newest].epoch
+        self.symbols = batches[newest].symbols
         for index in self.groups.indices { self.groups[index].named = self.known(self.groups[index].wish.symbols) }
     }
 

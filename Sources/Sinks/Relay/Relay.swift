@@ -49,6 +49,8 @@ package final class Relay: TapeReader, Sendable {
     private let instruments: Instruments
     private let tls: RelayTLS?
     private let past: RelayPast?
+    /// The replay behind the feed, where it can be commanded.
+    private let replay: (any ReplayControlling)?
     private let hub: NIOLoopBoundBox<RelayHub>
     private let roster: NIOLoopBoundBox<ConnectionRoster>
     private let life = NIOLockedValueBox(Life.new)
@@ -66,6 +68,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; nil speaks none.
     ///   - past: what is kept of earlier runs and of this one, to be asked off the loop.
+    ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
         eventLoop: any EventLoop,
@@ -79,9 +82,11 @@ package final class Relay: TapeReader, Sendable {
         wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
+        replay: (any ReplayControlling)? = nil,
         past: RelayPast? = nil
     ) {
         self.settings = settings
+        self.replay = replay
         self.past = past
         self.instruments = instruments
         self.tls = tls
@@ -109,6 +114,7 @@ package final class Relay: TapeReader, Sendable {
             eventLoop: eventLoop
         )
         self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+        if let replay { self.follow(replay) }
     }
 
     /// The system's clock, ns since 1970.
@@ -148,6 +154,17 @@ package final class Relay: TapeReader, Sendable {
         let events = self.outbox.take()
         self.flow?.outboxChanged(self.outbox)
         self.hub.value.take(events)
+    }
+
+    /// Tells clients what becomes of the replay.
+    private func follow(_ replay: any ReplayControlling) {
+        let (hub, loop) = (self.hub, self.eventLoop)
+        loop.execute { hub.value.replay = replay }
+        replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
+    }
+
+    private var replayDoor: ReplayDoor? {
+        self.replay.map { ReplayDoor(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
     // MARK: What it says of itself
@@ -294,7 +311,8 @@ package final class Relay: TapeReader, Sendable {
             },
             past: self.past,
             instruments: self.instruments,
-            version: self.settings.version
+            version: self.settings.version,
+            replay: self.replayDoor
         )
         return RelayListener(
             hub: hub.value,

@@ -38,14 +38,35 @@ extension RelayHub {
         self.deliver(piece)
     }
 
+    /// Takes in one read of the feed, on the loop where it happened.
+    ///
+    /// As ``deliver(_:)`` does for several; but a batch is many words and references, and each copy of one is felt.
+    func take(_ batch: TapeBatch) {
+        guard !self.isStopped else { return }
+        if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
+        let isDelivered = self.send([batch])
+        self.keep(batch)
+        let showings = self.desk.take(batch, now: Int64(NIODeadline.now().uptimeNanoseconds))
+        self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
+    }
+
     private func deliver(_ batches: [TapeBatch]) {
         // Late, when everyone has been told that this is the end.
         guard !batches.isEmpty, !self.isStopped else { return }
-        if self.restartGap != nil, let first = batches.first(where: { !$0.trades.isEmpty }) {
-            self.endRestartGap(at: first.received)
-        }
+        let first = batches.first { !$0.trades.isEmpty }
+        if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
+        let isDelivered = self.send(batches[...])
+        for batch in batches { self.keep(batch) }
+        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        var showings: [PriceDesk.Showing] = []
+        for batch in batches { showings += self.desk.take(batch, now: now) }
+        self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
+    }
+
+    /// Sends every trade to those who want that; answers whether there were any.
+    private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
-        for parcel in self.audience.parcels(of: batches[...]) {
+        for parcel in self.audience.parcels(of: batches) {
             isDelivered = isDelivered || !parcel.members.isEmpty
             self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
                 parcel.members[index].deliver(
@@ -56,21 +77,29 @@ extension RelayHub {
                 )
             }
         }
-        isDelivered = self.deliverTrades(batches[...]) || isDelivered
-        // By their places: a batch is many words and references, and each copy of one is felt.
-        for index in batches.indices where !batches[index].trades.isEmpty {
-            if !self.resuming.isEmpty { self.makeRoom(for: batches[index]) }
-            self.ring.append(batches[index])
-            self.lastArrival = (batches[index].received, batches[index].receivedMonotonic)
-        }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
-        var showings: [PriceDesk.Showing] = []
-        for index in batches.indices { showings += self.desk.take(batches[index], now: now) }
+        return self.deliverTrades(batches) || isDelivered
+    }
+
+    /// Keeps a read for who asks later.
+    private func keep(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        if !self.resuming.isEmpty { self.makeRoom(for: batch) }
+        self.ring.append(batch)
+        self.lastArrival = (batch.received, batch.receivedMonotonic)
+    }
+
+    /// Shows what is to be shown of the reads, and sends all that was written.
+    ///
+    /// - Parameter delivered: the arrival of the oldest of them that brought trades for somebody, monotonic ns: one figure a
+    ///   flush, when the last of its clients has it.
+    private func finish(_ showings: [PriceDesk.Showing], delivered: Int64?) {
         for row in self.desk.takeAppeared() { self.appeared(row) }
         self.show(showings)
         self.countBars(batches)
         self.flush()
-        if isDelivered { self.measureDelivery(of: batches) }
+        if let delivered {
+            self.delivered.record(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds) - delivered)
+        }
         self.armActivityTimer()
     }
 
@@ -106,22 +135,12 @@ extension RelayHub {
         self.ring.expire(now: self.monotonic)
     }
 
-    /// One figure a flush, when the last of its clients has it: that of the oldest read in it.
-    private func measureDelivery(of batches: [TapeBatch]) {
-        guard let oldest = batches.indices.first(where: { !batches[$0].trades.isEmpty }) else { return }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
-        self.delivered.record(nanoseconds: now - batches[oldest].receivedMonotonic)
-    }
-
-    /// Takes in one read of the feed, on the loop where it happened.
-    func take(_ batch: TapeBatch) { self.deliver([batch]) }
-
     /// Takes in one event, on the loop where it happened or behind those before it.
     func take(_ event: RelayEvent) {
         guard !self.isStopped else { return }
         switch event {
         case .batch(let batch):
-            self.deliver([batch])
+            self.take(batch)
             return
         case .status(let status):
             self.statusChanged(status)

@@ -13,7 +13,7 @@ extension RelayHub {
         limits.waitingMessages = self.settings.maximumWaitingMessages
         limits.requestBurst = self.settings.requestBurst
         limits.requestsPerSecond = self.settings.requestsPerSecond
-        return StreamHello(
+        var hello = StreamHello(
             version: self.settings.version,
             epoch: self.ring.epoch,
             newest: sequences.upperBound > 1 ? sequences.upperBound - 1 : nil,
@@ -25,6 +25,8 @@ extension RelayHub {
             status: self.status,
             symbols: self.helloSymbols
         )
+        hello.replay = self.replay?.position()
+        return hello
     }
 
     /// All that the feed has, those that never traded behind the others.

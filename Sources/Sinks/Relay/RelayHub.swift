@@ -14,6 +14,8 @@ import Wire
 final class RelayHub {
     let settings: RelaySettings
     let flow: FlowGate?
+    /// The replay behind the feed, where it can be commanded.
+    var replay: (any ReplayControlling)?
     let loop: any EventLoop
     let logger: Logger
     let gauges: RelayGauges

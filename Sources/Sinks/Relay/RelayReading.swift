@@ -16,6 +16,8 @@ struct RelayReading: Sendable {
 
     /// What is true of the feed, its age considered.
     var status: FeedStatus
+    /// Where the replay stands.
+    var replay: ReplayPosition?
     /// As many as the relay's limit at most.
     var symbols: [Symbol]
     /// The time since the newest trade of all arrived, ns.
@@ -63,6 +65,7 @@ extension RelayHub {
         for client in self.streamClients.values { waiting += client.waitingBytes }
         return RelayReading(
             status: self.believedStatus,
+            replay: self.replay?.position(),
             symbols: symbols,
             newestAge: self.newestAge,
             tradesClients: self.tradesClients.count,
@@ -79,6 +82,8 @@ extension RelayHub {
 
     /// The feed's status, or what it should be when the feed hangs.
     private var believedStatus: FeedStatus {
+        // Of a replay that somebody paused nobody expects anything.
+        if self.replay?.position().isPaused == true { return self.status }
         let age = self.newestAge
         let wall = (self.lastArrival?.received ?? 0) + (age ?? 0)
         return self.status.believed(newestAge: age, wall: wall, limits: self.settings.freshness)

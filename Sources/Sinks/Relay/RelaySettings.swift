@@ -72,6 +72,9 @@ package struct RelaySettings: Sendable, Equatable {
         case on, off
     }
 
+    /// Whether clients may command a replay.
+    package var allowsReplayControl = false
+
     /// What goes by age where the feed says nothing, for `/readyz` and its like.
     package var freshness = FreshnessLimits()
 

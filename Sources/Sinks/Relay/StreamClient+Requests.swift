@@ -19,7 +19,7 @@ extension StreamClient {
             cost += symbols.count / Self.symbolsPerRequest + (since == nil ? 0 : Self.costOfResuming)
         case .unsubscribe(let symbols), .subscribeBars(let symbols, _), .unsubscribeBars(let symbols, _):
             cost += symbols.count / Self.symbolsPerRequest
-        case .overflow, .ping, .faulty, .other, nil: break
+        case .overflow, .ping, .replay, .faulty, .other, nil: break
         }
         switch self.allowance.requested(cost: cost, now: self.hub.now) {
         case .allowed: self.take(request)
@@ -45,10 +45,12 @@ extension StreamClient {
             self.policyChanged()
         case .ping(let id):
             self.tell(.pong(id: id, time: self.hub.wallClock()))
+        case .replay(let text):
+            self.askReplay(text)
         case .faulty(let fault):
             self.tell(.error(fault.message, code: fault.code))
         case .other(let type):
-            let text = "Unknown type \(type.prefix(64)); use subscribe, unsubscribe, overflow or ping"
+            let text = "Unknown type \(type.prefix(64)); use subscribe, unsubscribe, overflow, ping or replay"
             self.tell(.error(text, code: "unknown-type"))
         case nil:
             let text = #"Invalid message; send {"type":"subscribe","symbol":"…"}"#

@@ -17,6 +17,7 @@ enum StreamControl {
     case skipped(UInt64, ClosedRange<UInt64>)
     case pong(id: ByteBuffer?, time: Int64)
     case error(String, code: String)
+    case replay(ReplayPosition)
 
     func encoded(number: UInt64) -> ByteBuffer {
         switch self {
@@ -54,6 +55,8 @@ enum StreamControl {
             StreamEncoder.skipped(trades: trades, in: range, number: number)
         case .pong(let id, let time):
             StreamEncoder.pong(id: id, time: time, number: number)
+        case .replay(let position):
+            StreamEncoder.replay(position, number: number)
         case .error(let text, let code):
             StreamEncoder.error(text, code: code, number: number)
         }

@@ -42,7 +42,6 @@ final class AlertFile: Sendable {
             let isTaken = self.lock >= 0 && errno == EWOULDBLOCK
             let reason = isTaken ? "another tickertape keeps its own" : String(cString: strerror(errno))
             warn("alerts are not kept over a restart: \(reason)")
-            if self.lock >= 0 { close(self.lock) }
             return nil
         }
     }

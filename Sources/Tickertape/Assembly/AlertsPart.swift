@@ -41,8 +41,11 @@ struct AlertsPart {
         watch.isReplay = isReplay
         watch.offset = LocalTime.offset
 
-        // A replay leaves no trace, and finds none: the same recording gives the same alerts.
-        self.file = isReplay ? nil : Self.folder(settings.state).flatMap { AlertFile(directory: $0, warn: warn) }
+        // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
+        // Who has set no alert does not want to hear that none can be kept.
+        let tell: @Sendable (String) -> Void = alerts.rules.isEmpty ? { _ in } : warn
+        let folder = source == .live ? Self.folder(settings.state) : nil
+        self.file = folder.flatMap { AlertFile(directory: $0, warn: tell) }
         let memory = self.file?.load() ?? AlertMemory()
         self.board = AlertBoard(rules: alerts.rules, kept: memory.rules.compactMap { try? AlertRule($0) })
 

@@ -6,11 +6,13 @@ extension Assembly {
         EarlyStop.take()
         var replay = InnerReplay(
             settings: settings,
-            recording: order.recording,
+            material: .recording(try OperatorError.opening(recording: order.recording)),
             speed: order.speed.factor,
             source: .replay(file: RecordingName.last(of: order.recording), speed: order.speed.factor)
         )
         replay.waitsForClient = order.waitsForClient
+        replay.part = order.part
+        replay.isPaused = order.isPaused
         try await replay.run()
     }
 }

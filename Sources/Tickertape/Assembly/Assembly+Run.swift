@@ -24,7 +24,8 @@ extension Assembly {
         if !settings.display.isQuiet {
             Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
         }
-        var replay = InnerReplay(settings: settings, recording: path, speed: 1, source: .demo)
+        let recording = try OperatorError.opening(recording: path)
+        var replay = InnerReplay(settings: settings, material: .recording(recording), speed: 1, source: .demo)
         replay.repeats = true
         try await replay.run()
     }

@@ -10,12 +10,18 @@ extension Assembly {
     /// Serves a recording to other programs until it is stopped.
     package static func serve(_ order: ServeOrder, _ settings: Settings) async throws {
         EarlyStop.take()
-        let recording = try OperatorError.opening(recording: order.recording)
+        let material = try order.material
         let logger = ProgramLog.make(level: settings.logLevel)
         let authority = try CertificateAuthority(name: "tickertape stand-in")
         var standInSettings = StandInSettings()
         standInSettings.speed = order.speed.factor
         standInSettings.rebasesTimes = order.movesTimes
+        if case .recording(let recording) = material {
+            try order.part.apply(to: &standInSettings.replay, recording: recording)
+        }
+        standInSettings.sharesClock = order.sharesClock
+        standInSettings.replay.hasBreaks = order.hasBreaks
+        standInSettings.replay.waitsForAll = !order.sharesClock
         standInSettings.keepaliveInterval = .seconds(20)
         standInSettings.faults = order.faults
         standInSettings.oneConnectionPerKey = order.oneConnectionPerKey
@@ -32,7 +38,7 @@ extension Assembly {
         let standIn: StandIn
         do {
             standIn = try await StandIn.start(
-                recording: recording,
+                material,
                 settings: standInSettings,
                 on: group.next(),
                 host: order.listen.host,
@@ -48,7 +54,9 @@ extension Assembly {
         }
         let port = standIn.address?.port ?? order.listen.port
         let address = "\(order.isEncrypted ? "wss" : "ws")://\(Endpoint(host: order.listen.host, port: port))"
-        Console.complain("serving \(order.recording) as Finnhub on \(address)/?token=anything; Ctrl-C stops")
+        Console.complain(
+            "serving \(order.recording ?? "a simulated market") as Finnhub on \(address)/?token=anything; Ctrl-C stops"
+        )
         if order.isEncrypted {
             Console.complain(
                 order.authorityOut.map { "the authority to trust is in \($0)" }
@@ -62,5 +70,15 @@ extension Assembly {
             }
         ])
         await group.end()
+    }
+}
+
+extension ServeOrder {
+    /// What is served.
+    fileprivate var material: ReplayMaterial {
+        get throws(OperatorError) {
+            if let recording { return .recording(try OperatorError.opening(recording: recording)) }
+            return .market(self.market.run(start: WallClock.now() / 1_000_000))
+        }
     }
 }

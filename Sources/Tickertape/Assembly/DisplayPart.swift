@@ -37,16 +37,13 @@ struct DisplayPart {
         do {
             switch format {
             case .tui:
-                var look = DisplaySettings(environment: environment)
-                switch settings.display.colour {
-                case .auto: break
-                case .always: look.colour = .auto
-                case .never: look.colour = .never
-                }
+                let look = try DisplaySettings(settings.display, environment: environment)
                 self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
             case .plain, .json:
                 self.output = .lines(try LinePrinter(isJSON: format == .json, status: status, latency: latency))
             }
+        } catch let error as OperatorError {
+            throw error
         } catch {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)
         }

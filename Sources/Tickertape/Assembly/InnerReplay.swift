@@ -7,18 +7,22 @@ import TLS
 /// A replay inside the program: a stand-in Finnhub on loopback, and the whole program behind it as if it were live.
 struct InnerReplay {
     var settings: Settings
-    var recording: String
+    var material: ReplayMaterial
     /// How many times the recording's pace; `nil` is as fast as the slowest lossless reader takes it.
     var speed: Double?
     var source: FeedStatus.Source
     /// Whether it begins anew at the end, with times of now; for the demo.
     var repeats = false
     var waitsForClient = false
+    var part = ReplayPart()
+    var isPaused = false
+    /// Whether connections break where something is missing, and are made again.
+    var hasBreaks = false
 
     func run() async throws {
-        let file = try OperatorError.opening(recording: self.recording)
-        if file.damagedLines > 0 {
-            Console.complain("warning: \(file.damagedLines) lines of \(self.recording) cannot be read and are left out")
+        let file: RecordingFile? = if case .recording(let file) = self.material { file } else { nil }
+        if let file, file.damagedLines > 0 {
+            Console.complain("warning: \(file.damagedLines) lines of \(file.path) cannot be read and are left out")
         }
         let authority = try CertificateAuthority(name: "tickertape replay")
         var standInSettings = StandInSettings()
@@ -26,18 +30,24 @@ struct InnerReplay {
         standInSettings.credentials = try authority.issue(for: "127.0.0.1")
         standInSettings.repeats = self.repeats
         standInSettings.rebasesTimes = self.repeats
+        standInSettings.replay.machine.isPaused = self.isPaused
+        if let file { try self.part.apply(to: &standInSettings.replay, recording: file) }
+        standInSettings.replay.hasBreaks = self.hasBreaks
+        // One clock, which the display's keys and the relay's clients command.
+        standInSettings.sharesClock = true
+        standInSettings.sendsMarks = true
         // Nothing is played before the relay and the display are there to see it.
         standInSettings.waitsForGo = true
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let standIn = try await StandIn.start(
-            recording: file,
+            self.material,
             settings: standInSettings,
             on: group.next(),
             logger: ProgramLog.silent,
             wallClock: WallClock.now
         )
         var settings = self.settings
-        if settings.origin(of: .symbols) == .builtIn {
+        if let file, settings.origin(of: .symbols) == .builtIn {
             settings.symbols = Array(file.symbols.prefix(settings.upstream.maxSymbols))
         }
         var feed = FinnhubSettings(settings, token: Secret("replay"))
@@ -52,6 +62,7 @@ struct InnerReplay {
         feed.watch.subscribeInterval = 0
         var program = TickerProgram(settings: settings, feed: feed)
         program.standIn = standIn
+        program.replay = standIn.remote
         program.waitsForClient = self.waitsForClient
         do {
             try await program.run()

@@ -21,6 +21,13 @@ enum RecordingName {
         return ([path] + others).first { access($0, F_OK) != 0 } ?? path
     }
 
+    /// The file to record to: the path itself, or where that is a folder, a new name in it.
+    static func inFolder(_ path: String, at time: Int64) -> String {
+        var status = stat()
+        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return isFolder || path.hasSuffix("/") ? Self.makeNew(in: path, at: time) : path
+    }
+
     /// The last part of a path.
     static func last(of path: String) -> String {
         path.split(separator: "/").last.map(String.init) ?? path

@@ -106,6 +106,12 @@ extension RelaySettings {
         self.pipeline = PricePipeline.Settings(settings.pipeline)
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay
+        self.allowsReplayControl =
+            switch settings.relay.replayControl {
+            case .auto: listen?.isLoopback ?? true
+            case .on: true
+            case .off: false
+            }
         self.version = tickertapeVersion
         self.freshness = FreshnessLimits(settings)
     }
@@ -118,6 +124,18 @@ extension FreshnessLimits {
             staleAfter: settings.feed.staleAfter.nanoseconds
         )
         self.seesAllTrades = seesAllTrades
+    }
+}
+
+extension RecorderSettings {
+    init(_ record: Settings.Record) {
+        self.init()
+        self.flushInterval = record.flushInterval.nanoseconds
+        self.syncInterval = record.syncInterval.nanoseconds
+        self.segmentBytes = UInt64(record.segmentSize)
+        self.compresses = record.compresses
+        self.keepAge = record.keepDays.map { Int64($0) * 86_400_000_000_000 }
+        self.keepBytes = record.keepSize.map { Int64($0) }
     }
 }
 
@@ -210,6 +228,36 @@ extension Settings.Display {
         case .plain: .plain
         case .json: .json
         }
+    }
+}
+
+extension DisplaySettings {
+    /// How the screen looks by the settings and the environment.
+    ///
+    /// - Throws: ``OperatorError`` where one mark would mean two things.
+    init(_ settings: Settings.Display, environment: (String) -> String?) throws(OperatorError) {
+        self.init(environment: environment)
+        switch settings.colour {
+        case .auto: break
+        case .always:
+            let known = Self.colours(environment)
+            self.depth = known == .none ? .sixteen : known
+        case .never: self.depth = .none
+        case .sixteen: self.depth = .sixteen
+        case .many: self.depth = .many
+        case .full: self.depth = .full
+        }
+        self.theme = settings.theme
+        self.hues = settings.palette
+        self.look.numbers = NumberStyle(grouping: settings.grouping, decimal: settings.decimal)
+        guard !self.look.numbers.isAmbiguous else {
+            throw OperatorError(
+                "display.grouping and display.decimal are both a \(settings.decimal.rawValue); choose another one",
+                status: .configuration
+            )
+        }
+        self.look.flashes = settings.flashes
+        self.look.setsTitle = self.look.setsTitle && settings.setsTitle
     }
 }
 

@@ -15,10 +15,14 @@ struct TickerProgram {
     let feed: FinnhubSettings
     /// The feed's counterpart, when it is a replay.
     var standIn: StandIn?
+    /// Commands the replay, when it is one.
+    var replay: ReplayRemote?
     /// Whether the replay begins with the relay's first subscribed client.
     var waitsForClient = false
 
     init(settings: Settings, feed: FinnhubSettings) {
+        var settings = settings
+        settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
         self.settings = settings
         self.feed = feed
     }
@@ -238,6 +242,7 @@ struct TickerProgram {
             wallClock: WallClock.now,
             instruments: instruments,
             tls: certificate,
+            replay: self.replay,
             past: past
         )
         return RelayDoor(
@@ -298,6 +303,9 @@ struct TickerProgram {
                 program: tickertapeVersion,
                 epoch: epoch,
                 source: self.feed.source.recordedName,
+                address: "\(self.feed.upstream)",
+                settings: RecorderSettings(self.settings.record),
+                clock: RecorderClock(wall: WallClock.now),
                 complain: warn
             )
         } catch {
@@ -309,7 +317,8 @@ struct TickerProgram {
         ProgramPart("recorder") {
             try? await gracefulShutdown()
             let report = await recorder.finish()
-            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)")
+            let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
+            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {
                 Console.complain("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
             }

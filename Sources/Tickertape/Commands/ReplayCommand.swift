@@ -1,4 +1,7 @@
 import ArgumentParser
+import Feeds
+package import NIOCore
+import Wire
 
 /// Lives a recording again.
 struct ReplayCommand: SettingsCommand {
@@ -12,6 +15,11 @@ struct ReplayCommand: SettingsCommand {
             EXAMPLES:
               tickertape replay btc.jsonl
               tickertape replay btc.jsonl --speed max --wait-client --quiet
+              tickertape replay btc.jsonl --from 14:30:00 --to 15:00 --skip-idle 2s
+              curl -d '{"request":"seek","to":"50%"}' http://127.0.0.1:8080/v1/replay
+
+            PLACES, for --from and --to: 90s or 1h5m from the recording's start, 50% of its length, 14:30:00 (UTC) or \
+            2026-01-01T14:30:00Z.
             """
     )
 
@@ -19,6 +27,9 @@ struct ReplayCommand: SettingsCommand {
     var file: String
 
     @OptionGroup var pace: PaceOptions
+
+    @Flag(help: "Begin paused; space, or a program, lets it go on.")
+    var paused = false
 
     @Flag(name: .customLong("wait-client"), help: "Start when the first client of the relay has subscribed.")
     var waitsForClient = false
@@ -41,10 +52,10 @@ struct ReplayCommand: SettingsCommand {
         if self.waitsForClient && settings.relay.listen == nil {
             throw OperatorError("--wait-client waits for a client of the relay, which is off", status: .usage)
         }
-        try await Assembly.replay(
-            ReplayOrder(recording: self.file, speed: self.pace.speed, waitsForClient: self.waitsForClient),
-            settings
-        )
+        var order = ReplayOrder(recording: self.file, speed: self.pace.speed, waitsForClient: self.waitsForClient)
+        order.part = self.pace.part
+        order.isPaused = self.paused
+        try await Assembly.replay(order, settings)
     }
 }
 
@@ -55,6 +66,9 @@ package struct ReplayOrder: Sendable, Equatable {
     package var speed: ReplaySpeed
     /// Whether to start only when the first client has subscribed.
     package var waitsForClient: Bool
+    package var part = ReplayPart()
+    /// Whether it begins paused.
+    package var isPaused = false
 
     package init(recording: String, speed: ReplaySpeed = .recorded, waitsForClient: Bool = false) {
         self.recording = recording
@@ -88,11 +102,84 @@ package struct ReplaySpeed: Sendable, Equatable, ExpressibleByArgument {
     package var defaultValueDescription: String { self.factor.map { "\($0)" } ?? "max" }
 }
 
-/// The flag for how fast a recording goes.
+/// What of a recording is played, and what is left out of it.
+package struct ReplayPart: Sendable, Equatable {
+    /// Places, as they were written.
+    package var from: String?
+    package var to: String?
+    /// Whether it begins anew at its end.
+    package var repeats = false
+    /// Of a longer silence only so much is waited.
+    package var longestSilence: TimeAmount?
+
+    package init() {}
+
+    /// Puts it into the terms of the feeds.
+    ///
+    /// - Throws: ``OperatorError`` when a place is none of the recording's.
+    func apply(to settings: inout ReplaySettings, recording: RecordingFile) throws(OperatorError) {
+        settings.machine.longestSilence = self.longestSilence?.nanoseconds
+        settings.repeats = settings.repeats || self.repeats
+        do throws(RecordingFile.Failure) {
+            let span = try recording.span()
+            let start = span.start + span.bounds.lowerBound
+            settings.from = self.from.flatMap { ReplayPlaceText.parse($0, start: start, at: start) }
+            settings.to = self.to.flatMap { ReplayPlaceText.parse($0, start: start, at: start) }
+            _ = try recording.bounds(from: settings.from, to: settings.to, in: span)
+        } catch {
+            throw OperatorError("\(error.description) (--from, --to)", status: .usage)
+        }
+    }
+}
+
+/// The flags for what of a recording is played, and how fast.
 struct PaceOptions: ParsableArguments {
     @Option(
         name: .customLong("speed"),
         help: ArgumentHelp("So many times the recording's pace, 0.01 to 10000, or max.", valueName: "n|max")
     )
     var speed = ReplaySpeed.recorded
+
+    @Option(help: ArgumentHelp("Begin at this place of the recording.", valueName: "place"), transform: Self.place)
+    var from: String?
+
+    @Option(help: ArgumentHelp("End at this place of the recording.", valueName: "place"), transform: Self.place)
+    var to: String?
+
+    @Flag(name: .customLong("loop"), help: "Begin anew at the end.")
+    var loops = false
+
+    @Option(
+        name: .customLong("skip-idle"),
+        help: ArgumentHelp("Wait only so long where the recording is silent for longer.", valueName: "duration"),
+        transform: Self.silence
+    )
+    var skipIdle: TimeAmount?
+
+    var part: ReplayPart {
+        var part = ReplayPart()
+        part.from = self.from
+        part.to = self.to
+        part.repeats = self.loops
+        part.longestSilence = self.skipIdle
+        return part
+    }
+
+    @Sendable private static func place(_ text: String) throws -> String {
+        // Of what kind it is can be told without the recording.
+        guard let place = ReplayPlaceText.parse(text, start: 0, at: 0), place != .nextGap,
+            !"+-".contains(text.prefix(1))
+        else {
+            throw ValidationError("\"\(text)\" is no place: 90s, 50%, 14:30:00 or 2026-01-01T14:30:00Z")
+        }
+        return text
+    }
+
+    @Sendable private static func silence(_ text: String) throws -> TimeAmount {
+        do {
+            return try Syntax<TimeAmount>.duration.within(.zero ... .hours(1)).read(text)
+        } catch {
+            throw ValidationError("\"\(text)\" \(error.reason)")
+        }
+    }
 }

@@ -8,13 +8,14 @@ struct ServeCommand: SettingsCommand {
         commandName: "serve",
         abstract: "Serve a recording as a stand-in Finnhub, for testing other clients.",
         discussion: """
-            Each client gets the recording from its start, over TLS with a certificate for the host of --listen, made \
+            Each client gets the recording from its start, or from the place that it names (&start=50%25), over TLS with a certificate for the host of --listen, made \
             at the start by a CA of its own. Give your client that CA's certificate with --ca-out.
 
             EXAMPLES:
               tickertape serve btc.jsonl --ca-out ca.pem
               FINNHUB_TOKEN=any tickertape --upstream wss://127.0.0.1:8443 --ca-file ca.pem
               tickertape serve btc.jsonl --plain --listen 127.0.0.1:9000 --speed max
+              tickertape serve --simulate --plain --rate 20000
               tickertape serve btc.jsonl --plain --fault status=429,retry-after=30@1 --fault drop@10s-20s
 
             FAULTS: --fault FAULT[@WHEN]..., as often as you like. WHEN is connections, counted from 1 (@1, @1-3, @2-), \
@@ -27,12 +28,33 @@ struct ServeCommand: SettingsCommand {
     )
 
     @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
-    var file: String
+    var file: String?
+
+    @Flag(
+        name: .customLong("simulate"),
+        help: "Serve a simulated market instead of a recording; --seed and the flags of `tickertape simulate` shape it."
+    )
+    var simulates = false
+
+    @OptionGroup(title: "The market of --simulate") var market: ServedMarketOptions
 
     @Option(help: ArgumentHelp("Where to listen; without --plain on any address.", valueName: "host:port"))
     var listen = Endpoint(host: "127.0.0.1", port: 8443)
 
     @OptionGroup var pace: PaceOptions
+
+    @Flag(
+        name: .customLong("shared-clock"),
+        help: "Play it once for all clients, who join where it is, instead of to each from its start."
+    )
+    var sharesClock = false
+
+    @Flag(
+        name: .customLong("with-breaks"),
+        help:
+            "Cut connections where the recording has a gap, and refuse new ones with 503 until it ends (--shared-clock)."
+    )
+    var hasBreaks = false
 
     @Flag(
         name: .customLong("live-times"),
@@ -99,6 +121,12 @@ struct ServeCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.common] }
 
     func validate() throws {
+        guard self.simulates != (self.file != nil) else {
+            throw ValidationError("serve takes a recording, or --simulate; one of them.")
+        }
+        if self.simulates, self.pace.part != ReplayPart() {
+            throw ValidationError("--from, --to, --loop and --skip-idle are for recordings.")
+        }
         if self.plain && !self.listen.isLoopback {
             throw ValidationError("--plain is not encrypted, so --listen must be 127.0.0.1, [::1] or localhost.")
         }
@@ -142,6 +170,10 @@ struct ServeCommand: SettingsCommand {
         order.faults.latency = self.latency.nanoseconds
         order.faults.jitter = self.jitter.nanoseconds
         order.oneConnectionPerKey = self.onePerKey?.rule
+        order.market = self.market.order(seed: self.seed)
+        order.part = self.pace.part
+        order.sharesClock = self.sharesClock || self.hasBreaks
+        order.hasBreaks = self.hasBreaks
         order.movesTimes = self.liveTimes
         order.symbolLimit = self.symbolLimit
         order.connectionLimit = self.connectionLimit
@@ -156,14 +188,20 @@ struct ServeCommand: SettingsCommand {
 
 /// What `tickertape serve` was told beside the settings.
 package struct ServeOrder: Sendable, Equatable {
-    /// The recording's path.
-    package var recording: String
+    /// The recording's path; without one a simulated market is served.
+    package var recording: String?
+    package var market = MarketOrder()
     package var listen: Endpoint
     package var speed: ReplaySpeed
     /// Whether to speak TLS; when not, `listen` is a loopback address.
     package var isEncrypted: Bool
     /// Where to write the CA's certificate.
     package var authorityOut: String?
+    package var part = ReplayPart()
+    /// Whether all clients share one clock, instead of each getting the recording from its start.
+    package var sharesClock = false
+    /// Whether connections break where the recording has a gap.
+    package var hasBreaks = false
     /// Whether the trades' times are moved, so that the recording begins when a client subscribes.
     package var movesTimes = false
     /// What goes wrong, and how late everything comes.
@@ -173,7 +211,7 @@ package struct ServeOrder: Sendable, Equatable {
     package var symbolLimit = 50
     package var connectionLimit = 250
 
-    package init(recording: String, listen: Endpoint, speed: ReplaySpeed, isEncrypted: Bool, authorityOut: String?) {
+    package init(recording: String?, listen: Endpoint, speed: ReplaySpeed, isEncrypted: Bool, authorityOut: String?) {
         self.recording = recording
         self.listen = listen
         self.speed = speed
@@ -200,4 +238,30 @@ extension Endpoint: ExpressibleByArgument {
     }
 
     package var defaultValueDescription: String { "\(self)" }
+}
+
+/// The flags for a served market, whose seed is that of all chances.
+struct ServedMarketOptions: ParsableArguments {
+    @Option(
+        name: .customLong("market-symbol"),
+        help: ArgumentHelp("A symbol to trade; several may be given (default: two).", valueName: "symbol"),
+        transform: Self.symbol
+    )
+    var symbols: [String] = []
+
+    @OptionGroup var tempo: TempoOptions
+
+    @Sendable private static func symbol(_ text: String) throws -> String {
+        do {
+            return try Syntax<String>.symbol.read(text)
+        } catch {
+            throw ValidationError("\"\(text)\" \(error.reason)")
+        }
+    }
+
+    func order(seed: UInt64) -> MarketOrder {
+        var order = self.tempo.order(symbols: self.symbols.isEmpty ? nil : self.symbols)
+        order.seed = seed
+        return order
+    }
 }

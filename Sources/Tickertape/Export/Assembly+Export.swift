@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Recordings
 package import Wire
 
 extension Assembly {
@@ -36,29 +37,20 @@ extension Assembly {
     }
 }
 
-/// A recording being read for an export, from its start to its end.
+/// A recording being read for an export, from its start to its end, compressed or not.
 private final class ExportSource {
-    private static let chunkBytes = 256 << 10
-
-    private let path: String
-    private let descriptor: Int32
+    private let bytes: RecordingBytes
     private var lines = RecordingReader()
-    private var chunk = [UInt8](repeating: 0, count: ExportSource.chunkBytes)
     private var isAtEnd = false
     private(set) var hasFrames = false
 
     init(path: String) throws(OperatorError) {
-        self.path = path
-        // O_NONBLOCK: a named pipe without a writer must not hang the program.
-        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        var status = stat()
-        guard self.descriptor >= 0, fstat(self.descriptor, &status) == 0 else { throw Self.failure(path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw OperatorError("\(path) is not a file: name a recording", status: .failure)
+        do throws(RecordingFailure) {
+            self.bytes = try RecordingBytes(path: path)
+        } catch {
+            throw OperatorError("\(error)", status: .failure)
         }
     }
-
-    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 
     func next() throws(OperatorError) -> RecordingEvent? {
         while true {
@@ -67,24 +59,17 @@ private final class ExportSource {
                 return event
             }
             if self.isAtEnd { return nil }
-            let count = self.chunk.withUnsafeMutableBytes { bytes in
-                while true {
-                    let count = read(self.descriptor, bytes.baseAddress, bytes.count)
-                    if count >= 0 || errno != EINTR { return count }
+            do throws(RecordingFailure) {
+                if let text = try self.bytes.next() {
+                    self.lines.feed(text)
+                } else {
+                    self.isAtEnd = true
+                    self.lines.finish()
                 }
-            }
-            guard count >= 0 else { throw Self.failure(self.path) }
-            if count == 0 {
-                self.isAtEnd = true
-                self.lines.finish()
-            } else {
-                self.chunk.withUnsafeBytes { self.lines.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            } catch {
+                throw OperatorError("\(error)", status: .failure)
             }
         }
-    }
-
-    private static func failure(_ path: String) -> OperatorError {
-        OperatorError("cannot read \(path): \(String(cString: strerror(errno)))", status: .failure)
     }
 }
 

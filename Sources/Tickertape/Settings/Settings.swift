@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+package import Sinks
 package import TLS
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
@@ -161,10 +162,21 @@ package struct Settings: Sendable, Equatable {
             /// Colours on a terminal, unless `NO_COLOR` is set.
             case auto
             case always, never
+            case sixteen = "16"
+            case many = "256"
+            case full
         }
 
         package var format = Format.auto
         package var colour = Colour.auto
+        package var theme = DisplaySettings.Theme.auto
+        package var palette = ScreenPalette.Hues.standard
+        package var grouping = NumberStyle.Grouping.none
+        package var decimal = NumberStyle.DecimalMark.point
+        /// Whether a price that has changed stands out for a moment.
+        package var flashes = true
+        /// Whether the terminal's title tells the price.
+        package var setsTitle = true
         /// Whether nothing is shown.
         package var isQuiet = false
     }
@@ -174,6 +186,16 @@ package struct Settings: Sendable, Equatable {
         package var file: String?
         /// Where `tickertape record` makes a file of its own naming.
         package var directory = "."
+        /// How long a line may wait for the file, and for the disk.
+        package var flushInterval: TimeAmount = .milliseconds(100)
+        package var syncInterval: TimeAmount = .seconds(1)
+        /// How large a file becomes before the next one begins, in bytes.
+        package var segmentSize = 256 << 20
+        /// Whether complete files are compressed.
+        package var compresses = true
+        /// How many days of files are kept, and how many bytes; `nil` is all.
+        package var keepDays: Int?
+        package var keepSize: Int?
     }
 
     package struct History: Sendable, Equatable {
@@ -184,6 +206,12 @@ package struct Settings: Sendable, Equatable {
     package struct Relay: Sendable, Equatable {
         package enum Compression: String, Sendable, CaseIterable {
             /// On, unless the relay listens where only this machine can reach it.
+            case auto
+            case on, off
+        }
+
+        package enum ReplayControl: String, Sendable, CaseIterable {
+            /// On where the relay listens where only this machine can reach it.
             case auto
             case on, off
         }
@@ -224,6 +252,8 @@ package struct Settings: Sendable, Equatable {
         package var unsubscribeGrace = TimeAmount.seconds(10)
         /// Whether clients that ask for compressed messages get them.
         package var compression = Compression.auto
+        /// Whether clients may command a replay.
+        package var replayControl = ReplayControl.auto
         /// Pages that may connect; programs, which send no origin, always may.
         package var allowedOrigins: [String] = []
     }

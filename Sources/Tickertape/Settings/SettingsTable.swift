@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Sinks
 
 extension Setting {
     /// Every setting, in the order in which they are listed and explained.
@@ -18,15 +19,17 @@ extension Setting {
         briefLimit, keyInUsePause,
         stateDirectory, runtimeDirectory,
         quiet, atMost,
-        format, colour, isQuiet,
-        recordFile, recordDirectory,
+        format, colour, displayTheme, displayPalette, displayGrouping, displayDecimal, displayFlash, displayTitle,
+        isQuiet,
+        recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
+        recordKeepDays, recordKeepSize,
         historyFile,
         alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
         alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
-        relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression,
+        relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression, relayReplayControl,
         logLevel,
     ]
 
@@ -328,7 +331,45 @@ extension Setting {
         \.display.colour,
         .word,
         flags: ["colour", "color"],
-        help: "Colours: always, never, or auto (on a terminal, unless NO_COLOR is set)."
+        help: "Colours: always, never, 16, 256, full, or auto (on a terminal, unless NO_COLOR is set)."
+    )
+    static let displayTheme = Setting(
+        "display.theme",
+        \.display.theme,
+        .word,
+        flags: ["theme"],
+        help: "The terminal's background: dark, light, or auto (the terminal is asked)."
+    )
+    static let displayPalette = Setting(
+        "display.palette",
+        \.display.palette,
+        .word,
+        flags: ["palette"],
+        help: "Up and down in green and red (standard) or in blue and orange (colour-blind)."
+    )
+    static let displayGrouping = Setting(
+        "display.grouping",
+        \.display.grouping,
+        .word,
+        help: "What stands between thousands on the screen: none, comma, point, space or apostrophe."
+    )
+    static let displayDecimal = Setting(
+        "display.decimal",
+        \.display.decimal,
+        .word,
+        help: "What stands before the fraction on the screen: point or comma."
+    )
+    static let displayFlash = Setting(
+        "display.flash",
+        \.display.flashes,
+        .flag,
+        help: "Let the digits of a price that have changed stand out for 0.3 s."
+    )
+    static let displayTitle = Setting(
+        "display.title",
+        \.display.setsTitle,
+        .flag,
+        help: "Show the price in the terminal's title, which is given back at the end."
     )
     static let isQuiet = Setting(
         "display.quiet",
@@ -343,13 +384,49 @@ extension Setting {
         \.record.file,
         Syntax.path.optional("none"),
         flags: ["record"],
-        help: "Write what the service sends, with arrival times, to this file."
+        help: "Write what the service sends, with arrival times, to this file, or to a new one in this folder."
     )
     static let recordDirectory = Setting(
         "record.directory",
         \.record.directory,
         .path,
         help: "The folder in which `tickertape record` makes a file named by the time."
+    )
+    static let recordFlushInterval = Setting(
+        "record.flush-interval",
+        \.record.flushInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(1))),
+        help: "How long a line may wait until it is written to the file."
+    )
+    static let recordSyncInterval = Setting(
+        "record.sync-interval",
+        \.record.syncInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(10))),
+        help: "How long a written line may be lost in a power cut."
+    )
+    static let recordSegmentSize = Setting(
+        "record.segment-size",
+        \.record.segmentSize,
+        Syntax.size.within(64 << 10...(64 << 30)),
+        help: "The size at which a recording goes on in another file; so it does each day at midnight UTC."
+    )
+    static let recordCompress = Setting(
+        "record.compress",
+        \.record.compresses,
+        .flag,
+        help: "Whether complete files of a recording are compressed (zstd)."
+    )
+    static let recordKeepDays = Setting(
+        "record.keep-days",
+        \.record.keepDays,
+        Syntax.count.within(1...36_500).optional("all"),
+        help: "Remove complete files of the recording that are older than so many days."
+    )
+    static let recordKeepSize = Setting(
+        "record.keep-size",
+        \.record.keepSize,
+        Syntax.size.within(1 << 20...(1 << 50)).optional("all"),
+        help: "Remove the oldest complete files of the recording when all are larger than this together."
     )
 
     static let historyFile = Setting(
@@ -475,6 +552,12 @@ extension Setting {
         \.relay.compression,
         .word,
         help: "Compress messages for clients that ask for it: on, off, or auto (not on this machine's own addresses)."
+    )
+    static let relayReplayControl = Setting(
+        "relay.replay-control",
+        \.relay.replayControl,
+        .word,
+        help: "Whether clients may command a replay: on, off, or auto (where only this machine can reach the relay)."
     )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",

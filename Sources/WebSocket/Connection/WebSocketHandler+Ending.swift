@@ -20,6 +20,7 @@ extension WebSocketHandler {
         case .sendPing:
             self.write(.ping, ByteBuffer(), context: context, promise: nil)
             context.flush()
+            context.fireUserInboundEventTriggered(WebSocketEvent.pingSent)
         case .end:
             self.perform(self.closing.pongMissed(), context: context)
         }

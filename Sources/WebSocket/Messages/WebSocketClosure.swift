@@ -35,6 +35,8 @@ package enum WebSocketEvent: Sendable, Equatable {
     case pingReceived
     /// A pong came, asked for or not.
     case pongReceived
+    /// A ping was sent.
+    case pingSent
 }
 
 /// An error of a write.

@@ -13,33 +13,62 @@ package enum JSONText {
     package static func escape(_ bytes: UnsafeRawBufferPointer, into buffer: inout ByteBuffer) {
         buffer.writeInteger(UInt8(ascii: "\""))
         var start = 0
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            index += 1
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<index - 1]))
-            start = index
-            Self.writeEscape(of: byte, into: &buffer)
+        while start < bytes.count {
+            // Piece by piece, for each byte may take six.
+            let end = min(start + Self.escapedAtOnce, bytes.count)
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 6 * (end - start)) { out in
+                Self.escape(bytes, start..<end, into: out.baseAddress.unsafelyUnwrapped)
+            }
+            start = end
         }
-        buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
-    private static func writeEscape(of byte: UInt8, into buffer: inout ByteBuffer) {
-        buffer.writeInteger(UInt8(ascii: "\\"))
+    /// How many bytes are escaped in one go.
+    private static let escapedAtOnce = 1_024
+
+    /// Writes the escaped form to where there is room for it; answers with its length.
+    private static func escape(
+        _ bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>,
+        into out: UnsafeMutableRawPointer
+    ) -> Int {
+        let input = bytes.baseAddress.unsafelyUnwrapped
+        var to = 0
+        for from in range {
+            let byte = input.load(fromByteOffset: from, as: UInt8.self)
+            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+                out.storeBytes(of: byte, toByteOffset: to, as: UInt8.self)
+                to &+= 1
+                continue
+            }
+            out.storeBytes(of: UInt8(ascii: "\\"), toByteOffset: to, as: UInt8.self)
+            if let letter = Self.letter(of: byte) {
+                out.storeBytes(of: letter, toByteOffset: to &+ 1, as: UInt8.self)
+                to &+= 2
+            } else {
+                let digits: StaticString = "0123456789abcdef"
+                let code: StaticString = "u00"
+                (out + to + 1).copyMemory(from: code.utf8Start, byteCount: 3)
+                out.storeBytes(of: digits.utf8Start[Int(byte >> 4)], toByteOffset: to &+ 4, as: UInt8.self)
+                out.storeBytes(of: digits.utf8Start[Int(byte & 15)], toByteOffset: to &+ 5, as: UInt8.self)
+                to &+= 6
+            }
+        }
+        return to
+    }
+
+    /// The letter behind the backslash; `nil` where there is none for the byte.
+    @inline(__always)
+    private static func letter(of byte: UInt8) -> UInt8? {
         switch byte {
-        case 0x08: buffer.writeInteger(UInt8(ascii: "b"))
-        case 0x0C: buffer.writeInteger(UInt8(ascii: "f"))
-        case 0x0A: buffer.writeInteger(UInt8(ascii: "n"))
-        case 0x0D: buffer.writeInteger(UInt8(ascii: "r"))
-        case 0x09: buffer.writeInteger(UInt8(ascii: "t"))
-        case 0..<0x20:
-            buffer.writeStaticString("u00")
-            let digits: StaticString = "0123456789abcdef"
-            buffer.writeInteger(digits.utf8Start[Int(byte >> 4)])
-            buffer.writeInteger(digits.utf8Start[Int(byte & 15)])
-        default: buffer.writeInteger(byte)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+        case 0x08: UInt8(ascii: "b")
+        case 0x0C: UInt8(ascii: "f")
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x09: UInt8(ascii: "t")
+        default: nil
         }
     }
 

@@ -7,6 +7,7 @@ package import NIOCore
 /// What stands behind a hole is whole; what stands before it could not be told from it. So the first hole on the way back
 /// is the end, as are the limits on number and age.
 package struct RecordedTail {
+    private let header: RecordingHeader
     private let epoch: UInt64
     private let start: Int64
     private let limit: Int
@@ -40,6 +41,7 @@ package struct RecordedTail {
         notBefore: Int64,
         maximumLineBytes: Int = RecordingReader.maximumLineBytes
     ) {
+        self.header = header
         self.epoch = header.epoch ?? 0
         self.start = header.start ?? 0
         self.limit = limit
@@ -71,7 +73,7 @@ package struct RecordedTail {
     }
 
     private mutating func read(_ bytes: ByteBuffer) {
-        var reader = RecordingReader(maximumLineBytes: self.lineLimit)
+        var reader = RecordingReader(header: self.header, offset: 0, maximumLineBytes: self.lineLimit)
         reader.feed(bytes)
         reader.finish()
         var block: Block?
@@ -79,7 +81,9 @@ package struct RecordedTail {
         while let event = reader.next() {
             // Where a line cannot be read, the numbers behind it show whether it held trades.
             guard case .frame(let frame) = event, let numbers = frame.numbers else { continue }
-            let (time, isOut) = self.start.addingReportingOverflow(frame.at)
+            // Version 2 has the wall clock in each line, and needs no arithmetic with two clocks.
+            let (time, isOut) =
+                frame.wall?.multipliedReportingOverflow(by: 1_000) ?? self.start.addingReportingOverflow(frame.at)
             guard !isOut, time >= self.notBefore, let trades = self.trades(of: frame.frame, numbers) else {
                 block = nil
                 hasHole = true

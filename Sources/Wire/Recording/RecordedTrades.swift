@@ -23,4 +23,24 @@ package struct RecordedTrades: Sendable {
 
     /// The numbers of the trades.
     package var sequences: Range<UInt64> { self.first..<self.first + UInt64(self.trades.count) }
+
+    /// Puts trades before these: the same run's, up to the first of these.
+    package mutating func prepend(_ before: RecordedTrades) {
+        precondition(before.epoch == self.epoch && before.sequences.upperBound == self.first, "no run goes on here")
+        var symbols = before.symbols
+        // The same names may have other numbers there.
+        var numbers: [SymbolID: SymbolID] = [:]
+        var later = self.trades
+        for place in later.indices {
+            let old = later[place].symbol
+            let new = numbers[old] ?? symbols.intern(self.symbols.name(of: old))
+            guard let new else { return }
+            numbers[old] = new
+            later[place].symbol = new
+        }
+        self.first = before.first
+        self.trades = before.trades + later
+        self.received = before.received + self.received
+        self.symbols = symbols
+    }
 }

@@ -14,6 +14,15 @@ public struct RecordingHeader: Sendable, Equatable {
     public var epoch: UInt64?
     /// Where the frames came from: `live` for the market.
     public var source: String?
+    /// The service's address, without a key.
+    public var address: String?
+    /// The monotonic clock when this file began, ns; comparable within one epoch.
+    public var monotonic: Int64?
+    /// Which file of the recording this is, from 1, and the name of the one before it.
+    public var segment: Int?
+    public var previous: String?
+    /// The number of the first line behind this one.
+    public var first: UInt64?
 
     public init(
         version: Int = 1,
@@ -59,6 +68,10 @@ public struct RecordedFrame: Sendable, Equatable {
     public var frame: ByteBuffer
     /// `nil` where no trade of it is on the tape, and in the plain form, which has no numbers.
     public var numbers: RecordedNumbers?
+    /// When it arrived, wall clock, µs since 1970; `nil` in version 1, which has only ``at`` and the header's start.
+    public var wall: Int64?
+    /// The line's number in the recording; `nil` in version 1.
+    public var number: UInt64?
 
     public init(line: Int, at: Int64, frame: ByteBuffer, numbers: RecordedNumbers? = nil) {
         self.line = line
@@ -75,6 +88,18 @@ public struct RecordedGap: Sendable, Equatable {
     /// When it ended, ns since the recording's start.
     public var at: Int64
     package var gap: Gap
+    /// So many frames that came are not in the recording; `nil` where the feed itself was interrupted.
+    public var dropped: UInt64?
+    /// When the line was written, wall clock, µs since 1970; `nil` in version 1.
+    public var wall: Int64?
+
+    package init(line: Int, at: Int64, gap: Gap, dropped: UInt64? = nil, wall: Int64? = nil) {
+        self.line = line
+        self.at = at
+        self.gap = gap
+        self.dropped = dropped
+        self.wall = wall
+    }
 }
 
 /// What a reader finds in a recording, in order.

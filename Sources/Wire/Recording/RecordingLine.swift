@@ -1,129 +1,299 @@
 import Market
 import NIOCore
 
-/// One line of a recording.
-enum RecordingLine {
-    /// A frame, which was written to the caller's buffer.
-    case frame(at: Int64, RecordedNumbers?)
-    case gap(at: Int64, Gap)
-    case header(RecordingHeader)
-    case blank
-    /// A JSON object with nothing in it that is known.
-    case other
-    case damaged(reason: String)
+/// One line of a recording, taken apart.
+struct RecordingLine {
+    enum Content {
+        /// A frame of the service, which was written to the caller's buffer.
+        case frame(RecordedNumbers?)
+        case gap(Gap, dropped: UInt64?)
+        case note(RecordedNote)
+        case header(RecordingHeader)
+        case blank
+        /// A JSON object with nothing in it that is known.
+        case other
+        case damaged(reason: String)
+    }
+
+    var number: UInt64?
+    /// Wall clock, µs since 1970.
+    var wall: Int64?
+    /// ns since the file's beginning.
+    var at: Int64?
+    /// The length and the checksum of a text that was not wanted.
+    var textChecksum: UInt64?
+    var content: Content
+
+    private init(_ content: Content) { self.content = content }
+
+    private static func damaged(_ reason: String) -> RecordingLine { RecordingLine(.damaged(reason: reason)) }
 
     /// Reads one line without its end.
-    static func parse(_ line: UnsafeRawBufferPointer, frame: inout ByteBuffer) -> RecordingLine {
+    ///
+    /// - Parameters:
+    ///   - version: the format's version, as the header names it; lines of version 2 are known by themselves, too.
+    ///   - wantsText: whether a frame's text is written to `frame`; if not, only its checksum is given where that is quicker.
+    static func parse(
+        _ line: UnsafeRawBufferPointer,
+        version: Int,
+        wantsText: Bool,
+        frame: inout ByteBuffer
+    ) -> RecordingLine {
+        switch LineSeal.judge(line) {
+        case .intact:
+            if let usual = FrameTemplate(line) {
+                var result = RecordingLine(.frame(usual.numbers))
+                if wantsText {
+                    usual.write(to: &frame)
+                } else {
+                    frame.clear()
+                    result.textChecksum = UInt64(usual.text.count) << 32 | UInt64(Checksum32C.of(usual.text))
+                }
+                result.number = usual.number
+                result.wall = usual.wall
+                result.at = usual.at
+                return result
+            }
+        case .broken: return self.damaged("the checksum is wrong")
+        case .none:
+            var reader = JSONReader(line)
+            if reader.isAtEnd() { return RecordingLine(.blank) }
+            guard version < 2, !FrameTemplate.isNumbered(line) else { return self.damaged("no checksum") }
+        }
+        return self.parseGenerally(line, frame: &frame)
+    }
+
+    private static func parseGenerally(_ line: UnsafeRawBufferPointer, frame: inout ByteBuffer) -> RecordingLine {
         var reader = JSONReader(line)
-        if reader.isAtEnd() { return .blank }
-        guard reader.take(UInt8(ascii: "{")) else { return .damaged(reason: "no JSON object") }
-        var at: Int64?
-        var text: JSONString?
-        var gap: Gap?
-        var header: RecordingHeader?
-        var program: String?
-        var start: Int64?
-        var epoch: UInt64?
-        var source: String?
-        var first: UInt64?
-        var count: UInt64?
-        var leftOut: [Int] = []
-        var symbols: [String] = []
+        guard reader.take(UInt8(ascii: "{")) else { return self.damaged("no JSON object") }
+        var members = LineMembers()
         var isFirst = true
         members: while true {
             switch reader.nextMember(isFirst: &isFirst) {
             case .end: break members
-            case .invalid: return .damaged(reason: "broken JSON object")
+            case .invalid: return self.damaged("broken JSON object")
             case .key(let key):
-                let kind = reader.kind()
-                if key.equals("at"), kind == .number {
-                    at = reader.integer()
-                } else if key.equals("frame"), kind == .string {
-                    text = reader.string()
-                    if text == nil { return .damaged(reason: "broken string") }
-                } else if key.equals("gap"), kind == .object {
-                    gap = Self.gap(&reader)
-                    if gap == nil { return .damaged(reason: "broken gap") }
-                } else if key.equals("tickertape"), kind == .number {
-                    header = reader.integer().flatMap { Int(exactly: $0) }.map { RecordingHeader(version: $0) }
-                } else if key.equals("program"), kind == .string {
-                    program = reader.string()?.text
-                } else if key.equals("start"), kind == .number {
-                    start = reader.integer()
-                } else if key.equals("epoch"), kind == .number {
-                    epoch = reader.natural()
-                } else if key.equals("source"), kind == .string {
-                    source = reader.string()?.text
-                } else if key.equals("seq"), kind == .number {
-                    first = reader.natural()
-                } else if key.equals("trades"), kind == .number {
-                    count = reader.natural()
-                } else if key.equals("leftOut"), kind == .array {
-                    guard let places = reader.places() else { return .damaged(reason: "broken list") }
-                    leftOut = places
-                } else if key.equals("symbols"), kind == .array {
-                    guard let names = reader.strings(atMost: 4_096) else { return .damaged(reason: "broken list") }
-                    symbols = names
-                } else {
-                    guard reader.skipValue() else { return .damaged(reason: "broken JSON value") }
-                }
+                if let reason = members.take(key, &reader) { return self.damaged(reason) }
             }
         }
-        guard reader.isAtEnd() else { return .damaged(reason: "bytes behind the JSON object") }
-        if var header {
-            header.program = program
-            header.start = start
-            header.symbols = symbols
-            header.epoch = epoch
-            header.source = source
-            return .header(header)
+        guard reader.isAtEnd() else { return self.damaged("bytes behind the JSON object") }
+        var result = RecordingLine(members.content(&frame))
+        result.number = members.number
+        result.wall = members.wall
+        result.at = members.at
+        return result
+    }
+}
+
+/// The members of a line's object, as far as they are known.
+private struct LineMembers {
+    var number: UInt64?
+    var wall: Int64?
+    var at: Int64?
+    private var text: JSONString?
+    private var gap: Gap?
+    private var header: RecordingHeader?
+    private var version: Int?
+    private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int]())
+    private var event: String?
+    private var isOutgoing = false
+    private var note = RecordedNote(.state)
+    private var from: Int64?
+    private var to: Int64?
+    private var dropped: UInt64?
+    private var nextSequence: UInt64?
+    private var epoch: UInt64?
+    private var overlap: Int?
+    private var details = RecordingHeader()
+
+    /// Takes the member whose key was read; answers with what is wrong.
+    mutating func take(_ key: JSONString, _ reader: inout JSONReader) -> String? {
+        switch reader.kind() {
+        case .string:
+            guard let value = reader.string() else { return "broken string" }
+            self.take(key, value)
+        case .number: self.takeNumber(key, &reader)
+        case .object where key.equals("gap"):
+            self.gap = Gap(recorded: &reader)
+            if self.gap == nil { return "broken gap" }
+        case .array where key.equals("leftOut"):
+            guard let places = reader.places() else { return "broken list" }
+            self.numbers.leftOut = places
+        case .array where key.equals("symbols"):
+            guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
+            self.details.symbols = names
+        case .object, .array, .literal, .invalid: guard reader.skipValue() else { return "broken JSON value" }
         }
-        if text == nil, let gap {
+        return nil
+    }
+
+    private mutating func take(_ key: JSONString, _ value: JSONString) {
+        if key.equals("frame") {
+            self.text = value
+        } else if key.equals("event") {
+            self.event = value.text
+        } else if key.equals("dir") {
+            self.note.direction = ConnectionEvent.Direction(rawValue: value.text)
+            self.isOutgoing = value.equals("out")
+        } else if key.equals("reason") {
+            self.note.reason = value.text
+        } else if key.equals("cause") {
+            self.note.cause = value.text
+        } else if key.equals("symbol") {
+            self.note.symbol = value.text
+        } else if key.equals("state") || key.equals("next") || key.equals("word") {
+            self.note.word = value.text
+        } else if key.equals("address") {
+            self.note.word = value.text
+            self.details.address = value.text
+        } else if key.equals("program") {
+            self.details.program = value.text
+        } else if key.equals("source") {
+            self.details.source = value.text
+        } else if key.equals("monotonic") {
+            self.details.monotonic = Int64(value.text)
+        } else if key.equals("previous") {
+            self.details.previous = value.text
+        }
+    }
+
+    private mutating func takeNumber(_ key: JSONString, _ reader: inout JSONReader) {
+        guard let value = reader.integer() else { return }
+        if key.equals("at") || key.equals("mono") {
+            self.at = value
+        } else if key.equals("n") {
+            self.number = UInt64(exactly: value)
+        } else if key.equals("wall") {
+            self.wall = value
+        } else if key.equals("seq") {
+            self.numbers.first = UInt64(exactly: value)
+        } else if key.equals("trades") {
+            self.numbers.count = UInt64(exactly: value)
+        } else if key.equals("from") {
+            self.from = value
+        } else if key.equals("to") {
+            self.to = value
+        } else if key.equals("frames") {
+            self.dropped = UInt64(exactly: value)
+        } else if key.equals("nextSeq") {
+            self.nextSequence = UInt64(exactly: value)
+        } else if key.equals("epoch") {
+            self.epoch = UInt64(exactly: value)
+        } else if key.equals("overlap") {
+            self.overlap = Int(exactly: value).flatMap { $0 >= 0 ? $0 : nil }
+        } else if key.equals("code") {
+            self.note.code = UInt16(exactly: value)
+        } else if key.equals("tickertape") {
+            self.version = Int(exactly: value)
+        } else if key.equals("start") {
+            self.details.start = value
+        } else if key.equals("segment") {
+            self.details.segment = Int(exactly: value)
+        } else if key.equals("first") {
+            self.details.first = UInt64(exactly: value)
+        }
+    }
+
+    /// What the line is.
+    mutating func content(_ frame: inout ByteBuffer) -> RecordingLine.Content {
+        if let version {
+            self.details.version = version
+            self.details.epoch = self.epoch
+            self.details.start = self.details.start ?? self.wall.flatMap(Self.nanoseconds)
+            self.wall = nil
+            return .header(self.details)
+        }
+        if let event { return self.content(of: event) }
+        if self.text == nil, let gap {
             guard let at, at >= 0 else { return .damaged(reason: "a gap without its time") }
-            return .gap(at: at, gap)
+            return .gap(gap, dropped: nil)
         }
         guard let text else { return .other }
         guard let at, at >= 0 else { return .damaged(reason: "a frame without its time") }
+        guard !self.isOutgoing else {
+            self.note.kind = .request
+            self.note.frame = text.buffer
+            return .note(self.note)
+        }
         frame.clear(minimumCapacity: text.raw.count)
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
             JSONString.unescape(text.raw, into: $0)
         }
-        let numbers = first.flatMap { first in
-            // What no program counts up to is no number of a trade.
-            count.flatMap { Int32(exactly: $0) }.flatMap { count in
-                first < 1 << 62 ? RecordedNumbers(first: first, count: Int(count), leftOut: leftOut) : nil
-            }
-        }
-        return .frame(at: at, numbers)
+        return .frame(RecordedNumbers(self.numbers))
     }
 
-    /// Reads the object behind `gap`; keys that are not known are skipped.
-    private static func gap(_ reader: inout JSONReader) -> Gap? {
+    private func content(of event: String) -> RecordingLine.Content {
+        if event == "gap" || event == "dropped" {
+            guard let at, at >= 0, let from = self.from.flatMap(Self.nanoseconds),
+                let to = self.to.flatMap(Self.nanoseconds)
+            else { return .damaged(reason: "a gap without its times") }
+            let gap = Gap(
+                from: from,
+                to: to,
+                reason: self.note.reason ?? "",
+                nextSequence: self.nextSequence ?? 0,
+                epoch: self.epoch ?? 0,
+                overlap: self.overlap,
+                symbol: self.note.symbol
+            )
+            return .gap(gap, dropped: event == "dropped" ? self.dropped ?? 0 : nil)
+        }
+        guard let kind = RecordedNote.Kind(rawValue: event), let at, at >= 0 else { return .other }
+        var note = self.note
+        note.kind = kind
+        note.frame = self.text?.buffer
+        return .note(note)
+    }
+
+    private static func nanoseconds(_ microseconds: Int64) -> Int64? {
+        let (product, isOut) = microseconds.multipliedReportingOverflow(by: 1_000)
+        return isOut ? nil : product
+    }
+}
+
+extension RecordedNumbers {
+    fileprivate init?(_ read: (first: UInt64?, count: UInt64?, leftOut: [Int])) {
+        // What no program counts up to is no number of a trade.
+        guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
+            return nil
+        }
+        self.init(first: first, count: Int(count), leftOut: read.leftOut)
+    }
+}
+
+extension JSONString {
+    /// The string's bytes, unescaped, in a buffer of their own.
+    fileprivate var buffer: ByteBuffer { self.withUnescaped { ByteBuffer(bytes: $0) } }
+}
+
+extension Gap {
+    /// Reads the object behind `gap` in a line of version 1; keys that are not known are skipped.
+    fileprivate init?(recorded reader: inout JSONReader) {
         guard reader.take(UInt8(ascii: "{")) else { return nil }
-        var gap = Gap(from: 0, to: 0, reason: "", nextSequence: 0)
+        self.init(from: 0, to: 0, reason: "", nextSequence: 0)
         var isFirst = true
         while true {
             switch reader.nextMember(isFirst: &isFirst) {
-            case .end: return gap
+            case .end: return
             case .invalid: return nil
             case .key(let key):
                 let kind = reader.kind()
                 if key.equals("reason"), kind == .string {
                     guard let reason = reader.string() else { return nil }
-                    gap.reason = reason.text
+                    self.reason = reason.text
                 } else if key.equals("symbol"), kind == .string {
                     guard let symbol = reader.string() else { return nil }
-                    gap.symbol = symbol.text
+                    self.symbol = symbol.text
                 } else if key.equals("from"), kind == .number, let from = reader.integer() {
-                    gap.from = from
+                    self.from = from
                 } else if key.equals("to"), kind == .number, let to = reader.integer() {
-                    gap.to = to
+                    self.to = to
                 } else if key.equals("nextSeq"), kind == .number, let number = reader.natural() {
-                    gap.nextSequence = number
+                    self.nextSequence = number
                 } else if key.equals("epoch"), kind == .number, let number = reader.natural() {
-                    gap.epoch = number
+                    self.epoch = number
                 } else if key.equals("overlap"), kind == .number, let number = reader.natural() {
-                    gap.overlap = Int(exactly: number)
+                    self.overlap = Int(exactly: number)
                 } else {
                     guard reader.skipValue() else { return nil }
                 }

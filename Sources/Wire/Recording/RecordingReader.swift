@@ -1,16 +1,22 @@
+import Glibc
 import Market
 public import NIOCore
 
-/// The reader of a recording in its plain form: JSON Lines, each `{"at":<ns>,"frame":"<text>"}`, in chunks of any size.
+/// The reader of a recording, in chunks of any size: version 2, version 1, and its plain form, JSON Lines of
+/// `{"at":<ns>,"frame":"<text>"}`.
 ///
 /// Feed it bytes, take events until `next()` has none, and tell it when the file ends. Keys may come in any order and
-/// unknown ones are ignored; a line `{"at":<ns>,"gap":{…}}` is a gap of the feed, and one with neither (an event of a later
-/// format) is counted in ``ignoredLines``. A line longer than the limit is damage, and is skipped without being held.
+/// unknown ones are ignored. What is neither a frame nor a gap is left out by ``next()``, counted in ``ignoredLines``, and
+/// told by ``nextLine()``. A line longer than the limit is damage, and is skipped without being held; so is one of version
+/// 2 whose checksum is wrong.
+///
+/// Several files of one recording may be fed one behind the other: a header in the middle moves the times of what follows
+/// it, so that they all count from the first one's start.
 public struct RecordingReader: Sendable {
     /// The longest line, in bytes: twice the longest message that the feed accepts, which leaves room for its escapes.
     public static let maximumLineBytes = 2 << 20
 
-    /// Lines that were read but are of a kind this version does not know.
+    /// Lines that were read by ``next()`` but are neither frame nor gap.
     public private(set) var ignoredLines = 0
 
     private let lineLimit: Int
@@ -18,15 +24,47 @@ public struct RecordingReader: Sendable {
     /// How many of the pending bytes have been searched for the line's end in vain.
     private var searched = 0
     /// Where the pending bytes begin in the file.
-    private var offset: Int64 = 0
+    private var offset: Int64
     private var line = 0
     private var isSkippingLine = false
     private var isFinished = false
+    /// The version of the lines here, as the last header names it; 1 without one.
+    private var version = 1
+    /// The first header, and how much later than it the newest began, ns.
+    private var origin: RecordingHeader?
+    private var shift: Int64 = 0
+    /// The newest line's time.
+    private var newest: Int64 = 0
     /// The last frame's storage, used again when nobody else holds it.
     private var scratch = ByteBuffer()
+    /// Whether frames are given without their text, and with ``RecordedLine/textChecksum`` instead, where that is quicker.
+    package var leavesTextOut = false
 
     public init(maximumLineBytes: Int = Self.maximumLineBytes) {
         self.lineLimit = maximumLineBytes
+        self.offset = 0
+    }
+
+    /// Makes a reader that begins inside a file, at the start of a line.
+    ///
+    /// - Parameters:
+    ///   - header: the file's.
+    ///   - offset: where it begins, in bytes. Lines are counted from there.
+    ///   - shift: how much later than the recording the file began, ns.
+    public init(
+        header: RecordingHeader,
+        offset: Int64,
+        shift: Int64 = 0,
+        maximumLineBytes: Int = Self.maximumLineBytes
+    ) {
+        self.lineLimit = maximumLineBytes
+        self.offset = offset
+        self.version = header.version
+        self.shift = shift
+        var origin = header
+        origin.start = header.start.flatMap { Self.difference($0, shift) }
+        origin.monotonic = header.monotonic.flatMap { Self.difference($0, shift) }
+        self.origin = origin
     }
 
     /// Takes in the next bytes of the file.
@@ -48,12 +86,38 @@ public struct RecordingReader: Sendable {
 
     /// The next event; `nil` when more bytes are needed, or when the recording is at its end after ``finish()``.
     public mutating func next() -> RecordingEvent? {
+        while let line = self.nextLine() {
+            switch line.content {
+            case .frame(let bytes, let numbers):
+                var frame = RecordedFrame(line: line.line, at: line.at ?? 0, frame: bytes, numbers: numbers)
+                frame.wall = line.wall
+                frame.number = line.number
+                return .frame(frame)
+            case .gap(let gap, let dropped):
+                return .gap(
+                    RecordedGap(line: line.line, at: line.at ?? 0, gap: gap, dropped: dropped, wall: line.wall)
+                )
+            case .header(let header): return .header(header)
+            case .note, .unknown: self.ignoredLines += 1
+            case .damaged(let reason): return .damaged(line: line.line, reason: reason)
+            case .torn: return .torn(line: line.line, offset: line.offset)
+            }
+        }
+        return nil
+    }
+
+    /// The next line, whatever it is; `nil` as with ``next()``.
+    package mutating func nextLine() -> RecordedLine? {
         while true {
             let available = self.pending.readableBytes
-            let end = self.pending.withUnsafeReadableBytes { bytes in
-                UnsafeRawBufferPointer(rebasing: bytes[self.searched...]).firstIndex(of: UInt8(ascii: "\n"))
+            let searched = self.searched
+            let end: Int? = self.pending.withUnsafeReadableBytes { bytes in
+                guard bytes.count > searched, let base = bytes.baseAddress,
+                    let found = memchr(base + searched, 0x0A, bytes.count - searched)
+                else { return nil }
+                return UnsafeRawPointer(found) - base
             }
-            guard let end else {
+            guard let length = end else {
                 self.searched = available
                 if available > self.lineLimit || self.isSkippingLine {
                     // What is known to be too long need not be held.
@@ -62,35 +126,43 @@ public struct RecordingReader: Sendable {
                 }
                 return self.isFinished ? self.endOfFile() : nil
             }
-            let length = self.searched + end
             self.line += 1
             let wasTooLong = self.isSkippingLine || length > self.lineLimit
             self.isSkippingLine = false
             if wasTooLong {
+                let tooLong = self.tooLong(length)
                 self.consume(length + 1)
-                return .damaged(line: self.line, reason: "longer than \(self.lineLimit) bytes")
+                return tooLong
             }
-            let event = self.readLine(length: length)
+            let line = self.readLine(length: length)
             self.consume(length + 1)
-            if let event { return event }
+            if let line { return line }
         }
     }
 
+    private func tooLong(_ length: Int) -> RecordedLine {
+        RecordedLine(
+            line: self.line,
+            offset: self.offset,
+            length: length,
+            content: .damaged(reason: "longer than \(self.lineLimit) bytes")
+        )
+    }
+
     /// What is left at the end of the file: a whole line without its end, or a torn one.
-    private mutating func endOfFile() -> RecordingEvent? {
+    private mutating func endOfFile() -> RecordedLine? {
         let length = self.pending.readableBytes
         if self.isSkippingLine {
             self.isSkippingLine = false
             self.line += 1
-            return .damaged(line: self.line, reason: "longer than \(self.lineLimit) bytes")
+            return self.tooLong(0)
         }
         guard length > 0 else { return nil }
         self.line += 1
-        let offset = self.offset
-        let event = self.readLine(length: length)
+        var line = self.readLine(length: length)
         self.consume(length)
-        guard case .damaged = event else { return event }
-        return .torn(line: self.line, offset: offset)
+        if case .damaged? = line?.content { line?.content = .torn }
+        return line
     }
 
     private mutating func consume(_ count: Int) {
@@ -99,24 +171,69 @@ public struct RecordingReader: Sendable {
         self.searched = 0
     }
 
-    /// Reads the line at the start of the pending bytes; `nil` when there is nothing in it for the caller.
-    private mutating func readLine(length: Int) -> RecordingEvent? {
+    /// Reads the line at the start of the pending bytes; `nil` when it is blank.
+    private mutating func readLine(length: Int) -> RecordedLine? {
         var scratch = self.scratch
         self.scratch = ByteBuffer()
-        let content = self.pending.withUnsafeReadableBytes { bytes in
-            RecordingLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<length]), frame: &scratch)
+        let version = self.version
+        let wantsText = !self.leavesTextOut
+        let parsed = self.pending.withUnsafeReadableBytes { bytes in
+            RecordingLine.parse(
+                UnsafeRawBufferPointer(rebasing: bytes[..<length]),
+                version: version,
+                wantsText: wantsText,
+                frame: &scratch
+            )
         }
         self.scratch = scratch
-        switch content {
-        case .frame(let at, let numbers):
-            return .frame(RecordedFrame(line: self.line, at: at, frame: scratch, numbers: numbers))
-        case .gap(let at, let gap): return .gap(RecordedGap(line: self.line, at: at, gap: gap))
-        case .header(let header): return .header(header)
+        let content: RecordedLine.Content
+        switch parsed.content {
+        case .frame(let numbers): content = .frame(scratch, numbers)
+        case .gap(let gap, let dropped): content = .gap(gap, dropped: dropped)
+        case .note(let note): content = .note(note)
+        case .header(let header):
+            self.begin(header)
+            content = .header(header)
+        case .other: content = .unknown
+        case .damaged(let reason): content = .damaged(reason: reason)
         case .blank: return nil
-        case .other:
-            self.ignoredLines += 1
-            return nil
-        case .damaged(let reason): return .damaged(line: self.line, reason: reason)
         }
+        let at = parsed.at.map { at in
+            let (sum, isOut) = at.addingReportingOverflow(self.shift)
+            return isOut ? Int64.max : sum
+        }
+        if let at { self.newest = max(self.newest, at) }
+        return RecordedLine(
+            line: self.line,
+            offset: self.offset,
+            length: length,
+            number: parsed.number,
+            wall: parsed.wall,
+            at: at,
+            textChecksum: parsed.textChecksum,
+            content: content
+        )
+    }
+
+    /// Takes a header: another file of the recording begins.
+    private mutating func begin(_ header: RecordingHeader) {
+        self.version = header.version
+        guard let origin else {
+            self.origin = header
+            return
+        }
+        // Within one run the monotonic clock goes on; between runs only the wall clock does.
+        var between: Int64?
+        if let before = origin.monotonic, let now = header.monotonic, origin.epoch == header.epoch {
+            between = Self.difference(now, before)
+        } else if let before = origin.start, let now = header.start {
+            between = Self.difference(now, before)
+        }
+        self.shift = max(between ?? self.newest, self.newest)
+    }
+
+    private static func difference(_ later: Int64, _ earlier: Int64) -> Int64? {
+        let (result, isOut) = later.subtractingReportingOverflow(earlier)
+        return isOut ? nil : result
     }
 }

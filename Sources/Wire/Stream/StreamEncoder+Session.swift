@@ -29,6 +29,7 @@ extension StreamEncoder {
         var status = JSONLine()
         Self.write(hello.status, into: &status)
         out.field("status", json: status.finish())
+        if let replay = hello.replay { out.field("replay", json: Self.replayObject(replay)) }
         out.field(
             "symbols",
             hello.symbols.map { symbol in

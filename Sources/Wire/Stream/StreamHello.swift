@@ -53,6 +53,8 @@ package struct StreamHello: Sendable, Equatable {
     package var time: Int64
     package var status: FeedStatus
     package var symbols: [Symbol]
+    /// Where the replay stands, where it is one that tells.
+    package var replay: ReplayPosition?
 
     package init(
         version: String,

@@ -45,6 +45,8 @@ package enum StreamRequest: Sendable, Equatable {
     case overflow(StreamOverflow)
     /// A question whether the relay is there; the id is JSON and comes back.
     case ping(id: ByteBuffer?)
+    /// A request to a replay, as ``ReplayRequestText`` reads it.
+    case replay(ByteBuffer)
     /// A request that says something that cannot be.
     case faulty(Fault)
     /// A request of another type.
@@ -86,6 +88,8 @@ package enum StreamRequest: Sendable, Equatable {
                 case "ping":
                     if let id = fields.id, id.readableBytes > Self.maximumIDBytes { throw .id }
                     return .ping(id: fields.id)
+                case "replay":
+                    return .replay(text)
                 case .some(let type):
                     return .other(type)
                 case nil:
@@ -131,6 +135,8 @@ package enum StreamRequest: Sendable, Equatable {
             var line = JSONLine(type: "ping", number: nil)
             if let id { line.field("id", json: id) }
             return line.finish()
+        case .replay(let text):
+            return text
         case .other(let type):
             var line = JSONLine()
             line.field("type", type)

@@ -10,6 +10,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case upgrade
     /// A recording, fed whole and in pieces.
     case recording
+    /// A compressed recording: its frames, its index and its table.
+    case packed
     /// What a relay and its clients say to one another on `/v1/stream`.
     case stream
 
@@ -24,6 +26,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .client: try ClientFuzz.check(input)
         case .upgrade: try UpgradeFuzz.check(input)
         case .recording: try RecordingFuzz.check(input)
+        case .packed: try PackedFuzz.check(input)
         case .stream: try StreamFuzz.check(input)
         }
     }
@@ -35,6 +38,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .client: ClientFuzz.seeds
         case .upgrade: UpgradeFuzz.seeds
         case .recording: RecordingFuzz.seeds
+        case .packed: PackedFuzz.seeds
         case .stream: StreamFuzz.seeds
         }
     }
@@ -42,7 +46,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Pieces that inputs of this kind are made of.
     package var words: [[UInt8]] {
         switch self {
-        case .finnhub, .recording, .stream: Mutator.jsonWords
+        case .finnhub, .recording, .packed, .stream: Mutator.jsonWords
         case .client: ClientFuzz.words
         case .upgrade: UpgradeFuzz.words
         }

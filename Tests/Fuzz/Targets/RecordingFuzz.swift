@@ -1,4 +1,6 @@
+import Market
 import NIOCore
+import Recordings
 import Wire
 
 /// The rules for the reader of recordings.
@@ -16,13 +18,45 @@ enum RecordingFuzz {
             #"{"frame":"{\"type\":\"ping\"}","at":5,"more":[1,{"a":null}]}"#, #"{"gap":{"from":1,"to":2}}"#, "",
             "{\"at\":1,\"frame\":\"\\ud83d\\ude00\\u0000\"}\r", #"{"at":1.5,"frame":"x"}"#, #"{"at":-1,"frame":"x"}"#,
         ]
-        return [Array(whole.readableBytesView), Array(lines.joined(separator: "\n").utf8)]
+        return [
+            Array(whole.readableBytesView), Array(lines.joined(separator: "\n").utf8),
+            Array(Self.current.readableBytesView),
+        ]
+    }()
+
+    /// A recording of version 2 with lines of every kind.
+    static let current: ByteBuffer = {
+        var text = ByteBuffer()
+        var header = RecordingHeader(version: 2, program: "0.1.0", symbols: ["BINANCE:BTCUSDT"], start: 1, epoch: 3)
+        header.monotonic = 5
+        header.first = 1
+        RecordingSyntax.header(header, into: &text)
+        var stamp = RecordingSyntax.Stamp(number: 0, wall: 1_767_225_600_000_000_000, at: 0)
+        for (index, frame) in FinnhubSeeds.frames.prefix(4).enumerated() {
+            stamp.number += 1
+            stamp.at += 1_000
+            let numbers = RecordedNumbers(first: UInt64(index), count: index, leftOut: index > 2 ? [0, 2] : [])
+            RecordingSyntax.frame(ByteBuffer(string: frame), stamp, numbers: numbers, into: &text)
+        }
+        let gap = Gap(from: 1_000, to: 2_000, reason: "r", nextSequence: 4, epoch: 3, overlap: 1, symbol: "A")
+        stamp.number += 1
+        RecordingSyntax.gap(gap, stamp, into: &text)
+        stamp.number += 1
+        RecordingSyntax.gap(gap, dropped: 9, stamp, into: &text)
+        for kind in RecordedNote.Kind.allCases {
+            stamp.number += 1
+            var note = RecordedNote(kind, direction: .outgoing, word: "w")
+            note.frame = ByteBuffer(string: "{}")
+            RecordingSyntax.note(note, stamp, into: &text)
+        }
+        return text
     }()
 
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let whole = Self.read([input])
         let cut = Self.read(input.pieces)
         try FuzzFinding.require(whole == cut, "whole it is \(whole), in pieces \(cut)")
+        try Self.checkLines(input)
         var line = 0
         for event in whole {
             switch event {
@@ -44,6 +78,39 @@ enum RecordingFuzz {
         }
         return whole.contains {
             if case .frame = $0 { true } else { false }
+        }
+    }
+
+    /// Every line that is read lies where it says, its checksum holds, and written again it says the same.
+    private static func checkLines(_ input: [UInt8]) throws(FuzzFinding) {
+        var reader = RecordingReader(maximumLineBytes: Self.lineLimit)
+        reader.feed(ByteBuffer(bytes: input))
+        reader.finish()
+        var check = RecordingCheck()
+        var end: Int64 = 0
+        while let line = reader.nextLine() {
+            try FuzzFinding.require(line.offset >= end, "line \(line.line) at \(line.offset), before \(end)")
+            end = line.offset + Int64(line.length)
+            try FuzzFinding.require(end <= Int64(input.count), "line \(line.line) ends at \(end)")
+            check.take(line)
+            guard let number = line.number, let at = line.at, at >= 0 else { continue }
+            var again = ByteBuffer()
+            let stamp = RecordingSyntax.Stamp(number: number, wall: 0, at: at)
+            switch line.content {
+            case .frame(let frame, let numbers):
+                RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &again)
+            case .gap(let gap, let dropped):
+                // Version 1 has ns, where version 2 has µs.
+                guard gap.from.isMultiple(of: 1_000), gap.to.isMultiple(of: 1_000) else { continue }
+                RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &again)
+            case .note(let note): RecordingSyntax.note(note, stamp, into: &again)
+            case .header, .unknown, .damaged, .torn: continue
+            }
+            var second = RecordingReader()
+            second.feed(again)
+            second.finish()
+            let found = second.nextLine()
+            try FuzzFinding.require(found?.content == line.content, "written again it is \(String(describing: found))")
         }
     }
 

@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import Wire
 
@@ -26,6 +27,9 @@ enum StreamFuzz {
             }
         guard let request = StreamRequest.parse(text) else { return isMessage }
         switch request {
+        case .replay(let text):
+            let position = ReplayPosition(start: 0, end: 9_000_000_000, at: 1, speed: 1)
+            _ = try? ReplayRequestText.parse(text, position: position)
         case .other, .faulty: return isMessage
         case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
         }

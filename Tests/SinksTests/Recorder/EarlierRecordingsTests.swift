@@ -1,6 +1,7 @@
 import Glibc
 import Market
 import NIOCore
+import Recordings
 import Sinks
 import Testing
 import TickertapeTesting
@@ -8,17 +9,25 @@ import Wire
 
 @Suite("Recordings of earlier runs")
 struct EarlierRecordingsTests {
-    /// In whole seconds.
-    private static let now = Relay.systemTime() / 1_000_000_000 * 1_000_000_000
+    private static let now = DisplayClock.now().wall / 1_000_000_000 * 1_000_000_000
 
-    private func recorder(_ path: String, epoch: UInt64, source: String? = "live") throws -> Recorder {
-        try Recorder(
+    private func recorder(
+        _ path: String,
+        epoch: UInt64,
+        source: String? = "live",
+        segmentBytes: UInt64 = 1 << 30
+    ) throws -> Recorder {
+        var settings = RecorderSettings()
+        settings.segmentBytes = segmentBytes
+        return try Recorder(
             path: path,
             symbols: ["BINANCE:BTCUSDT"],
             started: Self.now,
             program: "test",
             epoch: epoch,
             source: source,
+            settings: settings,
+            clock: RecorderClock(wall: { Self.now }, monotonic: { Self.now }),
             complain: { Issue.record("\($0)") }
         )
     }
@@ -45,7 +54,8 @@ struct EarlierRecordingsTests {
                 TapeBatch(
                     epoch: epoch,
                     firstSequence: tape.append(trades),
-                    received: Self.now + Int64(number),
+                    received: Self.now + Int64(number) * 1_000,
+                    receivedMonotonic: Self.now + Int64(number) * 1_000,
                     trades: trades,
                     frames: [
                         TapeBatch.Frame(bytes: ByteBuffer(string: #"{"type":"ping"}"#), trades: 0..<0, isWhole: true),
@@ -78,8 +88,25 @@ struct EarlierRecordingsTests {
         #expect(runs.map(\.epoch) == [11, 12])
         #expect(runs.map(\.sequences) == [1..<9_001, 1..<4])
         #expect(runs[0].trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
-        #expect(runs[1].received == [Self.now + 1, Self.now + 2, Self.now + 3])
+        #expect(runs[1].received == [Self.now + 1_000, Self.now + 2_000, Self.now + 3_000])
         #expect(self.found(in: folder) { $0.trades = 5 }.map(\.sequences) == [8_999..<9_001, 1..<4])
+    }
+
+    @Test("are read over all files of a run, compressed or not, as one")
+    func segments() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
+        self.feed(recorder, epoch: 11, count: 9_000)
+        let report = await recorder.finish()
+        #expect(report.segments > 3 && report.frames == 18_000)
+        #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
+        #expect(SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
+        let packed = SegmentNames(first: "\(folder.path)/a.jsonl").all()
+        #expect(packed.count == report.segments && packed.allSatisfy(\.isPacked))
+        let runs = self.found(in: folder)
+        #expect(runs.map(\.sequences) == [1..<9_001])
+        #expect(runs.first?.trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
     }
 
     @Test("are left alone while they are still written, when they are not of the market, and when they are copies")

@@ -19,6 +19,7 @@ struct RecorderTests {
             symbols: ["BINANCE:BTCUSDT"],
             started: 1_000,
             program: "test",
+            clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
             complain: { Issue.record("\($0)") }
         )
     }
@@ -28,6 +29,7 @@ struct RecorderTests {
             epoch: 1,
             firstSequence: 1,
             received: received,
+            receivedMonotonic: received,
             trades: [],
             frames: frames.map { TapeBatch.Frame(bytes: ByteBuffer(string: $0), trades: 0..<0, isWhole: true) },
             symbols: SymbolTable()
@@ -48,8 +50,8 @@ struct RecorderTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
-        let gap = Gap(from: 1_500, to: 1_900, reason: "lost \"it\"\n", nextSequence: 4, epoch: 7, overlap: 2)
-        let open = Gap(from: 1_600, to: 1_700, reason: "", nextSequence: 5)
+        let gap = Gap(from: 1_500_000, to: 1_900_000, reason: "lost \"it\"\n", nextSequence: 4, epoch: 7, overlap: 2)
+        let open = Gap(from: 1_600_000, to: 1_700_000, reason: "", nextSequence: 5)
         recorder.read(self.batch([Self.frames[0]], received: 1_500))
         recorder.gapFound(gap)
         recorder.gapFound(open)
@@ -60,7 +62,7 @@ struct RecorderTests {
             guard case .gap(let recorded) = event else { return nil }
             return (recorded.at, recorded.gap)
         }
-        #expect(found.map(\.0) == [900, 900] && found.map(\.1) == [gap, open])
+        #expect(found.map(\.0) == [500, 500] && found.map(\.1) == [gap, open])
     }
 
     @Test("writes every frame as it came, with its arrival, behind a header")
@@ -76,10 +78,9 @@ struct RecorderTests {
         #expect(report.bytes == UInt64(text.utf8.count))
         #expect(report.dropped == 0)
         let events = self.events(of: text)
-        #expect(
-            events.first
-                == .header(RecordingHeader(program: "test", symbols: ["BINANCE:BTCUSDT"], start: 1_000))
-        )
+        var header = RecordingHeader(version: 2, program: "test", symbols: ["BINANCE:BTCUSDT"], start: 1_000)
+        (header.monotonic, header.segment, header.first) = (1_000, 1, 1)
+        #expect(events.first == .header(header))
         let frames = events.compactMap { event in
             if case .frame(let frame) = event { (frame.at, String(buffer: frame.frame)) } else { nil }
         }
@@ -115,14 +116,18 @@ struct RecorderTests {
         #expect(self.events(of: try folder.read("a.jsonl")).count == 4)
     }
 
-    @Test("never overwrites a file, and says what to do")
-    func existing() throws {
+    @Test("never overwrites a file but takes the next name, and says what to do where it cannot")
+    func existing() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write("evidence", to: "a.jsonl")
-        let error = #expect(throws: (any Error).self) { try self.recorder(path) }
-        #expect("\(error.map { "\($0)" } ?? "")".contains("never overwritten"))
+        let recorder = try self.recorder(path)
+        #expect(recorder.path == "\(folder.path)/a-0002.jsonl")
+        _ = await recorder.finish()
         #expect(try folder.read("a.jsonl") == "evidence")
+        #expect(self.events(of: try folder.read("a-0002.jsonl")).count == 1)
+        let error = #expect(throws: (any Error).self) { try self.recorder("\(folder.path)/none/a.jsonl") }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("choose another file"))
     }
 
     @Test("takes nothing more once it is finished, and the file is whole")

@@ -31,6 +31,7 @@ final class RelayFixture: Sendable {
         ownSymbols: [String] = [],
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
+        replay: (any ReplayControlling)? = nil,
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -59,7 +60,8 @@ final class RelayFixture: Sendable {
             status: status,
             epoch: 7,
             instruments: instruments,
-            tls: tls
+            tls: tls,
+            replay: replay
         )
         let fixture = RelayFixture(relay: relay, loop: loop, address: try await relay.start(), calls: calls)
         do {

@@ -58,6 +58,43 @@ func sampleRow(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) ->
     )
 }
 
+/// A row with a session of so many seconds behind it, a walk that ends at its price, and a tape.
+func sampleSession(_ row: DisplayRow, seconds: Int64 = 900, gapAt: Int64? = nil, seed: UInt64 = 5) -> DisplayRow {
+    var row = row
+    var numbers = SeededGenerator(seed: seed)
+    let last = row.summary.price
+    let unit = max(last.approximation / 40_000, 1e-8)
+    var walk: [Double] = [0]
+    for _ in 0..<seconds { walk.append(walk[walk.count - 1] + Double.random(in: -1...1.02, using: &numbers) * unit) }
+    let end = sampleNoon.wall - (sampleNoon.monotonic - row.arrived)
+    for second in 0...seconds {
+        if let gapAt, second > gapAt, second < gapAt + seconds / 8 { continue }
+        if second == gapAt.map({ $0 + seconds / 8 }) { row.history.interrupted() }
+        let value = last.approximation + walk[Int(second)] - walk[Int(seconds)]
+        let digits = Int64((value * 100_000_000).rounded())
+        let price = second == seconds ? last : ExactDecimal(significand: digits, exponent: -8) ?? last
+        let time = end - (seconds - second) * oneSecond
+        row.history.take(price, at: time, arrived: row.arrived - (seconds - second) * oneSecond)
+    }
+    let cent = sampleDecimal("0.01")
+    var price = last
+    var entries: [ShownPrices.Entry] = []
+    for step in 0..<20 {
+        entries.append(
+            ShownPrices.Entry(
+                time: end - Int64(step) * 437_000_000,
+                price: price,
+                size: ExactDecimal(significand: .random(in: 1...99_999, using: &numbers), exponent: -5) ?? cent,
+                direction: step % 3 == 1 ? .down : .up,
+                skipped: UInt64(step * 7 % 5)
+            )
+        )
+        price = (step % 3 == 1 ? price.adding(cent) : price.subtracting(cent)) ?? price
+    }
+    for entry in entries.reversed() { row.tape.add(entry) }
+    return row
+}
+
 let everyPhase: [FeedStatus.Phase] = [
     .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: sampleNoon.wall + 4 * oneSecond),
     .rateLimited(until: sampleNoon.wall + 60 * oneSecond), .keyRejected(retryAt: nil), .ended, .stopped, .stale,
@@ -108,6 +145,13 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
         )
         line.direction = [.none, .up, .down].randomElement(using: &numbers) ?? .none
         line.fractionDigits = .random(in: 0...18, using: &numbers)
+        if Bool.random(using: &numbers) { line = randomHistory(of: line, &numbers) }
+        if Bool.random(using: &numbers) {
+            line.changed = (
+                sampleNoon.monotonic - .random(in: -1_000...400_000_000, using: &numbers),
+                sampleDecimal(awkwardPrices.randomElement(using: &numbers) ?? "1")
+            )
+        }
         state.rows.append(line)
     }
     for _ in 0..<Int.random(in: 0...3, using: &numbers) {
@@ -122,7 +166,95 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
             nextSequence: 1
         )
     }
+    if Bool.random(using: &numbers) {
+        let start = sampleNoon.wall - .random(in: 0...100_000 * oneSecond, using: &numbers)
+        state.replay = ReplayPosition(
+            start: start,
+            end: start + .random(in: -5...10_000 * oneSecond, using: &numbers),
+            at: start + .random(in: -oneSecond...20_000 * oneSecond, using: &numbers),
+            speed: [nil, 0.5, 1_000].randomElement(using: &numbers) ?? nil,
+            isPaused: .random(using: &numbers)
+        )
+    }
+    for _ in 0..<Int.random(in: 0...5, using: &numbers) {
+        let text = awkwardTexts.randomElement(using: &numbers) ?? ""
+        state.events.append(DisplayEvent(time: sampleNoon.wall, text: text, isTrouble: .random(using: &numbers)))
+        let fired = sampleNoon.monotonic - .random(in: -5...40 * oneSecond, using: &numbers)
+        state.alerts.append(DisplayAlert(text: text, state: text, fired: Bool.random(using: &numbers) ? fired : nil))
+    }
+    let headline = DisplayHeadline(
+        time: sampleNoon.wall,
+        source: "x",
+        text: awkwardTexts.randomElement(using: &numbers) ?? ""
+    )
+    state.news =
+        [.notAsked, .asking, .headlines([]), .headlines([headline, headline]), .failed(headline.text)]
+        .randomElement(using: &numbers) ?? .notAsked
     state.relay = Bool.random(using: &numbers) ? "127.0.0.1:8080" : nil
     state.clients = Bool.random(using: &numbers) ? .random(in: 0...1_000, using: &numbers) : nil
     return state
+}
+
+/// A few prices at times that a clock might tell, or not.
+func randomHistory(of row: DisplayRow, _ numbers: inout SeededGenerator) -> DisplayRow {
+    var row = row
+    var time = sampleNoon.wall - .random(in: 0...90_000 * oneSecond, using: &numbers)
+    for _ in 0..<Int.random(in: 0...300, using: &numbers) {
+        let price = sampleDecimal(awkwardPrices.randomElement(using: &numbers) ?? "1")
+        if Int.random(in: 0..<20, using: &numbers) == 0 { row.history.interrupted() }
+        row.history.take(price, at: time, arrived: time)
+        if Bool.random(using: &numbers) {
+            row.tape.add(
+                ShownPrices.Entry(
+                    time: time,
+                    price: price,
+                    size: price,
+                    direction: .up,
+                    skipped: .random(in: 0...9, using: &numbers)
+                )
+            )
+        }
+        time += .random(in: -12 * oneSecond...300 * oneSecond, using: &numbers)
+        if Int.random(in: 0..<200, using: &numbers) == 0 { time = [.max, .min, 0].randomElement(using: &numbers) ?? 0 }
+        time = min(max(time, -(1 << 61)), 1 << 61)
+    }
+    return row
+}
+
+/// Anything that a person might have chosen, or keys might have made of it.
+func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
+    var choice = DisplayChoice()
+    choice.selected = Bool.random(using: &numbers) ? awkwardTexts.randomElement(using: &numbers) : nil
+    choice.opened = Int.random(in: 0..<3, using: &numbers) == 0 ? awkwardTexts.randomElement(using: &numbers) : nil
+    choice.order = DisplayOrder.allCases.randomElement(using: &numbers) ?? .watchlist
+    choice.isReversed = .random(using: &numbers)
+    choice.span = ChartSpan.allCases.randomElement(using: &numbers) ?? .session
+    if Bool.random(using: &numbers) { choice.frozenSince = sampleNoon }
+    let text = awkwardTexts.randomElement(using: &numbers) ?? ""
+    var prompt = DisplayPrompt(title: text, text: text, message: Bool.random(using: &numbers) ? text : nil)
+    prompt.caret = .random(in: -2...20, using: &numbers)
+    prompt.suggestions = (0..<Int.random(in: 0...9, using: &numbers)).map { _ in
+        DisplayPrompt.Suggestion(text: awkwardTexts.randomElement(using: &numbers) ?? "", note: text)
+    }
+    prompt.chosen = Bool.random(using: &numbers) ? .random(in: -1...12, using: &numbers) : nil
+    let keys = awkwardTexts.map { KeyHelp(keys: $0, meaning: $0) }
+    let scrolled = Int.random(in: -1...9, using: &numbers)
+    choice.pane =
+        [
+            nil, .latency, .help(keys), .help([]), .events(scrolled: scrolled), .news(scrolled: scrolled),
+            .alerts(selected: scrolled), .prompt(prompt),
+        ].randomElement(using: &numbers) ?? nil
+    return choice
+}
+
+func randomLook(_ numbers: inout SeededGenerator) -> DisplayLook {
+    DisplayLook(
+        glyphs: Bool.random(using: &numbers) ? .unicode : .ascii,
+        numbers: NumberStyle(
+            grouping: NumberStyle.Grouping.allCases.randomElement(using: &numbers) ?? .none,
+            decimal: NumberStyle.DecimalMark.allCases.randomElement(using: &numbers) ?? .point
+        ),
+        flashes: .random(using: &numbers),
+        setsTitle: .random(using: &numbers)
+    )
 }

@@ -136,8 +136,8 @@ struct DisplayTextTests {
         #expect(OutputFormat.inForce(asked: nil, outputIsTerminal: true, term: "dumb") == .plain)
         #expect(OutputFormat.inForce(asked: nil, outputIsTerminal: true, term: nil) == .plain)
         #expect(OutputFormat.inForce(asked: .json, outputIsTerminal: true, term: "xterm") == .json)
-        #expect(DisplaySettings { $0 == "NO_COLOR" ? "1" : nil }.colour == .never)
-        #expect(DisplaySettings { $0 == "NO_COLOR" ? "" : nil }.colour == .auto)
+        #expect(DisplaySettings { $0 == "NO_COLOR" ? "1" : "xterm" }.depth == .none)
+        #expect(DisplaySettings { $0 == "NO_COLOR" ? "" : "xterm" }.depth == .sixteen)
         #expect(DisplaySettings { $0 == "LANG" ? "de_DE.UTF-8" : nil }.glyphs == .unicode)
         #expect(DisplaySettings { ["LC_ALL": "C", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .ascii)
     }
@@ -204,7 +204,7 @@ struct DisplayModelTests {
         let size = ScreenGrid.Size(columns: 40, rows: 10)
         while now.monotonic < sampleNoon.monotonic + 5 * oneSecond {
             let frame = DisplayView.frame(of: state, size: size, now: now)
-            seen += frame.grid.line(3)
+            seen += frame.grid.line(2)
             guard let next = frame.changesAt, next > now.monotonic, next <= now.monotonic + oneSecond else {
                 Issue.record("no change announced at \(now.monotonic)")
                 break

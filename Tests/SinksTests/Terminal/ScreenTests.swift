@@ -7,19 +7,23 @@ struct ScreenTests {
     @Test("No line is wider than the terminal and no control character reaches it, for any state and size")
     func widths() {
         var numbers = SeededGenerator(seed: 1)
-        for _ in 0..<500 {
+        for _ in 0..<600 {
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...220, using: &numbers),
-                rows: .random(in: 1...40, using: &numbers)
+                rows: .random(in: 1...70, using: &numbers)
             )
             let frame = DisplayView.frame(
                 of: randomDisplayState(&numbers),
+                choice: randomDisplayChoice(&numbers),
                 size: size,
                 now: sampleNoon,
-                glyphs: Bool.random(using: &numbers) ? .unicode : .ascii
+                look: randomLook(&numbers)
             )
             #expect(frame.grid.size == size)
             #expect(Self.faults(in: frame.grid) == [])
+            #expect(frame.changesAt.map { $0 > sampleNoon.monotonic } ?? true)
+            let title = frame.grid.title ?? ""
+            #expect(title.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
         }
     }
 
@@ -47,7 +51,7 @@ struct ScreenTests {
     @Test("The painted bytes turn the old screen into the new one")
     func paints() {
         var numbers = SeededGenerator(seed: 2)
-        let painter = ScreenPainter(colour: true)
+        let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen))
         for _ in 0..<30 {
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...120, using: &numbers),
@@ -56,7 +60,13 @@ struct ScreenTests {
             var terminal = TerminalEmulator(size: size)
             var old: ScreenGrid?
             for _ in 0..<8 {
-                let new = DisplayView.frame(of: randomDisplayState(&numbers), size: size, now: sampleNoon).grid
+                let new = DisplayView.frame(
+                    of: randomDisplayState(&numbers),
+                    choice: randomDisplayChoice(&numbers),
+                    size: size,
+                    now: sampleNoon,
+                    look: randomLook(&numbers)
+                ).grid
                 terminal.feed(painter.bytes(from: old, to: new))
                 #expect(terminal.strange == [])
                 for line in 0..<size.rows {
@@ -78,7 +88,7 @@ struct ScreenTests {
     @Test("Nothing is written when nothing has changed")
     func calm() {
         var numbers = SeededGenerator(seed: 3)
-        let painter = ScreenPainter(colour: true)
+        let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen))
         for _ in 0..<50 {
             let grid = DisplayView.frame(
                 of: randomDisplayState(&numbers),
@@ -96,7 +106,7 @@ struct ScreenTests {
         let old = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
         state.rows[0].summary.price = sampleDecimal("61837.64")
         let new = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
-        let bytes = ScreenPainter(colour: true).bytes(from: old, to: new)
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .sixteen)).bytes(from: old, to: new)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.hasPrefix("\u{1B}[?2026h"))
         #expect(text.hasSuffix("\u{1B}[?2026l"))
@@ -113,7 +123,10 @@ struct ScreenTests {
             status: sampleStatus(.late, checked: false)
         )
         let grid = DisplayView.frame(of: state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid
-        let text = String(decoding: ScreenPainter(colour: false).bytes(from: nil, to: grid), as: UTF8.self)
+        let text = String(
+            decoding: ScreenPainter(palette: ScreenPalette(depth: .none)).bytes(from: nil, to: grid),
+            as: UTF8.self
+        )
         for colour in 30...37 { #expect(!text.contains(";\(colour)")) }
         #expect(text.contains("\u{1B}[0;2m"))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Market
 import Sinks
@@ -33,6 +34,42 @@ struct TerminalShellTests {
         #expect(terminal.modes == before)
     }
 
+    @Test("A terminal is asked what is behind the text, and keys that are typed meanwhile are not lost")
+    func asks() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        var settings = DisplaySettings(depth: .many)
+        settings.mayAsk = true
+        settings.patience = 60 * oneSecond
+        let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
+        display.publish(state)
+        async let cause = display.run()
+        let asked = await terminal.screen.until { $0.contains("\u{1B}[c") }
+        #expect(asked.contains("\u{1B}]11;?\u{1B}\\"))
+        terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{C}\u{1B}[?62;22c")
+        // The green for a light background, twice: Ctrl-L was among the answers.
+        let drawn = await terminal.screen.until {
+            $0.components(separatedBy: "\u{1B}[2J").count > 3 && $0.contains("38;5;28")
+        }
+        #expect(drawn.contains("38;5;28"))
+        terminal.type("q")
+        #expect(await cause == .quitKey)
+    }
+
+    @Test("A terminal that does not answer gets its picture all the same")
+    func noAnswer() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        var settings = DisplaySettings(depth: .many)
+        settings.mayAsk = true
+        settings.patience = 1_000_000
+        let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
+        display.publish(state)
+        async let cause = display.run()
+        let drawn = await terminal.screen.until { $0.contains("61837.63") }
+        #expect(drawn.contains("61837.63") && !drawn.contains("38;5"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
     @Test("A state that comes long after the start is drawn when it comes")
     func drawsLate() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
@@ -50,7 +87,7 @@ struct TerminalShellTests {
 
     @Test("The newest state wins, and frames keep their distance, however many are published")
     func newest() async throws {
-        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
         async let cause = display.run()
         let start = DisplayClock.monotonic()

@@ -1,48 +1,63 @@
 import Market
-import Sinks
 import Testing
+
+@testable import Sinks
 
 @Suite("The screen as people see it")
 struct SnapshotTests {
-    /// The text of a screen; a run of blank lines is told by its length.
-    private static func screen(_ state: DisplayState, _ columns: Int, _ rows: Int) -> String {
-        let grid = DisplayView.frame(of: state, size: .init(columns: columns, rows: rows), now: sampleNoon).grid
-        var lines: [String] = []
-        var blanks = 0
-        for line in (0..<rows).map(grid.line) {
-            if line.isEmpty {
-                blanks += 1
-                continue
-            }
-            if blanks > 0 { lines.append(blanks == 1 ? "" : "(\(blanks) blank lines)") }
-            blanks = 0
-            lines.append(line)
-        }
-        return lines.joined(separator: "\n")
+    static let sizes: [(Int, Int)] = [(20, 1), (40, 10), (80, 24), (200, 60)]
+
+    /// The text of a screen between its edges.
+    private static func screen(
+        _ state: DisplayState,
+        _ choice: DisplayChoice,
+        _ columns: Int,
+        _ rows: Int,
+        _ look: DisplayLook,
+        _ latency: LatencyReport?
+    ) -> String {
+        let size = ScreenGrid.Size(columns: columns, rows: rows)
+        let grid = DisplayView.frame(
+            of: state,
+            choice: choice,
+            size: size,
+            now: sampleNoon,
+            look: look,
+            latency: latency
+        ).grid
+        return (["== \(columns)x\(rows)"] + (0..<rows).map { "|" + grid.line($0) }).joined(separator: "\n")
     }
 
-    private static let one = DisplayState(
-        rows: [sampleRow(sampleSummary())],
+    private static func check(
+        _ name: String,
+        _ state: DisplayState,
+        _ choice: DisplayChoice = DisplayChoice(),
+        sizes: [(Int, Int)] = Self.sizes,
+        look: DisplayLook = DisplayLook(),
+        latency: LatencyReport? = nil
+    ) throws {
+        let screens = sizes.map { Self.screen(state, choice, $0.0, $0.1, look, latency) }
+        try SnapshotFile.check(name, screens.joined(separator: "\n"))
+    }
+
+    // MARK: States
+
+    static let one = DisplayState(
+        rows: [sampleSession(sampleRow(sampleSummary()))],
         status: sampleStatus(.live),
         relay: "127.0.0.1:8080",
         clients: 2
     )
 
-    private static var unchecked: DisplayState {
-        var state = Self.one
-        state.status = sampleStatus(.live, .demo, checked: false)
-        return state
-    }
-
-    private static var cut: DisplayState {
+    static var cut: DisplayState {
         var state = Self.one
         state.status = sampleStatus(
             .reconnecting(attempt: 3, retryAt: sampleNoon.wall + 4 * oneSecond),
-            .replay(file: "/x/busy_btcusdt_spot_20k.jsonl", speed: 10),
+            .live,
             reason: "connection reset by peer",
             checked: false
         )
-        state.rows[0].arrived = sampleNoon.monotonic - 9 * oneSecond
+        state.rows = [sampleSession(sampleRow(sampleSummary(), age: 40 * oneSecond), gapAt: 300)]
         state.gaps = 2
         state.lastGap = Gap(
             from: sampleNoon.wall - 7 * oneSecond,
@@ -53,390 +68,228 @@ struct SnapshotTests {
         return state
     }
 
-    private static var many: DisplayState {
-        var state = Self.cut
+    static var many: DisplayState {
+        var state = Self.one
         state.status = sampleStatus(.live, .demo, checked: false)
         state.rows = [
-            sampleRow(sampleSummary()),
-            sampleRow(sampleSummary("BINANCE:ETHUSDT", price: "2510.1", open: "2515.5"), age: 7 * oneSecond),
+            sampleSession(sampleRow(sampleSummary()), seed: 1),
+            sampleSession(
+                sampleRow(sampleSummary("BINANCE:ETHUSDT", price: "2510.1", open: "2515.5"), age: 7 * oneSecond),
+                seed: 2
+            ),
             sampleRow(sampleSummary("株式:東京", price: "0.00000951", open: "0.00001"), age: 65 * oneSecond),
         ]
         state.waiting = ["OANDA:EUR_USD"]
         return state
     }
 
-    @Test("One line of 20 columns")
-    func size20x1() {
-        #expect(
-            Self.screen(Self.one, 20, 1) == """
-                61837.63 ▲ 0 s
-                """
-        )
-        #expect(
-            Self.screen(Self.unchecked, 20, 1) == """
-                61837.63 ▲ 0 s D !C
-                """
-        )
-        #expect(
-            Self.screen(Self.cut, 20, 1) == """
-                61837.63▲ RECON R !C
-                """
-        )
-        #expect(
-            Self.screen(Self.many, 20, 1) == """
-                61837.63 ▲ 0 s D !C
-                """
-        )
-    }
-
-    @Test("40 columns, 10 lines")
-    func size40x10() {
-        #expect(
-            Self.screen(Self.one, 40, 10) == """
-                ● LIVE
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50
-                trades/s 5.0   volume 123.45678
-                open 61825.50   size 0.02   trades 17
-
-                2 clients   left out 3   q quits
-                """
-        )
-        #expect(
-            Self.screen(Self.unchecked, 40, 10) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50
-                trades/s 5.0   volume 123.45678
-                open 61825.50   size 0.02   trades 17
-
-                2 clients   left out 3   q quits
-                """
-        )
-        #expect(
-            Self.screen(Self.cut, 40, 10) == """
-                ✖ RECONNECTING 3 in 4 s  REPLAY  !CERT
-                connection reset by peer
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  OLD 9 s
-                high 61837.63   low 61825.50
-                trades/s 5.0   volume 123.45678
-
-                2 gaps, the last 7 s until 05:31:02
-                2 clients   left out 3   q quits
-                """
-        )
-        #expect(
-            Self.screen(Self.many, 40, 10) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED
-
-                SYMBOL         PRICE       AGE       %
-                BTCUSDT   61837.63 ▲       0 s  +0.02%
-                ETHUSDT    2510.10 ▲  LATE 7 s  -0.21%
-                東京    0.00000951 ▲ OLD 1m05s  -4.90%
-                EUR_USD no price yet
-
-                2 gaps, the last 7 s until 05:31:02
-                2 clients   left out 9   q quits
-                """
-        )
-    }
-
-    @Test("80 columns, 24 lines")
-    func size80x24() {
-        #expect(
-            Self.screen(Self.one, 80, 24) == """
-                ● LIVE
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50
-                size 0.02   trades 17
-                (16 blank lines)
-                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.unchecked, 80, 24) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50
-                size 0.02   trades 17
-                (16 blank lines)
-                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.cut, 80, 24) == """
-                ✖ RECONNECTING, attempt 3 in 4 s  REPLAY 10x  CERTIFICATE NOT CHECKED
-                connection reset by peer
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  OLD 9 s
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50
-                size 0.02   trades 17
-                (14 blank lines)
-                2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   left out 3   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.many, 80, 24) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED  4 symbols
-
-                SYMBOL         PRICE       AGE      CHANGE       %     HIGH        LOW RATE/S
-                BTCUSDT   61837.63 ▲       0 s      +12.13  +0.02% 61837.63   61825.50    5.0
-                ETHUSDT    2510.10 ▲  LATE 7 s       -5.40  -0.21%  2515.50    2510.10    2.0
-                東京    0.00000951 ▲ OLD 1m05s -0.00000049  -4.90%  0.00001 0.00000951    0.0
-                EUR_USD no price yet
-                (15 blank lines)
-                2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   left out 9   q quits, l latency
-                """
-        )
-    }
-
-    @Test("200 columns, 60 lines")
-    func size200x60() {
-        #expect(
-            Self.screen(Self.one, 200, 60) == """
-                ● LIVE
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50   size 0.02   tra\
-                des 17
-                (53 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.unchecked, 200, 60) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  0 s ago
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50   size 0.02   tra\
-                des 17
-                (53 blank lines)
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.cut, 200, 60) == """
-                ✖ RECONNECTING, attempt 3 in 4 s: connection reset by peer  REPLAY 10x busy_btcusdt_spot_20k.jso\
-                nl  CERTIFICATE NOT CHECKED
-
-                BINANCE:BTCUSDT
-                61837.63 ▲  +12.13 (+0.02%)  OLD 9 s
-
-                high 61837.63   low 61825.50   trades/s 5.0   volume 123.45678   open 61825.50   size 0.02   tra\
-                des 17
-                (52 blank lines)
-                2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   3 left out by the debounce   q quits, l latency
-                """
-        )
-        #expect(
-            Self.screen(Self.many, 200, 60) == """
-                ● LIVE  DEMO  CERTIFICATE NOT CHECKED  4 symbols
-
-                SYMBOL                   PRICE         AGE        CHANGE         %       HIGH          LOW   RAT\
-                E/S      VOLUME   LEFT OUT         SIZE     TRADES       OPEN
-                BINANCE:BTCUSDT     61837.63 ▲         0 s        +12.13    +0.02%   61837.63     61825.50      \
-                5.0   123.45678          3         0.02         17   61825.50
-                BINANCE:ETHUSDT      2510.10 ▲    LATE 7 s         -5.40    -0.21%    2515.50      2510.10      \
-                2.0   123.45678          3         0.02         17    2515.50
-                株式:東京         0.00000951 ▲   OLD 1m05s   -0.00000049    -4.90%    0.00001   0.00000951      0.0 \
-                  123.45678          3         0.02         17    0.00001
-                OANDA:EUR_USD     no price yet
-                (51 blank lines)
-                2 gaps, the last 7 s until 05:31:02 UTC: no pong
-                relay 127.0.0.1:8080, 2 clients   9 left out by the debounce   q quits, l latency
-                """
-        )
-    }
-
-    @Test(
-        "Every state of the feed has its words, on a line, on five lines and in 20 columns",
-        arguments: zip(everyPhase, Self.phases)
-    )
-    func phase(_ phase: FeedStatus.Phase, _ expected: [String]) {
-        #expect(everyPhase.count == Self.phases.count)
+    static var replay: DisplayState {
         var state = Self.one
-        state.status = sampleStatus(phase, reason: "the reason")
-        state.rows[0].arrived = sampleNoon.monotonic - 6 * oneSecond
-        #expect([Self.screen(state, 80, 1), Self.screen(state, 40, 5), Self.screen(state, 20, 1)] == expected)
+        state.status = sampleStatus(.live, .replay(file: "/x/busy_btcusdt_spot_20k.jsonl", speed: 10))
+        state.replay = ReplayPosition(
+            start: sampleNoon.wall - 900 * oneSecond,
+            end: sampleNoon.wall + 1_500 * oneSecond,
+            at: sampleNoon.wall,
+            speed: 10
+        )
+        return state
     }
 
-    private static let phases = [
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ CONNECTING: the reason",
-            """
-            ◌ CONNECTING: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ◌ CONN",
+    @Test("One symbol")
+    func card() throws { try Self.check("card-live", Self.one) }
+
+    @Test("One symbol without the certificate's check, of the demo")
+    func unchecked() throws {
+        var state = Self.one
+        state.status = sampleStatus(.live, .demo, checked: false)
+        try Self.check("card-demo-unchecked", state)
+    }
+
+    @Test("A feed that is cut, with a gap in the chart")
+    func cutOff() throws { try Self.check("card-reconnecting", Self.cut) }
+
+    @Test("A replay at speed, and paused")
+    func replays() throws {
+        try Self.check("card-replay", Self.replay)
+        var paused = Self.replay
+        paused.replay?.isPaused = true
+        try Self.check("card-replay-paused", paused)
+    }
+
+    @Test("Prices grouped and with a comma, over a minute")
+    func numbers() throws {
+        var choice = DisplayChoice()
+        choice.span = .minute
+        let look = DisplayLook(numbers: NumberStyle(grouping: .point, decimal: .comma))
+        try Self.check("card-numbers", Self.one, choice, look: look)
+    }
+
+    @Test("A locale without UTF-8")
+    func ascii() throws {
+        try Self.check("card-ascii", Self.one, look: DisplayLook(glyphs: .ascii))
+        try Self.check("table-ascii", Self.many, sizes: [(40, 10), (80, 24)], look: DisplayLook(glyphs: .ascii))
+    }
+
+    @Test("Several symbols")
+    func table() throws { try Self.check("table", Self.many) }
+
+    @Test("Several symbols, sorted, one selected, frozen")
+    func chosen() throws {
+        var choice = DisplayChoice()
+        choice.selected = "BINANCE:ETHUSDT"
+        choice.order = .price
+        choice.isReversed = true
+        choice.frozenSince = DisplayTime(
+            monotonic: sampleNoon.monotonic - 12 * oneSecond,
+            wall: sampleNoon.wall - 12 * oneSecond
+        )
+        try Self.check("table-chosen-frozen", Self.many, choice)
+        choice.frozenSince = nil
+        choice.opened = "BINANCE:ETHUSDT"
+        try Self.check("table-opened", Self.many, choice)
+    }
+
+    @Test("More symbols than lines: the selected one is to be seen")
+    func scrolled() throws {
+        var state = Self.one
+        state.rows = (1...40).map {
+            sampleSession(
+                sampleRow(sampleSummary("BINANCE:COIN\($0)USDT", price: "\($0).5", open: "\($0)")),
+                seconds: 90
+            )
+        }
+        var choice = DisplayChoice()
+        choice.selected = "BINANCE:COIN23USDT"
+        try Self.check("table-scrolled", state, choice, sizes: [(40, 10), (80, 24)])
+    }
+
+    // MARK: Panes
+
+    private static let help = [
+        ("q", "quit"), ("?", "this help"), ("+", "add a symbol"), ("-", "remove the symbol"), ("s", "sort by the next"),
+        ("S", "turn the order around"), ("↑ k", "the symbol above"), ("↓ j", "the symbol below"),
+        ("Enter", "open the symbol"),
+        ("Esc", "close"), ("t", "time span of the chart"), ("p", "freeze the view"), ("l", "latency"),
+        ("e", "event log"),
+        ("n", "news"), ("r", "reconnect now"), ("a", "set an alert"),
+    ].map { KeyHelp(keys: $0.0, meaning: $0.1) }
+
+    static var eventful: DisplayState {
+        var state = Self.one
+        state.events = [
+            DisplayEvent(time: sampleNoon.wall - 600 * oneSecond, text: "connected to ws.finnhub.io", isTrouble: false),
+            DisplayEvent(
+                time: sampleNoon.wall - 60 * oneSecond,
+                text: "the key was rejected (HTTP 401): check FINNHUB_TOKEN, --token-file or `token` in the config",
+                isTrouble: true
+            ),
+            DisplayEvent(time: sampleNoon.wall - 3 * oneSecond, text: "live again after 57 s", isTrouble: false),
+        ]
+        state.alerts = [
+            DisplayAlert(text: "BINANCE:BTCUSDT above 60000", state: "fired 3 times, armed again at 59940"),
+            DisplayAlert(text: "BINANCE:BTCUSDT stale 1m", state: "armed"),
+        ]
+        state.news = .headlines([
+            DisplayHeadline(
+                time: sampleNoon.wall,
+                source: "CoinDesk",
+                text: "Bitcoin does what nobody had expected it to do"
+            ),
+            DisplayHeadline(time: sampleNoon.wall - 7_200 * oneSecond, source: "Reuters", text: "株式市場は静か"),
+        ])
+        return state
+    }
+
+    private static var prompt: DisplayPrompt {
+        var prompt = DisplayPrompt(title: "add a symbol", text: "bitc", message: "the list is of yesterday")
+        prompt.suggestions = [
+            .init(text: "BINANCE:BTCUSDT", note: "Binance BTC/USDT"),
+            .init(text: "COINBASE:BTC-USD", note: "Coinbase BTC/USD"),
+            .init(text: "KRAKEN:XBTUSD", note: "Kraken XBT/USD"),
+        ]
+        prompt.chosen = 1
+        return prompt
+    }
+
+    private static let report = LatencyReport(
+        rows: [
+            LatencyReport.Row(
+                path: .arrivalToScreen,
+                summary: LatencyHistogram.Summary(
+                    count: 9,
+                    median: 101_000_000,
+                    percentile99: 131_000_000,
+                    maximum: 2_345_000_000
+                )
+            )
         ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ CONNECTED, no trade yet: the reason",
-            """
-            ◌ CONNECTED, no trade yet: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ◌ WAITING",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) LATE 6 s",
-            """
-            ◌ LATE, no trade for 6 s
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  LATE 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ LATE 6 s",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) LATE 6 s",
-            """
-            ◌ LATE, no trade for 6 s
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  LATE 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ LATE 6 s",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ RECONNECTING, attempt 3 in 4 s",
-            """
-            ✖ RECONNECTING, attempt 3 in 4 s
-            the reason
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ RECON",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ RATE LIMITED for 1m00s: the reason",
-            """
-            ✖ RATE LIMITED for 1m00s: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ LIMIT",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ KEY REJECTED: the reason",
-            """
-            ✖ KEY REJECTED: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ BAD KEY",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ■ ENDED: the reason",
-            """
-            ■ ENDED: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ■ ENDED",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ■ STOPPED: the reason",
-            """
-            ■ STOPPED: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ■ STOPPED",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ◌ STALE, no trade for 6 s",
-            """
-            ◌ STALE, no trade for 6 s
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ◌ STALE",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ KEY REJECTED, next in 15m00s",
-            """
-            ✖ KEY REJECTED, next in 15m00s
-            the reason
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ BAD KEY",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ KEY IN USE ELSEWHERE, next in 1m00s",
-            """
-            ✖ KEY IN USE ELSEWHERE, next in 1m00s
-            the reason
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ IN USE",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ NO SUCH SYMBOL: the reason",
-            """
-            ✖ NO SUCH SYMBOL: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ NO SYM",
-        ],
-        [
-            "BINANCE:BTCUSDT 61837.63 ▲ +12.13 (+0.02%) ✖ NOT PERMITTED: the reason",
-            """
-            ✖ NOT PERMITTED: the reason
-            BINANCE:BTCUSDT
-            61837.63 ▲  +12.13 (+0.02%)  OLD 6 s
-            high 61837.63   low 61825.50
-            2 clients   left out 3   q quits
-            """,
-            "61837.63 ▲ ✖ NO PERM",
-        ],
+        clockOffset: 3_200_000_000
+    )
+
+    static let panes: [(String, DisplayPane)] = [
+        ("help", .help(Self.help)), ("latency", .latency), ("events", .events(scrolled: 0)),
+        ("events-scrolled", .events(scrolled: 1)), ("news", .news(scrolled: 0)), ("alerts", .alerts(selected: 1)),
+        ("prompt", .prompt(Self.prompt)),
     ]
+
+    @Test("Every pane", arguments: Self.panes)
+    func pane(_ name: String, _ pane: DisplayPane) throws {
+        var choice = DisplayChoice()
+        choice.pane = pane
+        try Self.check("pane-\(name)", Self.eventful, choice, latency: Self.report)
+    }
+
+    @Test("Panes that have nothing to show say so")
+    func emptyPanes() throws {
+        var text: [String] = []
+        for pane in [DisplayPane.latency, .events(scrolled: 0), .news(scrolled: 0), .alerts(selected: 0)] {
+            var choice = DisplayChoice()
+            choice.pane = pane
+            text.append(Self.screen(Self.one, choice, 40, 10, DisplayLook(), nil))
+        }
+        var failed = Self.one
+        failed.news = .failed("Finnhub has no news on this plan (HTTP 403): see finnhub.io/pricing")
+        var choice = DisplayChoice()
+        choice.pane = .news(scrolled: 0)
+        text.append(Self.screen(failed, choice, 40, 10, DisplayLook(), nil))
+        try SnapshotFile.check("pane-empty", text.joined(separator: "\n"))
+    }
+
+    @Test("An alert that fires takes a line, and on a screen of few lines for a second the first")
+    func alert() throws {
+        var state = Self.eventful
+        state.alerts[0].fired = sampleNoon.monotonic - 400_000_000
+        try Self.check("alert-fires", state, sizes: [(20, 1), (40, 3), (40, 10), (80, 24)])
+        state.alerts[0].fired = sampleNoon.monotonic - 12 * oneSecond
+        try Self.check("alert-fired", state, sizes: [(20, 1), (40, 3), (40, 10), (80, 24)])
+    }
+
+    // MARK: Words
+
+    @Test("Every state of the feed has its words, on a line, on five lines and in 20 columns")
+    func phases() throws {
+        var text: [String] = []
+        for phase in everyPhase {
+            var state = Self.one
+            state.status = sampleStatus(phase, reason: "the reason")
+            state.rows = [sampleSession(sampleRow(sampleSummary(), age: 6 * oneSecond))]
+            for size in [(80, 1), (40, 5), (20, 1)] {
+                text.append(Self.screen(state, DisplayChoice(), size.0, size.1, DisplayLook(), nil))
+            }
+        }
+        try SnapshotFile.check("phases", text.joined(separator: "\n"))
+    }
+
+    @Test("Stale: the price is dimmed and struck from 30 s on, and says its age in words")
+    func stale() throws {
+        var state = Self.one
+        state.status = sampleStatus(.stale)
+        state.rows = [sampleSession(sampleRow(sampleSummary(), age: 31 * oneSecond))]
+        try Self.check("card-stale", state)
+        for size in [(20, 1), (40, 10)] {
+            let grid = DisplayView.frame(of: state, size: .init(columns: size.0, rows: size.1), now: sampleNoon).grid
+            let line = size.1 == 1 ? 0 : 2
+            #expect(grid[line, 0].style.attributes.isSuperset(of: [.dim, .struck]))
+        }
+    }
 }

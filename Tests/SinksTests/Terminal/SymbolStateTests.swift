@@ -55,7 +55,9 @@ struct SymbolStateTests {
                 now: sampleNoon.monotonic - age * oneSecond
             )
         }
-        func line(_ symbol: String) -> String { self.lines(model).first { $0.hasPrefix(symbol) } ?? "" }
+        func line(_ symbol: String) -> String {
+            self.lines(model).first { $0.drop { " ▸".contains($0) }.hasPrefix("\(symbol) ") } ?? ""
+        }
         model.symbolChanged(self.status("A", .live, since: 0))
         model.symbolChanged(self.status("B", .live, since: 0))
         // It trades once in a quarter of an hour: the feed knows, and does not call it quiet.

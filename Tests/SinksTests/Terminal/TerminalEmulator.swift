@@ -9,6 +9,7 @@ struct TerminalEmulator {
     private(set) var cells: [[ScreenGrid.Cell]]
     private(set) var strange: [String] = []
     private(set) var cellsWritten = 0
+    private(set) var title: String?
     private var row = 0
     private var column = 0
     private var style = "0"
@@ -31,7 +32,12 @@ struct TerminalEmulator {
                 self.put(scalar)
                 continue
             }
-            guard scalars.popFirst() == "[" else {
+            let kind = scalars.popFirst()
+            if kind == "]" {
+                self.takeTitle(&scalars)
+                continue
+            }
+            guard kind == "[" else {
                 self.strange.append("an escape that is no control sequence")
                 continue
             }
@@ -46,6 +52,17 @@ struct TerminalEmulator {
         }
     }
 
+    /// `ESC ] 2 ; text ESC \`.
+    private mutating func takeTitle(_ scalars: inout ArraySlice<Unicode.Scalar>) {
+        var text = ""
+        while let scalar = scalars.popFirst(), scalar != "\u{1B}" { text.unicodeScalars.append(scalar) }
+        guard scalars.popFirst() == "\\", text.hasPrefix("2;") else {
+            self.strange.append("a command that is no title")
+            return
+        }
+        self.title = String(text.dropFirst(2))
+    }
+
     private mutating func obey(_ final: Unicode.Scalar, _ parameters: String) {
         switch (final, parameters) {
         case ("H", _):
@@ -56,7 +73,9 @@ struct TerminalEmulator {
             }
             (self.row, self.column) = (numbers[0] - 1, numbers[1] - 1)
         case ("J", "2"):
+            let title = self.title
             self = TerminalEmulator(size: .init(columns: self.columns, rows: self.rows))
+            self.title = title
         case ("m", _): self.style = parameters
         case ("h", "?2026"), ("l", "?2026"): break
         default: self.strange.append("\(parameters)\(final)")

@@ -117,7 +117,7 @@ struct RestartTests {
             "service_manager.py",
             [
                 RunningProgram.tickertape, "record", "--quiet", "--upstream", "ws://127.0.0.1:\(market.server.port)",
-                "--set", "state.directory=off",
+                "--set", "state.directory=off", "--set", "record.compress=false",
             ],
             environment: [
                 "FINNHUB_TOKEN": Canary.key, "TICKERTAPE_RECORD_DIRECTORY": folder.path, "TEAR": folder.path,

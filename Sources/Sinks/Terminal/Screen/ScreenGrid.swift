@@ -8,6 +8,10 @@ package struct CellStyle: Sendable, Hashable {
         case good
         case warning
         case alarm
+        /// What is chosen, and headings.
+        case accent
+        /// Lines of a chart's axes, and other things that may be overlooked.
+        case faint
     }
 
     package struct Attributes: OptionSet, Sendable, Hashable {
@@ -18,6 +22,8 @@ package struct CellStyle: Sendable, Hashable {
         package static let dim = Attributes(rawValue: 2)
         package static let struck = Attributes(rawValue: 4)
         package static let reversed = Attributes(rawValue: 8)
+        /// On a tint of its ink: something has just changed.
+        package static let flash = Attributes(rawValue: 16)
     }
 
     package var ink: Ink
@@ -70,6 +76,8 @@ package struct ScreenGrid: Sendable, Equatable {
 
     package let size: Size
     package private(set) var cells: [Cell]
+    /// What the terminal's title says, without control characters; `nil` leaves it alone.
+    package var title: String?
 
     package init(size: Size) {
         self.size = Size.bounded(columns: size.columns, rows: size.rows)
@@ -93,12 +101,42 @@ package struct ScreenGrid: Sendable, Equatable {
         guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return 0 }
         var at = row * self.size.columns + column
         let start = at
+        if let used = self.putPlain(text, at: at, columns: min(limit, self.size.columns - column), style: style) {
+            return used
+        }
         for unit in ScreenText.units(text, columns: min(limit, self.size.columns - column), glyphs: glyphs) {
             self.cells[at] = Cell(text: unit.text, width: UInt8(unit.width), style: style)
             if unit.width == 2 { self.cells[at + 1] = Cell(text: "", width: 0, style: style) }
             at += unit.width
         }
         return at - start
+    }
+
+    /// Writes text of plain characters that fits, which nearly all is, without taking it apart; `nil` for any other.
+    private mutating func putPlain(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
+        guard text.utf8.count <= columns, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+        var at = start
+        for byte in text.utf8 {
+            self.cells[at] = Cell(text: Self.plain[Int(byte)], width: 1, style: style)
+            at += 1
+        }
+        return at - start
+    }
+
+    private static let plain: [String] = (0..<128).map { String(Character(Unicode.Scalar(UInt8($0)))) }
+
+    /// Writes one character of one column; what lies outside is left out.
+    package mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
+        guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return }
+        self.cells[row * self.size.columns + column] = Cell(text: text, width: 1, style: style)
+    }
+
+    /// Adds an attribute to what is there; what lies outside is left out.
+    package mutating func add(_ attribute: CellStyle.Attributes, row: Int, columns: Range<Int>) {
+        guard row >= 0, row < self.size.rows else { return }
+        for column in columns.clamped(to: 0..<self.size.columns) {
+            self.cells[row * self.size.columns + column].style.attributes.insert(attribute)
+        }
     }
 
     /// The text of a line without its trailing blanks; for tests and for copying.

@@ -3,26 +3,36 @@
 /// Pure: the old grid and the new one in, one write out. Only cells that differ are sent, and nothing at all when none
 /// does.
 package struct ScreenPainter: Sendable {
-    /// Whether colours are used; attributes such as dim are no colours and stay (no-color.org).
-    package var colour: Bool
+    /// What the inks become. Attributes such as dim are no colours and stay without them (no-color.org).
+    package var palette: ScreenPalette
+    /// Whether frames are synchronised (private mode 2026). A terminal that does not know the mode ignores it, so it is left
+    /// out only where one has said that it does not know it.
+    package var synchronises: Bool
 
-    package init(colour: Bool) {
-        self.colour = colour
+    package init(palette: ScreenPalette, synchronises: Bool = true) {
+        self.palette = palette
+        self.synchronises = synchronises
     }
 
-    /// Enters the alternate screen: no cursor, and no wrapping should the terminal shrink under a frame.
-    package static let enter: [UInt8] = Array("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8)
-    /// Leaves everything as it was found; also closes a synchronised frame that was cut short.
-    package static let leave: [UInt8] = Array("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l".utf8)
+    /// Enters the alternate screen: the title is kept on the terminal's stack (xterm's `CSI 22 t`), no cursor, and no
+    /// wrapping should the terminal shrink under a frame.
+    package static let enter: [UInt8] = Array(
+        "\u{1B}[?1049h\u{1B}[22;0t\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8
+    )
+    /// Leaves everything as it was found; also closes a synchronised frame that was cut short, and a title.
+    package static let leave: [UInt8] = Array(
+        "\u{1B}\\\u{1B}[?2026l\u{1B}[23;0t\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l".utf8
+    )
 
     private static let frameStart: [UInt8] = Array("\u{1B}[?2026h".utf8)
-    private static let frameEnd: [UInt8] = Array("\u{1B}[0m\u{1B}[?2026l".utf8)
+    private static let frameEnd: [UInt8] = Array("\u{1B}[?2026l".utf8)
+    private static let plain: [UInt8] = Array("\u{1B}[0m".utf8)
     /// Unchanged cells that are cheaper to send again than to jump over.
     private static let bridge = 4
 
     /// The bytes after which a terminal that shows `old` shows `new`; a missing or other-sized `old` means unknown.
     package func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
-        var bytes = Self.frameStart
+        var bytes = self.synchronises ? Self.frameStart : []
         let known: ScreenGrid
         if let old, old.size == new.size {
             known = old
@@ -31,12 +41,14 @@ package struct ScreenPainter: Sendable {
             known = ScreenGrid(size: new.size)
         }
         let emptyCount = bytes.count
+        if let title = new.title, title != old?.title { bytes += Array("\u{1B}]2;\(title)\u{1B}\\".utf8) }
         var style = CellStyle.plain
         for row in 0..<new.size.rows {
             self.appendRow(row, from: known, to: new, style: &style, into: &bytes)
         }
         if bytes.count == emptyCount, old?.size == new.size { return [] }
-        bytes += Self.frameEnd
+        if style != .plain { bytes += Self.plain }
+        if self.synchronises { bytes += Self.frameEnd }
         return bytes
     }
 
@@ -88,26 +100,9 @@ package struct ScreenPainter: Sendable {
 
     private func append(_ cell: ScreenGrid.Cell, style: inout CellStyle, into bytes: inout [UInt8]) {
         if cell.style != style {
-            bytes += self.select(cell.style)
+            bytes += Array("\u{1B}[\(self.palette.codes(cell.style))m".utf8)
             style = cell.style
         }
         bytes += Array(cell.text.utf8)
-    }
-
-    private func select(_ style: CellStyle) -> [UInt8] {
-        var codes = "0"
-        if style.attributes.contains(.bold) { codes += ";1" }
-        if style.attributes.contains(.dim) { codes += ";2" }
-        if style.attributes.contains(.reversed) { codes += ";7" }
-        if style.attributes.contains(.struck) { codes += ";9" }
-        if self.colour {
-            switch style.ink {
-            case .plain: break
-            case .rising, .good: codes += ";32"
-            case .falling, .alarm: codes += ";31"
-            case .warning: codes += ";33"
-            }
-        }
-        return Array("\u{1B}[\(codes)m".utf8)
     }
 }

@@ -52,7 +52,8 @@ package enum ScreenText {
 
     /// The columns that `text` takes when shown whole, up to `limit`.
     package static func width(of text: String, limit: Int = 1_024, glyphs: ScreenGlyphs = .unicode) -> Int {
-        Self.units(text, columns: limit, glyphs: glyphs).reduce(0) { $0 + $1.width }
+        if text.utf8.count <= limit, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        return Self.units(text, columns: limit, glyphs: glyphs).reduce(0) { $0 + $1.width }
     }
 
     /// The printable form of `text`, at most `columns` wide.

@@ -9,7 +9,9 @@ struct TerminalLoop {
     private static let backgroundCheck: Int64 = 500_000_000
 
     private let display: TerminalDisplay
-    private let painter: ScreenPainter
+    private var painter: ScreenPainter
+    /// Whether the terminal has been asked what it is.
+    private var hasAsked = false
     private var pacer: FramePacer
     private var keys = TerminalKeys()
     private var state: DisplayState?
@@ -26,7 +28,7 @@ struct TerminalLoop {
 
     init(display: TerminalDisplay) {
         self.display = display
-        self.painter = ScreenPainter(colour: display.settings.colour == .auto)
+        self.painter = display.settings.painter(TerminalAnswers())
         self.pacer = FramePacer(framesPerSecond: display.settings.framesPerSecond)
     }
 
@@ -89,12 +91,14 @@ struct TerminalLoop {
         case .sleep(let until):
             return until.map { $0 - now.monotonic }
         case .draw:
-            let glyphs = self.display.settings.glyphs
+            var choice = DisplayChoice()
+            choice.pane = self.showsLatency ? .latency : nil
             let frame = DisplayView.frame(
                 of: state,
+                choice: choice,
                 size: self.display.device.size,
                 now: now,
-                glyphs: glyphs,
+                look: self.display.settings.look,
                 latency: self.showsLatency ? self.display.latency?.report : nil
             )
             self.noteArrivals(in: state)
@@ -153,11 +157,11 @@ struct TerminalLoop {
             pollfd(fd: self.display.wake.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: self.display.device.descriptor, events: events, revents: 0),
         ]
-        DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
+        DisplayClock.wait(&descriptors, nanoseconds: isCalled || self.display.device.hasTyped ? 0 : wait)
         self.display.mailbox.withLockedValue { $0.sleeps = false }
         if descriptors[0].revents != 0 { self.display.wake.hush() }
         let heard = Int32(descriptors[1].revents)
-        if heard & POLLIN != 0 { return self.takeKeys() }
+        if heard & POLLIN != 0 || self.display.device.hasTyped { return self.takeKeys() }
         return heard & (POLLHUP | POLLERR | POLLNVAL) != 0 ? .hangup : nil
     }
 
@@ -202,6 +206,10 @@ struct TerminalLoop {
         }
         self.isInside = true
         self.display.device.takeKeys()
+        if !self.hasAsked, self.display.settings.wantsBackground {
+            self.painter = self.display.settings.painter(self.display.ask())
+        }
+        self.hasAsked = true
         self.pending = ScreenPainter.enter[...]
         self.shown = nil
         self.pacer.contentChanged()

@@ -15,6 +15,8 @@ package struct DisplayChoice: Sendable, Equatable {
     /// When the view was frozen; the feed runs on.
     package var frozenSince: DisplayTime?
     package var pane: DisplayPane?
+    /// What the last line says of the keys, longest first.
+    package var hints = ["? help   q quits", "? help"]
 
     package init() {}
 }

@@ -6,7 +6,10 @@ package import Market
 /// ``TerminalDisplay``. Times are monotonic nanoseconds.
 package struct DisplayModel: Sendable {
     package private(set) var state: DisplayState
-    private var rowOf: [String: Int] = [:]
+    private var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
+    /// The row of each symbol number of the epoch, or -1; found again when rows have moved.
+    private var rowOfNumber: [Int32] = []
+    private var epoch: UInt64?
     /// The place of each subscribed symbol on the screen.
     private var rankOf: [String: Int] = [:]
 
@@ -32,7 +35,17 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].note(summary, now: now)
         if summary.price != before.price {
             self.state.rows[row].direction = summary.price > before.price ? .up : .down
+            self.state.rows[row].changed = (now, before.price)
         }
+        self.state.rows[row].tape.add(
+            ShownPrices.Entry(
+                time: summary.exchangeTime,
+                price: summary.price,
+                size: summary.size,
+                direction: self.state.rows[row].direction,
+                skipped: update.skipped
+            )
+        )
         self.state.rows[row].summary = summary
         self.state.rows[row].skipped &+= update.skipped
         self.state.rows[row].priceArrived = arrived
@@ -50,6 +63,44 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].summary.volume = summary.volume
         self.state.rows[row].summary.trades = summary.trades
         self.state.rows[row].summary.sequence = summary.sequence
+    }
+
+    /// Takes the trades of one read into the charts. Call it after ``take(_:now:arrived:)``, which makes the rows.
+    ///
+    /// - Parameters:
+    ///   - epoch: which run of symbol numbers the trades have.
+    ///   - received: wall clock at the read, ns since 1970.
+    package mutating func chart(
+        _ trades: [Trade],
+        symbols: SymbolTable,
+        epoch: UInt64,
+        received: Int64,
+        now: Int64
+    ) {
+        if epoch != self.epoch {
+            self.epoch = epoch
+            self.rowOfNumber = []
+        }
+        let followsExchange = self.state.followsExchangeClock
+        for trade in trades {
+            let number = Int(trade.symbol.index)
+            while self.rowOfNumber.count <= number { self.rowOfNumber.append(-1) }
+            var row = Int(self.rowOfNumber[number])
+            if row < 0 {
+                guard let found = self.rowOf[symbols.name(of: trade.symbol)] else { continue }
+                row = found
+                self.rowOfNumber[number] = Int32(found)
+            }
+            let time = followsExchange ? trade.exchangeTime : received
+            self.state.rows[row].history.take(trade.price, at: time, arrived: now)
+        }
+    }
+
+    /// Takes a price into the charts where no trades are had, but what a relay says of them.
+    package mutating func chart(_ summary: SymbolSummary, now: Int64) {
+        guard let row = self.rowOf[summary.symbol] else { return }
+        let time = self.state.followsExchangeClock ? summary.exchangeTime : summary.received
+        self.state.rows[row].history.take(summary.price, at: time, arrived: now)
     }
 
     package mutating func statusChanged(_ status: FeedStatus) {
@@ -76,6 +127,10 @@ package struct DisplayModel: Sendable {
     package mutating func gapFound(_ gap: Gap) {
         self.state.gaps += 1
         self.state.lastGap = gap
+        for index in self.state.rows.indices
+        where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
+            self.state.rows[index].history.interrupted()
+        }
     }
 
     /// Takes a warning for the person at the screen; it replaces the one before.

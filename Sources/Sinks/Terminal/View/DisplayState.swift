@@ -20,6 +20,12 @@ package struct DisplayRow: Sendable {
     package var fractionDigits: Int
     /// When the trade arrived whose price is shown; monotonic clock, ns; `nil` where that is not measured.
     package var priceArrived: Int64?
+    /// When the price that is shown changed last, monotonic clock, ns, and what it was before.
+    package var changed: (at: Int64, from: ExactDecimal)?
+    /// The session's prices, on the market's clock (``DisplayState/marketTime(_:)``).
+    package var history = PriceHistory()
+    /// The prices that were shown, the newest first.
+    package var tape = ShownPrices()
 
     package init(
         summary: SymbolSummary,
@@ -79,6 +85,13 @@ package struct DisplayState: Sendable {
     package var news = DisplayNews.notAsked
     /// Where the replay stands, if it is one.
     package var replay: ReplayPosition?
+    /// Whether charts follow the exchange's clock, as in a replay, and not the arrival's.
+    package var followsExchangeClock: Bool {
+        switch self.status.source {
+        case .live, .demo: false
+        case .replay: true
+        }
+    }
 
     package init(
         rows: [DisplayRow] = [],

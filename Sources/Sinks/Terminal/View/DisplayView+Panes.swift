@@ -1,57 +1,208 @@
 import Market
 
-/// What comes up for a while: the latency pane, on request, and the line of warnings.
+/// The panes that a person opens: they stand at the foot of the prices, of which at least one line stays where there are
+/// three.
 extension DisplayView {
-    /// The newest warning as long as it is to be shown; notes when that ends.
-    mutating func livingNotice() -> DisplayNotice? {
-        guard let notice = self.state.notice else { return nil }
-        let left = DisplayNotice.lifetime - (self.now.monotonic - notice.since)
-        guard left > 0 else { return nil }
-        self.note(changeIn: left)
-        return notice
+    /// One line of a pane: pieces of text, each with its look.
+    struct PaneLine {
+        var pieces: [(text: String, style: CellStyle)]
+
+        init(_ text: String, _ style: CellStyle = .plain) { self.pieces = [(text, style)] }
+        init(_ pieces: [(String, CellStyle)]) { self.pieces = pieces.map { (text: $0.0, style: $0.1) } }
     }
 
-    /// Draws a warning with its age; where it does not fit, its end is cut.
-    mutating func drawNotice(_ notice: DisplayNotice, row: Int) {
-        let age = self.now.monotonic - notice.since
-        self.note(changeIn: AgeText.untilChange(growing: age))
-        let mark = self.glyphs == .unicode ? "▲" : "!"
-        let ago = "\(AgeText.words(age)) ago"
-        let style = CellStyle(.warning, .bold)
-        let room = self.grid.size.columns - ago.count - 2
-        guard room >= 24 else {
-            self.grid.put("\(mark) \(notice.text)", row: row, column: 0, style: style, glyphs: self.glyphs)
-            return
+    /// Draws the pane that is open; answers with the first line that it took.
+    mutating func drawPane(lines: Range<Int>) -> Int {
+        switch self.choice.pane {
+        case nil: return lines.upperBound
+        case .latency: return self.drawLatency(lines: lines)
+        case .help(let keys): return self.drawHelp(keys, lines: lines)
+        case .events(let scrolled): return self.drawEvents(scrolled, lines: lines)
+        case .news(let scrolled): return self.drawNews(scrolled, lines: lines)
+        case .alerts(let selected): return self.drawAlerts(selected, lines: lines)
+        case .prompt(let prompt): return self.drawPrompt(prompt, lines: lines)
         }
-        let text = ScreenText.clean("\(mark) \(notice.text)", columns: room)
-        let width = self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
-        self.grid.put(ago, row: row, column: width + 2, style: .dimmed, glyphs: self.glyphs)
     }
 
-    /// Draws the figures at the foot of the lines; answers with the first line that it took.
-    ///
-    /// Where there is no room for all of it, the prices keep one line and the rest of the figures is left out.
-    mutating func drawLatency(_ report: LatencyReport, lines: Range<Int>) -> Int {
-        self.note(changeIn: 1_000_000_000)
-        var texts = [Self.latencyLine("latency ms", ["p50", "p99", "max"])]
-        for row in report.rows {
-            let figures = [row.summary.median, row.summary.percentile99, row.summary.maximum]
-            texts.append(Self.latencyLine(row.path.rawValue, figures.map(LatencyReport.milliseconds)))
+    /// How many lines a pane may take of so many: the prices keep some.
+    private func room(_ lines: Range<Int>) -> Int {
+        switch lines.count {
+        case ..<3: lines.count
+        case ..<12: lines.count - 1
+        default: lines.count * 2 / 3
         }
-        if report.rows.isEmpty { texts.append("nothing measured yet") }
-        if report.clockOffset > 0 {
-            texts.append("clock at least \(LatencyReport.milliseconds(report.clockOffset)) ms behind: check NTP")
-        } else if report.clocks == .recorded {
-            texts.append("a replay: no time from the exchange")
+    }
+
+    /// Draws a pane of a heading and as many lines as there is room for.
+    private mutating func drawPane(_ title: String, _ contents: [PaneLine], lines: Range<Int>, room: Int) -> Int {
+        let shown = contents.prefix(max(room - 1, 0))
+        let top = lines.upperBound - min(room, shown.count + 1)
+        let columns = self.grid.size.columns
+        let rule = self.glyphs == .unicode ? "─" : "-"
+        let rest = contents.count - shown.count
+        let more = rest > 0 ? "+\(rest) more" : ""
+        self.grid.put(String(repeating: rule, count: columns), row: top, column: 0, style: CellStyle(.faint))
+        let head = columns >= 12 ? " \(title) " : title
+        self.grid.put(
+            head,
+            row: top,
+            column: columns >= 12 ? 1 : 0,
+            style: CellStyle(.accent, .bold),
+            glyphs: self.glyphs
+        )
+        if !more.isEmpty, head.count + more.count + 8 <= columns {
+            self.grid.put(" \(more) ", row: top, column: columns - more.count - 3, style: .dimmed)
         }
-        let room = lines.count >= 3 ? lines.count - 1 : lines.count
-        let shown = texts.prefix(room)
-        let top = lines.upperBound - shown.count
-        for (line, text) in shown.enumerated() {
-            let style = line == 0 ? CellStyle.dimmed : .plain
-            self.grid.put(text, row: top + line, column: 0, style: style, glyphs: self.glyphs)
+        for (index, line) in shown.enumerated() {
+            var column = 0
+            for piece in line.pieces {
+                column += self.grid.put(
+                    piece.text,
+                    row: top + 1 + index,
+                    column: column,
+                    style: piece.style,
+                    glyphs: self.glyphs
+                )
+            }
         }
         return top
+    }
+
+    // MARK: Help
+
+    /// Draws the keys, in as many columns as make them fit; on a small screen over the prices.
+    private mutating func drawHelp(_ keys: [KeyHelp], lines: Range<Int>) -> Int {
+        let columns = self.grid.size.columns
+        let keyWidth = min(keys.map { ScreenText.width(of: $0.keys, limit: 12, glyphs: self.glyphs) }.max() ?? 0, 12)
+        let widest = keys.map { ScreenText.width(of: $0.meaning, limit: 60, glyphs: self.glyphs) }.max() ?? 0
+        var room = self.room(lines)
+        func count(_ width: Int) -> Int { max(1, (columns + 3) / (width + 3)) }
+        var width = keyWidth + 2 + widest
+        // Rather over the prices than with a key left out, and rather with a meaning cut.
+        if (keys.count + count(width) - 1) / count(width) > room - 1 { room = lines.count }
+        while (keys.count + count(width) - 1) / count(width) > room - 1, width > keyWidth + 2 + 9 { width -= 1 }
+        let across = count(width)
+        width = min(width, (columns + 3) / across - 3)
+        let down = (keys.count + across - 1) / across
+        var contents: [PaneLine] = []
+        for line in 0..<down {
+            var pieces: [(String, CellStyle)] = []
+            for place in 0..<across where place * down + line < keys.count {
+                let key = keys[place * down + line]
+                let name = ScreenText.clean(key.keys, columns: keyWidth, glyphs: self.glyphs)
+                let used = ScreenText.width(of: name, glyphs: self.glyphs)
+                pieces.append((name + String(repeating: " ", count: keyWidth - used + 2), CellStyle(.accent)))
+                let meaning = ScreenText.clean(key.meaning, columns: max(1, width - keyWidth - 2), glyphs: self.glyphs)
+                let length = ScreenText.width(of: meaning, glyphs: self.glyphs)
+                pieces.append(
+                    (meaning + String(repeating: " ", count: max(0, width - keyWidth - 2 - length) + 3), .plain)
+                )
+            }
+            contents.append(PaneLine(pieces))
+        }
+        return self.drawPane("KEYS", contents, lines: lines, room: room)
+    }
+
+    // MARK: Events, news, alerts
+
+    /// Draws what befell the feed, the newest first.
+    private mutating func drawEvents(_ scrolled: Int, lines: Range<Int>) -> Int {
+        let events = self.state.events.reversed().dropFirst(max(0, scrolled))
+        let room = self.room(lines)
+        var contents: [PaneLine] = []
+        for event in events.prefix(room + 1) {
+            let mark = event.isTrouble ? (self.glyphs == .unicode ? "✖ " : "! ") : "  "
+            let ink: CellStyle.Ink = event.isTrouble ? .alarm : .plain
+            contents += self.wrapped(
+                UTCText.timeOfDay(event.time) + " ",
+                mark + event.text,
+                CellStyle(ink),
+                most: 3
+            )
+        }
+        if self.state.events.isEmpty { contents = [PaneLine("nothing has happened yet", .dimmed)] }
+        let more = scrolled > 0 ? ", \(min(scrolled, self.state.events.count)) back" : ""
+        return self.drawPane("EVENTS (UTC)\(more)", contents, lines: lines, room: room)
+    }
+
+    private mutating func drawNews(_ scrolled: Int, lines: Range<Int>) -> Int {
+        let room = self.room(lines)
+        var contents: [PaneLine] = []
+        switch self.state.news {
+        case .notAsked: contents = [PaneLine("not asked for yet", .dimmed)]
+        case .asking: contents = [PaneLine("asking the service", .dimmed)]
+        case .failed(let reason): contents = self.wrapped("", reason, CellStyle(.alarm), most: 4)
+        case .headlines(let headlines):
+            if headlines.isEmpty { contents = [PaneLine("the service has no headlines", .dimmed)] }
+            let isWide = self.grid.size.columns >= 60
+            for headline in headlines.dropFirst(max(0, scrolled)).prefix(room + 1) {
+                let time = isWide ? "\(UTCText.date(headline.time)) " : ""
+                let hour = UTCText.timeOfDay(headline.time).prefix(5)
+                let source = isWide ? "\(headline.source): " : ""
+                contents += self.wrapped("\(time)\(hour) ", source + headline.text, .plain, most: 2)
+            }
+        }
+        return self.drawPane("NEWS (UTC)", contents, lines: lines, room: room)
+    }
+
+    private mutating func drawAlerts(_ selected: Int, lines: Range<Int>) -> Int {
+        let room = self.room(lines)
+        var contents: [PaneLine] = []
+        let columns = self.grid.size.columns
+        // The selected one is among those shown.
+        let perAlert = columns >= 60 ? 1 : 2
+        let shown = max(1, (room - 1) / perAlert)
+        let first = max(0, min(selected, self.state.alerts.count - 1) - shown + 1)
+        for (index, alert) in self.state.alerts.enumerated().dropFirst(first) {
+            let isSelected = index == selected
+            let mark = isSelected ? (self.glyphs == .unicode ? "▸" : ">") : " "
+            let style = isSelected ? CellStyle(.accent, .bold) : .plain
+            if perAlert == 1 {
+                contents.append(PaneLine([("\(mark)\(alert.text)  ", style), (alert.state, .dimmed)]))
+            } else {
+                contents.append(PaneLine("\(mark)\(alert.text)", style))
+                contents.append(PaneLine("  \(alert.state)", .dimmed))
+            }
+        }
+        if contents.isEmpty { contents = [PaneLine("no alert is set", .dimmed)] }
+        return self.drawPane("ALERTS", contents, lines: lines, room: room)
+    }
+
+    /// A text behind a moment, in a few lines that begin below each other: the cure stands at the end of a reason.
+    private func wrapped(_ time: String, _ text: String, _ style: CellStyle, most: Int) -> [PaneLine] {
+        let columns = self.grid.size.columns
+        let indent = time.count
+        guard columns > indent + 12 else { return [PaneLine(text, style)] }
+        let lines = ScreenText.lines(text, columns: columns - indent, most: most, glyphs: self.glyphs)
+        return lines.enumerated().map { index, line in
+            let start = index == 0 ? time : String(repeating: " ", count: indent)
+            return PaneLine([(start, .dimmed), (line, style)])
+        }
+    }
+
+    // MARK: Latency
+
+    private mutating func drawLatency(lines: Range<Int>) -> Int {
+        self.note(changeIn: 1_000_000_000)
+        var contents: [PaneLine] = []
+        for row in self.latency?.rows ?? [] {
+            let figures = [row.summary.median, row.summary.percentile99, row.summary.maximum]
+            contents.append(
+                PaneLine(Self.latencyLine(row.path.rawValue, figures.map(LatencyReport.milliseconds)))
+            )
+        }
+        if contents.isEmpty {
+            contents.append(PaneLine("nothing measured yet", .dimmed))
+        } else {
+            contents.insert(PaneLine(Self.latencyLine("milliseconds", ["p50", "p99", "max"]), .dimmed), at: 0)
+        }
+        if let latency, latency.clockOffset > 0 {
+            let offset = LatencyReport.milliseconds(latency.clockOffset)
+            contents.append(PaneLine("clock at least \(offset) ms behind: check NTP", CellStyle(.warning)))
+        } else if self.latency?.clocks == .recorded {
+            contents.append(PaneLine("a replay: no time from the exchange", .dimmed))
+        }
+        return self.drawPane("LATENCY", contents, lines: lines, room: self.room(lines))
     }
 
     /// A label of 19 columns and three figures of 7: 40 in all.

@@ -7,47 +7,60 @@ package struct DisplayFrame: Sendable {
     package var changesAt: Int64?
 }
 
-/// The picture of a ``DisplayState``: state, size and time in, cells out.
+/// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
 ///
-/// What does not fit is left out, never wrapped (but for the reason of a state, which tells the cure), by rank: the marks (demo, replay, unchecked certificate), then the
-/// price, then how old it is, then the rest.
+/// What does not fit is left out, never wrapped (but for the reason of a state and for what panes tell, where the cure
+/// stands at the end), by rank: the marks (demo, replay, frozen, unchecked certificate), then the price, then how old it
+/// is, then the rest.
 package struct DisplayView {
     let state: DisplayState
+    let choice: DisplayChoice
     let now: DisplayTime
-    let glyphs: ScreenGlyphs
-    /// What the latency pane shows; `nil` while it is closed.
+    let look: DisplayLook
+    var glyphs: ScreenGlyphs { self.look.glyphs }
+    /// What the latency pane shows.
     let latency: LatencyReport?
     var grid: ScreenGrid
     private var changesAt: Int64?
 
+    /// Draws.
+    ///
+    /// - Parameters:
+    ///   - choice: what the person has chosen.
+    ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
     package static func frame(
         of state: DisplayState,
+        choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,
         now: DisplayTime,
-        glyphs: ScreenGlyphs = .unicode,
+        look: DisplayLook = DisplayLook(),
         latency: LatencyReport? = nil
     ) -> DisplayFrame {
         var view = DisplayView(
             state: state,
+            choice: choice,
             now: now,
-            glyphs: glyphs,
+            look: look,
             latency: latency,
             grid: ScreenGrid(size: size)
         )
         view.draw()
+        if look.setsTitle { view.grid.title = view.title() }
         return DisplayFrame(grid: view.grid, changesAt: view.changesAt)
     }
 
     private init(
         state: DisplayState,
+        choice: DisplayChoice,
         now: DisplayTime,
-        glyphs: ScreenGlyphs,
+        look: DisplayLook,
         latency: LatencyReport?,
         grid: ScreenGrid
     ) {
         self.state = state
+        self.choice = choice
         self.now = now
-        self.glyphs = glyphs
+        self.look = look
         self.latency = latency
         self.grid = grid
     }
@@ -69,7 +82,11 @@ package struct DisplayView {
                 top += 1
             }
         }
-        if rows >= 10 { top += 1 }
+        if rows >= 8, let replay = self.state.replay {
+            self.drawReplay(replay, row: top)
+            top += 1
+        }
+        if rows >= 16 { top += 1 }
         var bottom = rows
         if rows >= 5 {
             bottom -= 1
@@ -83,111 +100,36 @@ package struct DisplayView {
             bottom -= 1
             self.drawNotice(notice, row: bottom)
         }
-        if rows >= 10 { bottom -= 1 }
-        guard top < bottom else { return }
-        if let latency { bottom = self.drawLatency(latency, lines: top..<bottom) }
-        guard top < bottom else { return }
-        if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, bottom - top >= 2 {
-            self.drawCard(row, lines: top..<bottom)
-        } else {
-            self.drawTable(lines: top..<bottom, hasHeadings: rows >= 5)
+        if let alert = self.livingAlert() {
+            bottom -= rows >= 4 ? 1 : 0
+            self.drawAlert(alert, row: rows >= 4 ? bottom : 0)
         }
+        if rows >= 16 { bottom -= 1 }
+        guard top < bottom else { return }
+        bottom = self.drawPane(lines: top..<bottom)
+        guard top < bottom else { return }
+        self.drawPrices(lines: top..<bottom, hasHeadings: rows >= 5)
     }
 
-    // MARK: The lines that every screen has
-
-    /// Draws the state and the marks; gives the reason if it found no room.
-    private mutating func drawHeader() -> String? {
-        let words = self.statusWords()
-        let items = [
-            LineItem(words.forms, CellStyle(words.ink, .bold)),
-            LineItem(DisplayMarks.source(self.state.status.source), CellStyle(.warning, [.bold, .reversed])),
-            LineItem(
-                DisplayMarks.certificate(isChecked: self.state.status.certificateChecked),
-                CellStyle(.alarm, [.bold, .reversed])
-            ),
-            LineItem([self.symbolCount()]),
-        ]
-        var wishes = [items[1].shortest(1), items[2].shortest(2)] + items[0].all(0).prefix(3)
-        // Marks that are words come before more words of the state, and its reason last: it can have its own line.
-        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[0].all(0)
-        if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
-        wishes += items[1].all(1).dropLast() + items[2].all(2) + [(0, 0), (1, 0), (3, 0)]
-        let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
-        return chosen[0] == 0 ? nil : words.reason
-    }
-
-    private mutating func drawFooter(row: Int) {
-        let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
-        let relay = self.state.relay.map { address in
-            switch self.state.clients {
-            case .some(let clients):
-                ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
-            case .none: ["relay \(address)"]
+    private mutating func drawPrices(lines: Range<Int>, hasHeadings: Bool) {
+        if let opened = self.choice.opened, lines.count >= 2 {
+            if let row = self.state.rows.first(where: { $0.summary.symbol == opened }) {
+                self.drawCard(row, lines: lines)
+                return
+            }
+            if self.state.waiting.contains(opened) {
+                self.drawWaitingCard(opened, lines: lines)
+                return
             }
         }
-        let items = [
-            LineItem(relay ?? [], CellStyle(.plain, .dim)),
-            LineItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
-            LineItem(["q quits, l latency", "q quits"], .dimmed),
-        ]
-        self.place(items, wishes: [(1, 1), (0, 1), (0, 0), (2, 1), (2, 0), (1, 0)], row: row, gap: 3)
-    }
-
-    private mutating func drawGaps(row: Int) {
-        guard let gap = self.state.lastGap else { return }
-        let gaps = Self.count(self.state.gaps, "gap")
-        let span = AgeText.words(gap.to - gap.from)
-        let until = UTCText.timeOfDay(gap.to)
-        let item = LineItem(
-            [
-                "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)",
-                "\(gaps), the last \(span) until \(until)",
-                "\(gaps), the last \(span)", gaps,
-            ],
-            CellStyle(.warning)
-        )
-        self.place([item], wishes: item.all(0), row: row, gap: 1)
-    }
-
-    // MARK: What all parts draw with
-
-    /// A text in several lengths, longest first, with its look.
-    struct LineItem {
-        var forms: [String]
-        var style: CellStyle
-
-        init(_ forms: [String], _ style: CellStyle = .plain) {
-            self.forms = forms
-            self.style = style
-        }
-
-        /// The wish for the shortest form, as item number `item`.
-        func shortest(_ item: Int) -> LineFitter.Wish { (item, max(0, self.forms.count - 1)) }
-
-        /// Wishes for every form, the shortest first.
-        func all(_ item: Int) -> [LineFitter.Wish] { self.forms.indices.reversed().map { (item, $0) } }
-
-        /// The wish for the shortest form that still is a word of three letters or more.
-        func shortWord(_ item: Int) -> [LineFitter.Wish] {
-            self.forms.lastIndex { $0.utf8.count >= 3 }.map { [(item, $0)] } ?? []
+        if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, lines.count >= 2 {
+            self.drawCard(row, lines: lines)
+        } else {
+            self.drawTable(lines: lines, hasHeadings: hasHeadings)
         }
     }
 
-    /// Writes the items that fit, side by side; gives the form of each.
-    @discardableResult
-    mutating func place(_ items: [LineItem], wishes: [LineFitter.Wish], row: Int, gap: Int) -> [Int?] {
-        let columns = self.grid.size.columns
-        let widths = items.map { $0.forms.map { ScreenText.width(of: $0, limit: columns + 1, glyphs: self.glyphs) } }
-        let chosen = LineFitter(gap: gap).choose(widths: widths, wishes: wishes, columns: columns)
-        var column = 0
-        for (item, form) in chosen.enumerated() {
-            guard let form else { continue }
-            let text = items[item].forms[form]
-            column += self.grid.put(text, row: row, column: column, style: items[item].style, glyphs: self.glyphs) + gap
-        }
-        return chosen
-    }
+    // MARK: Time
 
     /// Notes that the picture changes in so many ns without any news.
     mutating func note(changeIn span: Int64?) {
@@ -197,9 +139,14 @@ package struct DisplayView {
     }
 
     /// Notes that the picture changes when a growing age reaches a limit; ns.
-    private mutating func note(changeAt limit: Int64, of age: Int64) {
+    mutating func note(changeAt limit: Int64, of age: Int64) {
         if age < limit { self.note(changeIn: limit - age) }
     }
+
+    /// What time it is on the clock of the charts; it stands still in a view that is frozen.
+    var marketTime: Int64 { self.state.marketTime(self.choice.frozenSince ?? self.now) }
+
+    // MARK: What is true of the feed and of a row
 
     /// The state in words; notes how long they stay true.
     mutating func statusWords() -> StatusWords {
@@ -228,10 +175,18 @@ package struct DisplayView {
         let age = self.now.monotonic - row.arrived
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
-        let freshness = Freshness(age: age, phase: self.status.phase, symbol: symbol?.state, limits: limits)
+        let unusual = row.history.medianGap.map { max(limits.lateAfter, $0.multipliedOrMost(by: 10)) }
+        let freshness = Freshness(
+            age: age,
+            unusual: unusual,
+            phase: self.status.phase,
+            symbol: symbol?.state,
+            limits: limits
+        )
         self.note(changeIn: AgeText.untilChange(growing: age))
         self.note(changeAt: limits.lateAfter, of: age)
         self.note(changeAt: limits.staleAfter, of: age)
+        if let unusual { self.note(changeAt: unusual, of: age) }
         if let words = SymbolWords(symbol, age: age) { return (.old, words.forms) }
         return (freshness, freshness.forms(age: age))
     }
@@ -249,65 +204,12 @@ package struct DisplayView {
         self.note(changeIn: row.rate.nextChange(now: self.now.monotonic).map { $0 - self.now.monotonic })
         return row.rate.tenthsPerSecond(now: self.now.monotonic).map(PriceText.rate(tenths:))
     }
-
-    /// The price with its arrow, longest form first; the last form says that it does not fit.
-    func priceForms(_ row: DisplayRow) -> [String] {
-        let price = PriceText.exact(row.summary.price, fractionDigits: row.fractionDigits)
-        let isUnicode = self.glyphs == .unicode
-        let arrow =
-            switch row.direction {
-            case .none: " "
-            case .up: isUnicode ? "▲" : "^"
-            case .down: isUnicode ? "▼" : "v"
-            }
-        return ["\(price) \(arrow)", "\(price)\(arrow)", price, isUnicode ? "…" : "~"]
-    }
-
-    func priceStyle(_ row: DisplayRow, _ freshness: Freshness) -> CellStyle {
-        guard freshness == .fresh else {
-            let isStruck = freshness == .old && self.now.monotonic - row.arrived >= self.state.limits.staleAfter
-            return CellStyle(.plain, isStruck ? [.dim, .struck] : .dim)
-        }
-        return switch row.direction {
-        case .none: CellStyle(.plain, .bold)
-        case .up: CellStyle(.rising, .bold)
-        case .down: CellStyle(.falling, .bold)
-        }
-    }
-
-    func changeStyle(_ row: DisplayRow, _ freshness: Freshness) -> CellStyle {
-        guard freshness == .fresh else { return .dimmed }
-        if row.summary.price == row.summary.open { return .plain }
-        return CellStyle(row.summary.price > row.summary.open ? .rising : .falling)
-    }
-
-    private func symbolCount() -> String {
-        let count = self.state.rows.count + self.state.waiting.count
-        return count > 1 ? Self.count(count, "symbol") : ""
-    }
-
-    static func count(_ number: some BinaryInteger, _ word: String) -> String {
-        "\(number) \(word)\(number == 1 ? "" : "s")"
-    }
-
-    /// A symbol without its exchange: `BINANCE:BTCUSDT` is `BTCUSDT`.
-    static func withoutExchange(_ symbol: String) -> String {
-        guard let colon = symbol.firstIndex(of: ":") else { return symbol }
-        let name = symbol[symbol.index(after: colon)...]
-        return name.isEmpty ? symbol : String(name)
-    }
 }
 
-extension CellStyle {
-    static let dimmed = CellStyle(.plain, .dim)
-}
-
-extension Freshness {
-    var style: CellStyle {
-        switch self {
-        case .fresh: .dimmed
-        case .late: CellStyle(.warning, .bold)
-        case .old: CellStyle(.alarm, .bold)
-        }
+extension Int64 {
+    /// The product, or the largest number where it would be larger.
+    fileprivate func multipliedOrMost(by factor: Int64) -> Int64 {
+        let (product, overflow) = self.multipliedReportingOverflow(by: factor)
+        return overflow ? .max : product
     }
 }

@@ -109,12 +109,22 @@ enum Freshness: Equatable {
     /// The symbol is quiet, or the feed is cut: the market may be anywhere.
     case old
 
-    /// By the feed's word for itself and for the symbol; by the price's age only where it says nothing of the symbol.
-    init(age: Int64, phase: FeedStatus.Phase, symbol: SymbolStatus.State?, limits: FreshnessLimits) {
+    /// By the feed's word for itself and for the symbol; by the price's age only where it says nothing of the symbol, and
+    /// where the silence is unusual for it.
+    ///
+    /// - Parameter unusual: the age from which it is: five seconds, or ten times the median of the symbol's own gaps; `nil`
+    ///   while those are not known.
+    init(
+        age: Int64,
+        unusual: Int64? = nil,
+        phase: FeedStatus.Phase,
+        symbol: SymbolStatus.State?,
+        limits: FreshnessLimits
+    ) {
         switch phase {
         case .live, .late:
             switch symbol {
-            case .live: self = phase == .live ? .fresh : .late
+            case .live: self = phase == .live && age < unusual ?? .max ? .fresh : .late
             // A price from before it was asked for anew, across which some may be missing.
             case .asked: self = .late
             case .quiet, .refused: self = .old
@@ -122,7 +132,7 @@ enum Freshness: Equatable {
                 if age >= limits.staleAfter {
                     self = .old
                 } else {
-                    self = phase == .live && age < limits.lateAfter ? .fresh : .late
+                    self = phase == .live && age < unusual ?? limits.lateAfter ? .fresh : .late
                 }
             }
         case .stale, .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
@@ -145,7 +155,8 @@ enum Freshness: Equatable {
 /// The marks that a person must never miss: where the trades come from when not from the market, and a certificate
 /// that nobody checked. They shrink with the screen and never go.
 enum DisplayMarks {
-    static func source(_ source: FeedStatus.Source) -> [String] {
+    /// - Parameter replay: where the replay stands, which knows its speed better than the source does.
+    static func source(_ source: FeedStatus.Source, replay: ReplayPosition? = nil) -> [String] {
         switch source {
         case .live:
             return []
@@ -153,7 +164,10 @@ enum DisplayMarks {
             return ["DEMO", "D"]
         case .replay(let file, let speed):
             let name = file.split(separator: "/").last.map(String.init) ?? file
-            let pace = Self.pace(speed)
+            if let replay, replay.isPaused {
+                return ["REPLAY PAUSED \(name)", "REPLAY PAUSED", "PAUSED", "R"]
+            }
+            let pace = Self.pace(replay.map(\.speed) ?? speed)
             return ["REPLAY \(pace) \(name)", "REPLAY \(pace)", "REPLAY", "RPL", "R"]
         }
     }

@@ -11,6 +11,15 @@ package enum UTCText {
         return "\(date)T\(Self.clock(rest)).\(Self.padded(milliseconds, 3))Z"
     }
 
+    /// `2026-11-21`.
+    package static func date(_ nanoseconds: Int64) -> String { String(Self.timestamp(nanoseconds).prefix(10)) }
+
+    /// `05:31:02.123`.
+    package static func preciseTimeOfDay(_ nanoseconds: Int64) -> String {
+        let rest = Self.split(nanoseconds).rest
+        return "\(Self.clock(rest)).\(Self.padded(rest / 1_000_000 % 1_000, 3))"
+    }
+
     /// `05:31:02`.
     package static func timeOfDay(_ nanoseconds: Int64) -> String {
         Self.clock(Self.split(nanoseconds).rest)

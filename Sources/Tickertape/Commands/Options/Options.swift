@@ -125,8 +125,26 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
     @Flag(name: .of(.isQuiet), help: ArgumentHelp(stringLiteral: Setting.isQuiet.help))
     var quiet = false
 
-    @Option(name: .of(.colour), help: .of(.colour, "when"), completion: .list(["auto", "always", "never"]))
+    @Option(
+        name: .of(.colour),
+        help: .of(.colour, "when"),
+        completion: .list(["auto", "always", "never", "16", "256", "full"])
+    )
     var colour: String?
+
+    @Option(
+        name: .of(.displayTheme),
+        help: .of(.displayTheme, "background"),
+        completion: .list(["auto", "dark", "light"])
+    )
+    var theme: String?
+
+    @Option(
+        name: .of(.displayPalette),
+        help: .of(.displayPalette, "palette"),
+        completion: .list(["standard", "colour-blind"])
+    )
+    var palette: String?
 
     @Option(name: .of(.quiet), help: .of(.quiet, "duration"))
     var quietFor: String?
@@ -138,6 +156,8 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
         flags.add(.format, self.format)
         if self.quiet { flags.add(.isQuiet, "true") }
         flags.add(.colour, self.colour)
+        flags.add(.displayTheme, self.theme)
+        flags.add(.displayPalette, self.palette)
         flags.add(.quiet, self.quietFor)
         flags.add(.atMost, self.atMost)
     }

@@ -1,0 +1,190 @@
+import Market
+import Wire
+
+/// A reader that knows where it is, so that a place can be found again.
+struct ReplayCursor {
+    /// A frame of a recording, found again by its time and the number of frames before it with the same time.
+    struct Place: Sendable, Equatable {
+        var time: Int64
+        var ties = 0
+    }
+
+    private enum Source {
+        case file(RecordingFile.Reader)
+        case market(SimulatedRun)
+    }
+
+    private var source: Source
+    /// The place of the frame that ``next()`` answered with last.
+    private(set) var place = Place(time: .min)
+
+    /// The recording from its start, or from the first frame of that time or later.
+    init(_ recording: RecordingFile, at time: Int64?) throws(RecordingFile.Failure) {
+        let reader = try recording.makeReader()
+        if let time { try reader.seek(to: time) }
+        self.source = .file(reader)
+    }
+
+    /// A market from its start.
+    init(_ market: SimulatedRun) { self.source = .market(market) }
+
+    /// The recording from that frame on.
+    init(_ recording: RecordingFile, at place: Place) throws(RecordingFile.Failure) {
+        try self.init(recording, at: place.time)
+        var left = place.ties
+        while left > 0, let item = try self.next() {
+            if case .frame = item { left -= 1 }
+        }
+    }
+
+    /// The place behind the frame that ``next()`` answered with last.
+    var following: Place {
+        self.place.time == .min ? self.place : Place(time: self.place.time, ties: self.place.ties + 1)
+    }
+
+    /// Of the file.
+    var bytesRead: Int {
+        switch self.source {
+        case .file(let reader): reader.bytesRead
+        case .market: 0
+        }
+    }
+
+    mutating func next() throws(RecordingFile.Failure) -> RecordingFile.Item? {
+        let item: RecordingFile.Item?
+        switch self.source {
+        case .file(let reader):
+            item = try reader.nextItem()
+        case .market(var market):
+            item = market.next()
+            self.source = .market(market)
+        }
+        if case .frame(let frame) = item {
+            let isTie = frame.at == self.place.time
+            self.place = Place(time: frame.at, ties: isTie ? self.place.ties + 1 : 0)
+        }
+        return item
+    }
+}
+
+/// The looking for places that a person means by a time.
+enum ReplaySearch {
+    /// The newest message with trades that was recorded at that time or earlier: what was true then. The first of the
+    /// recording where there is none.
+    static func landing(
+        _ recording: RecordingFile,
+        at time: Int64,
+        in bounds: ClosedRange<Int64>
+    ) throws(RecordingFile.Failure) -> ReplayCursor.Place {
+        let end = ReplayCursor.Place(time: time, ties: .max)
+        return try Self.before(end, messages: 1, recording, in: bounds).last
+            ?? ReplayCursor.Place(time: bounds.lowerBound)
+    }
+
+    /// The message that was newest before so many of the newest ones came.
+    static func back(
+        _ recording: RecordingFile,
+        messages: Int,
+        from place: ReplayCursor.Place,
+        in bounds: ClosedRange<Int64>
+    ) throws(RecordingFile.Failure) -> ReplayCursor.Place {
+        try Self.before(place, messages: messages + 1, recording, in: bounds).first
+            ?? ReplayCursor.Place(time: bounds.lowerBound)
+    }
+
+    /// The last so many messages with trades before a place, or as many as there are.
+    private static func before(
+        _ end: ReplayCursor.Place,
+        messages: Int,
+        _ recording: RecordingFile,
+        in bounds: ClosedRange<Int64>
+    ) throws(RecordingFile.Failure) -> [ReplayCursor.Place] {
+        // Ever farther back, until enough are between there and the place.
+        var window: Int64 = 1_000_000_000
+        while true {
+            let from = max(end.time.subtractingCapped(window), bounds.lowerBound)
+            var found: [ReplayCursor.Place] = []
+            var cursor = try ReplayCursor(recording, at: from)
+            var parser = TradeFinder()
+            while let item = try cursor.next() {
+                guard case .frame(let frame) = item else { continue }
+                if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
+                if parser.hasTrades(frame) { found.append(cursor.place) }
+                // Twice as many as needed are kept at most.
+                if found.count >= 2 * messages { found.removeFirst(messages) }
+            }
+            if found.count >= messages { return Array(found.suffix(messages)) }
+            if from == bounds.lowerBound { return found }
+            window = window.multipliedReportingOverflow(by: 8).overflow ? .max : window * 8
+        }
+    }
+}
+
+/// The telling of messages with trades from others.
+struct TradeFinder {
+    private var parser = FinnhubParser()
+    private var symbols = SymbolTable()
+    private var trades: [Trade] = []
+
+    mutating func hasTrades(_ frame: RecordedFrame) -> Bool {
+        self.trades.removeAll(keepingCapacity: true)
+        guard case .trade = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades) else {
+            return false
+        }
+        return !self.trades.isEmpty
+    }
+}
+
+/// A walk through a recording to the first trade behind its next gap, or behind five seconds without trades, in steps.
+final class GapSearch {
+    enum Outcome {
+        case more
+        case none
+        case found(ReplayCursor.Place)
+    }
+
+    static let silence: Int64 = 5_000_000_000
+    private static let bytesPerStep = 4 << 20
+
+    let file: RecordingFile
+    let answer: (Result<ReplayPosition, ReplayRefusal>) -> Void
+    private var cursor: ReplayCursor
+    private var finder = TradeFinder()
+    private var lastTrade: Int64?
+    private let end: Int64
+    private var hasGap = false
+
+    init(
+        _ recording: RecordingFile,
+        from place: ReplayCursor.Place,
+        lastTrade: Int64?,
+        end: Int64,
+        answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
+    ) throws(RecordingFile.Failure) {
+        self.file = recording
+        self.cursor = try ReplayCursor(recording, at: place)
+        // After a step back the newest trade is behind this place.
+        self.lastTrade = lastTrade.flatMap { $0 <= place.time ? $0 : nil }
+        self.end = end
+        self.answer = answer
+    }
+
+    func step() throws(RecordingFile.Failure) -> Outcome {
+        let before = self.cursor.bytesRead
+        while let item = try self.cursor.next() {
+            switch item {
+            case .gap(let gap):
+                if gap.gap.symbol == nil { self.hasGap = true }
+            case .frame(let frame):
+                if frame.at > self.end { return .none }
+                if self.finder.hasTrades(frame) {
+                    let isSilent = self.lastTrade.map { frame.at.subtractingCapped($0) >= Self.silence } ?? false
+                    if self.hasGap || isSilent { return .found(self.cursor.place) }
+                    self.lastTrade = frame.at
+                }
+            }
+            if self.cursor.bytesRead - before >= Self.bytesPerStep { return .more }
+        }
+        return .none
+    }
+}

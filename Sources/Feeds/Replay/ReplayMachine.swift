@@ -1,0 +1,242 @@
+package import Market
+
+/// What a replay does next: when a message is due, and what a request changes. It knows no file and no client.
+///
+/// The times of messages are nanoseconds since the recording's start, `now` is the monotonic clock. A request for another
+/// place is answered with what to look for; its owner finds it and says ``jumped(to:now:)``.
+package struct ReplayMachine: Sendable {
+    package struct Settings: Sendable, Equatable {
+        /// How many times the recording's own pace; `nil` is as fast as the readers take it.
+        package var speed: Double?
+        package var isPaused = false
+        /// Of a longer silence only so much is waited, ns of the recording; `nil` waits for all of it.
+        package var longestSilence: Int64?
+
+        package init(speed: Double? = 1) { self.speed = speed }
+    }
+
+    /// What becomes of the next message.
+    package enum Next: Sendable, Equatable {
+        case play
+        /// Not before this moment, monotonic ns.
+        case wait(until: Int64)
+        /// Not before a request.
+        case hold
+    }
+
+    /// What the owner does about a request.
+    package enum Action: Sendable, Equatable {
+        case refuse(ReplayRefusal)
+        /// Nothing is different.
+        case none
+        /// Speed, pause or a step: look at the next message again.
+        case changed
+        /// Go to this time, ns since the recording's start, and play the newest message before it.
+        case seek(Int64)
+        /// Look for the next gap.
+        case findGap
+        /// Go back by so many messages.
+        case goBack(messages: Int)
+    }
+
+    private enum Step: Sendable, Equatable {
+        case messages(Int)
+        /// All that was recorded up to this time.
+        case until(Int64)
+        /// The one message that shows what was true at this time.
+        case landing(at: Int64)
+    }
+
+    /// From the first message's time to the last one's, or what of it is played.
+    package private(set) var bounds: ClosedRange<Int64>
+    private let settings: Settings
+    private var clock: ReplayClock
+    private var hasBegun = false
+    private var isOver = false
+    private var step: Step?
+
+    package init(_ settings: Settings, bounds: ClosedRange<Int64>) {
+        self.settings = settings
+        self.bounds = bounds
+        self.clock = ReplayClock(speed: settings.speed, recorded: bounds.lowerBound, isPaused: settings.isPaused)
+    }
+
+    package var isPaused: Bool { self.clock.isPaused && self.step == nil }
+    package var speed: Double? { self.clock.speed }
+    /// What the recording's clock shows.
+    package func recorded(now: Int64) -> Int64 {
+        guard self.hasBegun else { return self.bounds.lowerBound }
+        return min(max(self.clock.recorded(now: now), self.bounds.lowerBound), self.bounds.upperBound)
+    }
+
+    // MARK: Messages
+
+    /// Says what becomes of the next message, which was recorded at `recorded`. The very first is due at once.
+    package mutating func next(recorded: Int64, now: Int64) -> Next {
+        if !self.hasBegun {
+            self.hasBegun = true
+            self.clock.set(recorded: recorded, now: now)
+        }
+        switch self.step {
+        case .messages, .landing:
+            return .play
+        case .until(let end):
+            if recorded <= end { return .play }
+            self.step = nil
+            self.clock.set(recorded: end, now: now)
+            return .hold
+        case nil:
+            break
+        }
+        if let longest = self.settings.longestSilence, !self.clock.isPaused,
+            recorded > self.clock.recorded(now: now).addingCapped(longest)
+        {
+            self.clock.set(recorded: recorded - longest, now: now)
+        }
+        guard let due = self.clock.due(recorded: recorded, now: now) else { return .hold }
+        return due > now ? .wait(until: due) : .play
+    }
+
+    /// Takes that the message was played.
+    ///
+    /// - Parameter counts: whether it is one of those that a step is counted in: it has trades.
+    package mutating func played(recorded: Int64, counts: Bool = true, now: Int64) {
+        switch self.step {
+        case .messages(let count):
+            self.clock.set(recorded: recorded, now: now)
+            if counts { self.step = count > 1 ? .messages(count - 1) : nil }
+        case .until:
+            self.clock.set(recorded: recorded, now: now)
+        case .landing(let place):
+            self.clock.set(recorded: max(place, recorded), now: now)
+            self.step = nil
+        case nil:
+            // As fast as it goes the clock shows what was played last.
+            if self.clock.speed == nil { self.clock.set(recorded: recorded, now: now) }
+        }
+    }
+
+    /// Takes that the owner has gone to another place: the next message is played at once, for it says what was true there.
+    package mutating func jumped(to recorded: Int64, now: Int64) {
+        self.hasBegun = true
+        self.step = .landing(at: recorded)
+        self.clock.set(recorded: recorded, now: now)
+    }
+
+    /// Takes that the owner has gone back to a message which is played now, and stands there.
+    package mutating func wentBack(to recorded: Int64, now: Int64) {
+        self.hasBegun = true
+        self.clock.pause(now: now)
+        self.clock.set(recorded: recorded, now: now)
+        self.step = .messages(1)
+    }
+
+    /// Takes that the recording begins anew.
+    package mutating func restarted() {
+        self.hasBegun = false
+        if case .until = self.step { self.step = nil }
+    }
+
+    /// Takes that there is no further message: the replay is over, and takes no request any more.
+    package mutating func ended(now: Int64) {
+        self.isOver = true
+        self.step = nil
+        self.clock.pause(now: now)
+        self.clock.set(recorded: self.bounds.upperBound, now: now)
+    }
+
+    // MARK: Requests
+
+    /// Takes a request.
+    ///
+    /// - Parameter start: the recording's wall clock at its start, ns since 1970.
+    package mutating func requested(_ request: ReplayRequest, start: Int64, now: Int64) -> Action {
+        if self.isOver { return .refuse(ReplayRefusal("the replay is over; start it again, or with --loop")) }
+        switch request {
+        case .pause:
+            return self.setPaused(true, now: now)
+        case .resume:
+            return self.setPaused(false, now: now)
+        case .togglePause:
+            return self.setPaused(!self.isPaused, now: now)
+        case .speed(let speed):
+            if let speed, !ReplayRequest.speeds.contains(speed) {
+                return .refuse(ReplayRefusal("a speed is 0.01 to 10000, or max"))
+            }
+            return self.change(speed: speed, now: now)
+        case .faster:
+            let current = self.clock.speed ?? .infinity
+            return self.change(speed: ReplayRequest.rungs.first { $0 > current }, now: now)
+        case .slower:
+            let current = self.clock.speed ?? .infinity
+            return self.change(
+                speed: ReplayRequest.rungs.last { $0 < current } ?? min(current, ReplayRequest.rungs[0]),
+                now: now
+            )
+        case .stepMessages(let count):
+            guard count != 0, abs(count) <= ReplayRequest.mostMessages else {
+                return .refuse(ReplayRefusal("a step is 1 to \(ReplayRequest.mostMessages) messages, or back"))
+            }
+            if count < 0 { return .goBack(messages: -count) }
+            self.clock.pause(now: now)
+            self.step = .messages(count)
+            return .changed
+        case .stepTime(let time):
+            guard time != 0 else { return .refuse(ReplayRefusal("a step of no time goes nowhere")) }
+            let end = self.bounded(self.recorded(now: now).addingCapped(time))
+            self.clock.pause(now: now)
+            self.step = nil
+            if time < 0 { return .seek(end) }
+            self.step = .until(end)
+            return .changed
+        case .seek(let place):
+            return self.seek(place, start: start)
+        }
+    }
+
+    /// Where it stands.
+    ///
+    /// - Parameter start: the recording's wall clock at its start, ns since 1970.
+    package func position(start: Int64, now: Int64) -> ReplayPosition {
+        ReplayPosition(
+            start: start.addingCapped(self.bounds.lowerBound),
+            end: start.addingCapped(self.bounds.upperBound),
+            at: start.addingCapped(self.recorded(now: now)),
+            speed: self.clock.speed,
+            isPaused: self.clock.isPaused
+        )
+    }
+
+    private mutating func setPaused(_ isPaused: Bool, now: Int64) -> Action {
+        guard isPaused != self.clock.isPaused || self.step != nil else { return .none }
+        // A landing is half of a seek, which a pause does not undo.
+        if case .landing = self.step {} else { self.step = nil }
+        isPaused ? self.clock.pause(now: now) : self.clock.resume(now: now)
+        return .changed
+    }
+
+    private mutating func change(speed: Double?, now: Int64) -> Action {
+        guard speed != self.clock.speed else { return .none }
+        self.clock.change(speed: speed, now: now)
+        return .changed
+    }
+
+    private mutating func seek(_ place: ReplayPlace, start: Int64) -> Action {
+        self.step = nil
+        switch place {
+        case .time(let time):
+            let (offset, isOut) = time.subtractingReportingOverflow(start)
+            return .seek(self.bounded(isOut ? (time > start ? .max : .min) : offset))
+        case .offset(let offset):
+            return .seek(self.bounded(self.bounds.lowerBound.addingCapped(offset)))
+        case .percent(let percent):
+            guard (0...100).contains(percent) else { return .refuse(ReplayRefusal("a percentage is 0 to 100")) }
+            let length = Double(self.bounds.upperBound - self.bounds.lowerBound)
+            return .seek(self.bounded(self.bounds.lowerBound.addingCapped(Int64(length * percent / 100))))
+        case .nextGap:
+            return .findGap
+        }
+    }
+
+    private func bounded(_ time: Int64) -> Int64 { min(max(time, self.bounds.lowerBound), self.bounds.upperBound) }
+}

@@ -1,0 +1,102 @@
+import Market
+package import NIOCore
+import Wire
+
+/// A simulated market as a stand-in plays it: with frames that come twice and stretches of which nothing is known, and with
+/// an end where it has one.
+package struct SimulatedRun: Sendable {
+    package struct Settings: Sendable {
+        package var market: SimulatedMarket.Settings
+        /// The share of messages that come again at once, 0 to 1.
+        package var repeats = 0.0
+        /// How often something is missing, and how much; ns. Nothing is where there is no interval.
+        package var gapInterval: Int64?
+        package var gapLength: Int64 = 0
+        /// When it ends, ns; `nil` is never.
+        package var length: Int64?
+
+        package init(market: SimulatedMarket.Settings) { self.market = market }
+    }
+
+    private let settings: Settings
+    private var market: SimulatedMarket
+    private var chance: SeededGenerator
+    private var gap: ClosedRange<Int64>?
+    private var waiting: [RecordingFile.Item] = []
+    private var line = 0
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+        self.market = SimulatedMarket(settings.market)
+        // Of its own, so that the market is the same with and without mishaps.
+        self.chance = SeededGenerator(seed: settings.market.seed ^ 0x5EED_0F_A11)
+        if let interval = settings.gapInterval, settings.gapLength > 0 {
+            self.gap = interval...interval.addingCapped(settings.gapLength)
+        }
+    }
+
+    /// The wall clock at its start, ns since 1970.
+    package static func start(of settings: Settings) -> Int64 { settings.market.start * 1_000_000 }
+
+    /// What comes next, or `nil` at the end.
+    package mutating func next() -> RecordingFile.Item? {
+        while self.waiting.isEmpty {
+            let frame = self.market.nextFrame()
+            if let length = self.settings.length, frame.at >= length { return nil }
+            self.take(frame)
+        }
+        return self.waiting.removeFirst()
+    }
+
+    private mutating func take(_ frame: SimulatedMarket.Frame) {
+        if let gap, frame.at >= gap.lowerBound {
+            if frame.at < gap.upperBound { return }
+            self.endGap(gap, at: frame.at)
+        }
+        self.line += 1
+        let recorded = RecordedFrame(line: self.line, at: frame.at, frame: frame.text)
+        self.waiting.append(.frame(recorded))
+        guard self.settings.repeats > 0 else { return }
+        if Double.random(in: 0..<1, using: &self.chance) < self.settings.repeats {
+            self.waiting.append(.frame(recorded))
+        }
+    }
+
+    private mutating func endGap(_ gap: ClosedRange<Int64>, at: Int64) {
+        let start = Self.start(of: self.settings)
+        let told = Gap(
+            from: start.addingCapped(gap.lowerBound),
+            to: start.addingCapped(gap.upperBound),
+            reason: "the simulated market has a gap",
+            nextSequence: 0
+        )
+        self.waiting.append(.gap(RecordedGap(at: at, gap: told)))
+        // Not before this one is over, however far a silence carried it.
+        let interval = self.settings.gapInterval ?? .max
+        let next = max(gap.lowerBound.addingCapped(interval), at.addingCapped(1))
+        self.gap = next...next.addingCapped(self.settings.gapLength)
+    }
+
+    /// The whole of it as a recording in the plain form with a header: the same settings give the same bytes.
+    ///
+    /// - Parameter take: is called with pieces, in order; throws what stops it.
+    package static func record(_ settings: Settings, into take: (ByteBuffer) throws -> Void) rethrows {
+        precondition(settings.length != nil, "a recording of a market without end")
+        var run = SimulatedRun(settings)
+        var buffer = ByteBuffer()
+        RecordingEncoder.header(
+            RecordingHeader(symbols: run.market.symbolNames, start: Self.start(of: settings), source: "simulated"),
+            into: &buffer
+        )
+        while let item = run.next() {
+            switch item {
+            case .frame(let frame): RecordingEncoder.frame(frame.frame, at: frame.at, into: &buffer)
+            case .gap(let gap): RecordingEncoder.gap(gap.gap, at: gap.at, into: &buffer)
+            }
+            guard buffer.readableBytes >= 1 << 20 else { continue }
+            try take(buffer)
+            buffer.clear()
+        }
+        try take(buffer)
+    }
+}

@@ -1,0 +1,119 @@
+package import Market
+import Wire
+
+/// When a recording begins and ends.
+package struct RecordingSpan: Sendable, Equatable {
+    /// The wall clock at the recording's start, ns since 1970: the header's, or else what the first trade's time makes
+    /// likely.
+    package var start: Int64
+    /// The times of the first and the last frame, ns since the recording's start.
+    package var bounds: ClosedRange<Int64>
+
+    package init(start: Int64, bounds: ClosedRange<Int64>) {
+        self.start = start
+        self.bounds = bounds
+    }
+}
+
+/// Places in a recording by time, found without reading all of it: frames stand in the order of their arrival.
+extension RecordingFile {
+    /// So much of the file's end is looked at first for the last frame, and at most, in bytes.
+    private static let tailBytes: Int64 = 64 << 10
+    private static let longestTail: Int64 = 32 << 20
+
+    /// Finds out when the recording begins and ends; reads a little of its start and of its end.
+    package func span() throws(Failure) -> RecordingSpan {
+        let reader = try self.makeReader()
+        guard let first = try reader.next() else { throw Failure(description: "\(self.path) holds no recorded frame") }
+        let start = if let told = reader.header?.start { told } else { try self.guessedStart(first, reader) }
+        var last = first.at
+        var tail = Self.tailBytes
+        while true {
+            try reader.seek(toByte: max(0, reader.fileBytes - tail))
+            var found: Int64?
+            while let frame = try reader.next() { found = max(found ?? frame.at, frame.at) }
+            if let found {
+                last = max(last, found)
+                break
+            }
+            if tail >= min(reader.fileBytes, Self.longestTail) { break }
+            tail *= 8
+        }
+        return RecordingSpan(start: start, bounds: first.at...last)
+    }
+
+    /// What of the recording is played between two places, ns since its start.
+    package func bounds(
+        from: ReplayPlace?,
+        to: ReplayPlace?,
+        in span: RecordingSpan
+    ) throws(Failure) -> ClosedRange<Int64> {
+        let first = if let from { try self.time(of: from, in: span) } else { span.bounds.lowerBound }
+        let last = if let to { try self.time(of: to, in: span) } else { span.bounds.upperBound }
+        guard first <= last, first <= span.bounds.upperBound, last >= span.bounds.lowerBound else {
+            throw Failure(description: "nothing of \(self.path) is between these two places")
+        }
+        return max(first, span.bounds.lowerBound)...min(last, span.bounds.upperBound)
+    }
+
+    private func time(of place: ReplayPlace, in span: RecordingSpan) throws(Failure) -> Int64 {
+        let bounds = span.bounds
+        switch place {
+        case .time(let time): return time.subtractingCapped(span.start)
+        case .offset(let offset): return bounds.lowerBound.addingCapped(offset)
+        case .percent(let percent):
+            let length = Double(bounds.upperBound - bounds.lowerBound)
+            return bounds.lowerBound.addingCapped(Int64(length * min(max(percent, 0), 100) / 100))
+        case .nextGap: throw Failure(description: "next-gap is no place to begin or to end at")
+        }
+    }
+
+    /// The plain form tells no wall clock; a frame comes right behind the last of its trades.
+    private func guessedStart(_ first: RecordedFrame, _ reader: Reader) throws(Failure) -> Int64 {
+        var parser = FinnhubParser()
+        var symbols = SymbolTable()
+        var trades: [Trade] = []
+        var frame = first
+        for _ in 0..<1_000 {
+            _ = parser.parse(frame.frame, symbols: &symbols, into: &trades)
+            if let last = trades.last {
+                let (start, isOut) = last.exchangeTime.subtractingReportingOverflow(frame.at)
+                return isOut ? 0 : start
+            }
+            guard let next = try reader.next() else { return 0 }
+            frame = next
+        }
+        return 0
+    }
+}
+
+extension RecordingFile.Reader {
+    /// Nearer than so many bytes, reading on is as quick as looking for the middle.
+    private static let nearBytes: Int64 = 256 << 10
+    /// A stretch without a frame that is longer than this many bytes is taken for the end.
+    private static let probedBytes = 8 << 20
+
+    /// Goes to the first frame that was recorded at this time or later: ``nextItem()`` answers with it, or with a gap that
+    /// stands before it. Reads about twenty pieces of the file, however long it is.
+    package func seek(to time: Int64) throws(RecordingFile.Failure) {
+        // What begins at `low` or before it is earlier, what begins at `high` or behind it is not.
+        var (low, high) = (Int64(0), self.fileBytes)
+        while high - low > Self.nearBytes {
+            let middle = low + (high - low) / 2
+            if let found = try self.time(behind: middle), found < time { low = middle } else { high = middle }
+        }
+        try self.seek(toByte: low)
+        self.earliest = time
+    }
+
+    /// The time of the first frame whose line begins at that offset or behind it.
+    private func time(behind offset: Int64) throws(RecordingFile.Failure) -> Int64? {
+        try self.seek(toByte: offset)
+        let before = self.bytesRead
+        while let item = try self.nextItem() {
+            if case .frame(let frame) = item { return frame.at }
+            if self.bytesRead - before > Self.probedBytes { return nil }
+        }
+        return nil
+    }
+}

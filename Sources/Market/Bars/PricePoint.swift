@@ -1,0 +1,163 @@
+/// What a price did within one short stretch, as a chart needs it: 40 bytes.
+package struct PricePoint: Sendable, Equatable {
+    /// When the stretch begins, ns.
+    package var start: Int64
+    /// The extremes, for drawing only.
+    package var low: Double
+    package var high: Double
+    /// The last price, exact.
+    package var close: ExactDecimal
+    /// Whether trades may be missing between the point before and this one.
+    package var followsGap: Bool
+
+    package init(start: Int64, price: ExactDecimal, followsGap: Bool = false) {
+        self.start = start
+        self.low = price.approximation
+        self.high = self.low
+        self.close = price
+        self.followsGap = followsGap
+    }
+
+    mutating func take(_ price: ExactDecimal) {
+        let approximation = price.approximation
+        self.low = min(self.low, approximation)
+        self.high = max(self.high, approximation)
+        self.close = price
+    }
+
+    /// Takes in the next point, which lies behind this one.
+    mutating func merge(_ next: PricePoint) {
+        self.low = min(self.low, next.low)
+        self.high = max(self.high, next.high)
+        self.close = next.close
+        self.followsGap = self.followsGap || next.followsGap
+    }
+}
+
+/// Prices by stretches of one width, of which there is a limit: a ring that forgets the oldest, or one that makes the
+/// stretches twice as wide.
+///
+/// The points are kept in chunks, each an array of its own, so that a copy which is kept elsewhere costs a change no more
+/// than one chunk; the newest point lies outside of them.
+package struct PriceSeries: Sendable {
+    static let chunk = 64
+
+    /// What happens when there is no more room.
+    package enum Limit: Sendable, Equatable {
+        case forgetsOldest
+        case widens
+    }
+
+    /// The width of a stretch, ns.
+    package private(set) var width: Int64
+    private let capacity: Int
+    private let limit: Limit
+    /// All chunks but the last are full.
+    private var chunks: [[PricePoint]] = []
+    private var newest: PricePoint?
+
+    /// - Precondition: `width` is above 0, `capacity` at least two chunks.
+    package init(width: Int64, capacity: Int, limit: Limit) {
+        precondition(width > 0 && capacity >= 2 * Self.chunk, "a series of \(capacity) points of \(width) ns")
+        self.width = width
+        self.capacity = capacity
+        self.limit = limit
+    }
+
+    package var count: Int {
+        guard let last = self.chunks.last else { return self.newest == nil ? 0 : 1 }
+        return (self.chunks.count - 1) * Self.chunk + last.count + 1
+    }
+
+    package var first: PricePoint? { self.chunks.first?.first ?? self.newest }
+    package var last: PricePoint? { self.newest }
+
+    /// The points from the oldest to the newest.
+    package subscript(index: Int) -> PricePoint {
+        let (chunk, place) = index.quotientAndRemainder(dividingBy: Self.chunk)
+        if chunk < self.chunks.count, place < self.chunks[chunk].count { return self.chunks[chunk][place] }
+        guard let newest = self.newest, index == self.count - 1 else { preconditionFailure("no point \(index)") }
+        return newest
+    }
+
+    /// The place of the first point that begins at `time` or later.
+    package func index(from time: Int64) -> Int {
+        var (low, high) = (0, self.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].start < time { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Takes in a price; times never decrease by more than within the newest stretch (what is older changes nothing).
+    mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool) {
+        let start = Self.floor(time, to: self.width)
+        guard var newest = self.newest else {
+            self.newest = PricePoint(start: start, price: price, followsGap: followsGap)
+            return
+        }
+        if start <= newest.start {
+            newest.take(price)
+            newest.followsGap = newest.followsGap || followsGap
+            self.newest = newest
+            return
+        }
+        self.append(newest)
+        self.newest = PricePoint(start: start, price: price, followsGap: followsGap)
+        if self.count > self.capacity { self.makeRoom() }
+    }
+
+    /// Forgets what begins at `time` or later.
+    mutating func cut(from time: Int64) {
+        guard let newest = self.newest, newest.start >= time else { return }
+        self.newest = nil
+        while var last = self.chunks.popLast() {
+            while let point = last.last, point.start >= time { last.removeLast() }
+            guard let point = last.popLast() else { continue }
+            self.newest = point
+            if !last.isEmpty { self.chunks.append(last) }
+            return
+        }
+    }
+
+    private mutating func append(_ point: PricePoint) {
+        if let last = self.chunks.indices.last, self.chunks[last].count < Self.chunk {
+            self.chunks[last].append(point)
+        } else {
+            var fresh: [PricePoint] = []
+            fresh.reserveCapacity(Self.chunk)
+            fresh.append(point)
+            self.chunks.append(fresh)
+        }
+    }
+
+    private mutating func makeRoom() {
+        switch self.limit {
+        case .forgetsOldest:
+            self.chunks.removeFirst()
+        case .widens:
+            // 2^40 seconds are older than the first stone tools.
+            guard self.width < Int64.max / 4 else { return }
+            self.width *= 2
+            let points = (0..<self.count).map { self[$0] }
+            self.chunks = []
+            self.newest = nil
+            for point in points {
+                var point = point
+                point.start = Self.floor(point.start, to: self.width)
+                if self.newest?.start == point.start {
+                    self.newest?.merge(point)
+                } else {
+                    if let newest = self.newest { self.append(newest) }
+                    self.newest = point
+                }
+            }
+        }
+    }
+
+    private static func floor(_ time: Int64, to width: Int64) -> Int64 {
+        let (quotient, remainder) = time.quotientAndRemainder(dividingBy: width)
+        return (remainder < 0 ? quotient - 1 : quotient) * width
+    }
+}

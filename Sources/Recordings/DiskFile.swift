@@ -1,0 +1,100 @@
+import Glibc
+import NIOCore
+
+/// An open file, closed with its last owner.
+final class DiskFile {
+    let path: String
+    let descriptor: Int32
+
+    /// Opens a file to read; only regular files are recordings.
+    init(reading path: String) throws(RecordingFailure) {
+        self.path = path
+        // O_NONBLOCK: a named pipe without a writer must not hang the program; it has no effect on files.
+        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard self.descriptor >= 0 else { throw .system("read", path) }
+        var status = stat()
+        guard fstat(self.descriptor, &status) == 0 else { throw .system("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw RecordingFailure("\(path) is not a file: name a recording")
+        }
+    }
+
+    /// Makes a file that nobody has made before.
+    init(creating path: String) throws(RecordingFailure) {
+        self.path = path
+        self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard self.descriptor >= 0 else {
+            throw errno == EEXIST
+                ? RecordingFailure("\(path) exists, and is not overwritten; choose another name")
+                : .system("write", path)
+        }
+    }
+
+    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+
+    /// In bytes; 0 where it is not known.
+    var size: Int64 {
+        var status = stat()
+        return fstat(self.descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Reads up to so many bytes; fewer only at the file's end.
+    func read(at offset: Int64, count: Int) throws(RecordingFailure) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(count)
+        while buffer.readableBytes < count {
+            let place = off_t(offset) + off_t(buffer.readableBytes)
+            let left = count - buffer.readableBytes
+            let descriptor = self.descriptor
+            let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: left) { bytes in
+                while true {
+                    let got = pread(descriptor, bytes.baseAddress, left, place)
+                    if got >= 0 || errno != EINTR { return max(got, 0) }
+                }
+            }
+            if got == 0 { break }
+        }
+        return buffer
+    }
+
+    /// Reads into `bytes`; answers with how many there were, 0 at the end.
+    func read(at offset: Int64, into bytes: UnsafeMutableRawBufferPointer) throws(RecordingFailure) -> Int {
+        while true {
+            let got = pread(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+            if got >= 0 { return got }
+            guard errno == EINTR else { throw .system("read", self.path) }
+        }
+    }
+
+    /// Appends all of it.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(RecordingFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let written = Glibc.write(self.descriptor, part.baseAddress, part.count)
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw .system("write", self.path)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Appends all of it.
+    func write(_ bytes: ByteBuffer) throws(RecordingFailure) {
+        let result: Result<Void, RecordingFailure> = bytes.withUnsafeReadableBytes { bytes in
+            do throws(RecordingFailure) {
+                try self.write(bytes)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Returns when the file would survive a power cut.
+    func sync() throws(RecordingFailure) {
+        guard fsync(self.descriptor) == 0 else { throw .system("write", self.path) }
+    }
+}

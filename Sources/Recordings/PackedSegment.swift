@@ -1,0 +1,210 @@
+import Glibc
+import NIOCore
+import Wire
+
+/// A compressed file of a recording: frames of about 1 MiB of whole lines, the index in a frame that decompressors skip,
+/// and the table of zstd's seekable format, so that any part can be read alone.
+///
+/// `zstd -d` makes the file of before from it, byte for byte.
+package struct PackedSegment {
+    /// How much text a frame holds, bytes; more only where one line is longer.
+    static let blockBytes = 1 << 20
+    /// More than this a frame may not claim to hold: a block, and the longest line.
+    private static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
+    private static let tableFooterBytes = 9
+
+    /// Where a frame lies.
+    struct Frame: Sendable, Equatable {
+        var offset: Int64
+        var length: Int
+        /// How much text is in it, and where that begins.
+        var textLength: Int
+        var textOffset: Int64
+    }
+
+    let file: DiskFile
+    let frames: [Frame]
+    /// `nil` where the file has none of ours.
+    package let index: RecordingIndex?
+
+    // MARK: Reading
+
+    /// Opens a compressed file that has a table; `nil` where it has none or a wrong one.
+    init?(_ file: DiskFile) {
+        guard let frames = try? Self.readTable(of: file) else { return nil }
+        self.file = file
+        let texts = frames.filter { $0.textLength > 0 }
+        self.frames = texts
+        let index = frames.last { $0.textLength == 0 }.flatMap { Self.readIndex($0, of: file) }
+        // One that tells of another text is of no use, and of harm.
+        let isTrue = index?.blocks.elementsEqual(texts) { $0.offset == $1.textOffset && $0.length == $1.textLength }
+        self.index = isTrue == true ? index : nil
+    }
+
+    private static func readTable(of file: DiskFile) throws(RecordingFailure) -> [Frame]? {
+        let size = file.size
+        guard size > Int64(Self.tableFooterBytes) + 8 else { return nil }
+        var footer = try file.read(at: size - Int64(Self.tableFooterBytes), count: Self.tableFooterBytes)
+        guard let count = footer.readInteger(endianness: .little, as: UInt32.self),
+            let flags: UInt8 = footer.readInteger(),
+            footer.readInteger(endianness: .little, as: UInt32.self) == FrameMagic.tableEnd, flags & 0x7F == 0
+        else { return nil }
+        let entryBytes = flags & 0x80 != 0 ? 12 : 8
+        let contentBytes = Int64(count) * Int64(entryBytes) + Int64(Self.tableFooterBytes)
+        let start = size - contentBytes - 8
+        guard start >= 0, contentBytes < Int64(UInt32.max) else { return nil }
+        var table = try file.read(at: start, count: Int(contentBytes) + 8)
+        guard table.readInteger(endianness: .little, as: UInt32.self) == FrameMagic.table,
+            table.readInteger(endianness: .little, as: UInt32.self) == UInt32(contentBytes)
+        else { return nil }
+        var frames: [Frame] = []
+        frames.reserveCapacity(Int(count))
+        var offset: Int64 = 0
+        var textOffset: Int64 = 0
+        for _ in 0..<count {
+            guard let length = table.readInteger(endianness: .little, as: UInt32.self),
+                let textLength = table.readInteger(endianness: .little, as: UInt32.self)
+            else { return nil }
+            if entryBytes == 12 { table.moveReaderIndex(forwardBy: 4) }
+            frames.append(
+                Frame(offset: offset, length: Int(length), textLength: Int(textLength), textOffset: textOffset)
+            )
+            offset += Int64(length)
+            textOffset += Int64(textLength)
+        }
+        return offset == start ? frames : nil
+    }
+
+    private static func readIndex(_ frame: Frame, of file: DiskFile) -> RecordingIndex? {
+        guard frame.length > 8, var bytes = try? file.read(at: frame.offset, count: frame.length),
+            bytes.readInteger(endianness: .little, as: UInt32.self) == FrameMagic.index,
+            bytes.readInteger(endianness: .little, as: UInt32.self) == UInt32(frame.length - 8)
+        else { return nil }
+        return bytes.withUnsafeReadableBytes { RecordingIndex($0) }
+    }
+
+    /// The text of one frame; `nil` where it is damaged.
+    func text(of place: Int) throws(RecordingFailure) -> ByteBuffer? {
+        let frame = self.frames[place]
+        guard frame.textLength <= Self.largestBlock, frame.length <= Self.largestBlock + 1_024 else { return nil }
+        let bytes = try self.file.read(at: frame.offset, count: frame.length)
+        return bytes.withUnsafeReadableBytes { FrameUnpacker().unpack($0, count: frame.textLength) }
+    }
+
+    // MARK: Writing
+
+    /// Compresses a file into another one, which is made new, synced, and read back and compared before this returns.
+    ///
+    /// - Parameter isCancelled: asked between blocks; when it is, the new file is removed.
+    /// - Throws: ``RecordingFailure``; then there is no new file.
+    package static func pack(
+        _ path: String,
+        to target: String,
+        isCancelled: () -> Bool = { false }
+    ) throws(RecordingFailure) {
+        let source = try DiskFile(reading: path)
+        let output = try DiskFile(creating: target)
+        do throws(RecordingFailure) {
+            let checksum = try self.write(source, to: output, isCancelled)
+            try output.sync()
+            guard try self.checksum(of: target, isCancelled) == checksum else {
+                throw RecordingFailure("\(target) is not what was written to it")
+            }
+        } catch {
+            unlink(target)
+            throw error
+        }
+    }
+
+    private static func write(
+        _ source: DiskFile,
+        to output: DiskFile,
+        _ isCancelled: () -> Bool
+    ) throws(RecordingFailure) -> UInt64 {
+        let packer = FramePacker()
+        var indexer = RecordingIndexer()
+        var header: RecordingHeader?
+        var table = ByteBuffer()
+        var checksum: UInt64 = 0
+        var place: Int64 = 0
+        var rest = ByteBuffer()
+        while true {
+            guard !isCancelled() else { throw RecordingFailure("stopped") }
+            let chunk = try source.read(at: place, count: Self.blockBytes)
+            place += Int64(chunk.readableBytes)
+            rest.writeImmutableBuffer(chunk)
+            let isLast = chunk.readableBytes < Self.blockBytes
+            // Up to the last whole line; all where a line is longer than any should be.
+            var length = rest.readableBytes
+            if !isLast, length < Self.largestBlock {
+                let end = rest.readableBytesView.lastIndex(of: UInt8(ascii: "\n"))
+                length = end.map { $0 + 1 - rest.readerIndex } ?? 0
+            }
+            if length > 0, let block = rest.readSlice(length: length) {
+                let offset = place - Int64(rest.readableBytes) - Int64(length)
+                indexer.add(block, offset: offset, header: &header)
+                checksum = Self.checksum(block, after: checksum)
+                let frame = try block.withUnsafeReadableBytesThrowing { bytes throws(RecordingFailure) in
+                    try packer.pack(bytes)
+                }
+                try output.write(frame)
+                table.writeInteger(UInt32(frame.readableBytes), endianness: .little)
+                table.writeInteger(UInt32(length), endianness: .little)
+                rest = ByteBuffer(bytes: rest.readableBytesView)
+            }
+            if isLast { break }
+        }
+        let index = indexer.index.encoded()
+        try output.write(Self.skippable(FrameMagic.index, index))
+        table.writeInteger(UInt32(index.readableBytes + 8), endianness: .little)
+        table.writeInteger(UInt32(0), endianness: .little)
+        table.writeInteger(UInt32(table.readableBytes / 8), endianness: .little)
+        table.writeInteger(UInt8(0))
+        table.writeInteger(FrameMagic.tableEnd, endianness: .little)
+        try output.write(Self.skippable(FrameMagic.table, table))
+        return checksum
+    }
+
+    private static func skippable(_ magic: UInt32, _ content: ByteBuffer) -> ByteBuffer {
+        var frame = ByteBuffer()
+        frame.writeInteger(magic, endianness: .little)
+        frame.writeInteger(UInt32(content.readableBytes), endianness: .little)
+        frame.writeImmutableBuffer(content)
+        return frame
+    }
+
+    /// The length of a text and its CRC-32C in one number.
+    private static func checksum(_ text: ByteBuffer, after before: UInt64) -> UInt64 {
+        let checksum = text.withUnsafeReadableBytes { Checksum32C.of($0, after: UInt32(truncatingIfNeeded: before)) }
+        return ((before >> 32) + UInt64(text.readableBytes)) << 32 | UInt64(checksum)
+    }
+
+    private static func checksum(of path: String, _ isCancelled: () -> Bool) throws(RecordingFailure) -> UInt64 {
+        let bytes = try RecordingBytes(path: path)
+        var checksum: UInt64 = 0
+        while let text = try bytes.next() {
+            guard !isCancelled() else { throw RecordingFailure("stopped") }
+            checksum = Self.checksum(text, after: checksum)
+        }
+        guard bytes.damagedParts == 0, PackedSegment(try DiskFile(reading: path))?.index != nil else {
+            throw RecordingFailure("\(path) is not what was written to it")
+        }
+        return checksum
+    }
+}
+
+extension ByteBuffer {
+    /// `withUnsafeReadableBytes` with a typed error.
+    func withUnsafeReadableBytesThrowing<Value>(
+        _ body: (UnsafeRawBufferPointer) throws(RecordingFailure) -> Value
+    ) throws(RecordingFailure) -> Value {
+        let result: Result<Value, RecordingFailure> = self.withUnsafeReadableBytes { bytes in
+            do throws(RecordingFailure) {
+                return .success(try body(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,194 @@
+package import NIOCore
+
+/// A recording's text from a file that may be compressed, in chunks: what a ``RecordingReader`` is fed with.
+///
+/// Memory is bounded by the chunk and the decompressor's window, whatever the file is. A frame of a compressed file that
+/// is damaged is left out, with what stands behind it up to the next frame, and told in ``damage``.
+package final class RecordingBytes {
+    /// What of a compressed file could not be read.
+    package struct Damage: Sendable, Equatable {
+        /// The bytes of the file, before decompression.
+        package var bytes: Range<Int64>
+        /// Whether it is the file's end, as when a copy was cut off.
+        package var isTail: Bool
+    }
+
+    private static let chunkBytes = 256 << 10
+    private static let smallChunkBytes = 32 << 10
+    private static let leastBytes = 4 << 10
+    /// How many times its own size a compressed file may become; real ones become ten to fifty times as large.
+    private static let largestGrowth: Int64 = 4_096
+
+    package let path: String
+    private let file: DiskFile
+    /// In bytes, as it lies on the disk.
+    package let size: Int64
+    /// Whether it is compressed.
+    package let isPacked: Bool
+    private let unpacker: FrameUnpacker?
+    /// Where the next read from the file begins, and what was read and not yet used.
+    private var position: Int64 = 0
+    private var input = ByteBuffer()
+    private var frameStart: Int64 = 0
+    private var isInFrame = false
+    private var produced: Int64 = 0
+    /// How many bytes of text are left out before the first that is given.
+    private var skip: Int64 = 0
+    private var lastByte = UInt8(ascii: "\n")
+    private var isAtEnd = false
+    /// Whether little will be read, so that small reads are cheaper.
+    var readsLittle = false {
+        didSet { if self.readsLittle, !self.isPacked { self.chunk = Self.smallChunkBytes } }
+    }
+    /// How much is read next: little behind damage, for where nothing but damage is, each byte may seem to begin a frame.
+    private var chunk = RecordingBytes.chunkBytes
+    /// Whether the decompressor may have more text without more bytes.
+    private var mayHoldMore = false
+    package private(set) var damage: [Damage] = []
+    /// How many damaged parts there were; ``damage`` names the first thousand.
+    package private(set) var damagedParts = 0
+
+    /// Opens a file at its start.
+    package convenience init(path: String) throws(RecordingFailure) {
+        try self.init(file: try DiskFile(reading: path))
+    }
+
+    init(file: DiskFile) throws(RecordingFailure) {
+        self.file = file
+        self.path = file.path
+        self.size = file.size
+        let head = try file.read(at: 0, count: 4)
+        let magic = head.getInteger(at: head.readerIndex, endianness: .little, as: UInt32.self)
+        self.isPacked = magic.map(FrameMagic.isStart) ?? false
+        self.unpacker = self.isPacked ? FrameUnpacker() : nil
+    }
+
+    /// Opens a file inside.
+    ///
+    /// - Parameters:
+    ///   - position: where to begin in the file: at the start of a frame where it is compressed.
+    ///   - skip: how many bytes of text behind that are left out.
+    init(file: DiskFile, at position: Int64, skip: Int64) throws(RecordingFailure) {
+        self.file = file
+        self.path = file.path
+        self.size = file.size
+        let head = try file.read(at: 0, count: 4)
+        let magic = head.getInteger(at: head.readerIndex, endianness: .little, as: UInt32.self)
+        self.isPacked = magic.map(FrameMagic.isStart) ?? false
+        self.unpacker = self.isPacked ? FrameUnpacker() : nil
+        self.position = position
+        self.frameStart = position
+        self.skip = skip
+    }
+
+    /// The next bytes of text; `nil` at the end.
+    package func next() throws(RecordingFailure) -> ByteBuffer? {
+        while let chunk = try self.nextUnskipped() {
+            var chunk = chunk
+            let skipped = Int(min(self.skip, Int64(chunk.readableBytes)))
+            chunk.moveReaderIndex(forwardBy: skipped)
+            self.skip -= Int64(skipped)
+            if chunk.readableBytes > 0 { return chunk }
+        }
+        return nil
+    }
+
+    private func nextUnskipped() throws(RecordingFailure) -> ByteBuffer? {
+        guard let unpacker else {
+            let chunk = try self.readChunk()
+            return chunk.readableBytes > 0 ? chunk : nil
+        }
+        while !self.isAtEnd {
+            if self.input.readableBytes == 0, !self.mayHoldMore {
+                self.input = try self.readChunk()
+                if self.input.readableBytes == 0 {
+                    self.isAtEnd = true
+                    if self.isInFrame { self.tell(Damage(bytes: self.frameStart..<self.position, isTail: true)) }
+                    break
+                }
+            }
+            if let text = try self.unpack(unpacker) { return text }
+        }
+        return nil
+    }
+
+    private func readChunk() throws(RecordingFailure) -> ByteBuffer {
+        let chunk = try self.file.read(at: self.position, count: self.chunk)
+        self.chunk = self.readsLittle && !self.isPacked ? Self.smallChunkBytes : min(Self.chunkBytes, self.chunk * 2)
+        self.position += Int64(chunk.readableBytes)
+        return chunk
+    }
+
+    /// Takes one step; `nil` where it brought no text.
+    private func unpack(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
+        if !self.isInFrame {
+            self.isInFrame = true
+            self.frameStart = self.position - Int64(self.input.readableBytes)
+        }
+        var text = ByteBuffer()
+        var step: FrameUnpacker.Step?
+        text.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.chunkBytes) { output in
+            step = self.input.withUnsafeReadableBytes { unpacker.step($0, into: output) }
+            self.mayHoldMore = step.map { $0.produced == output.count && !$0.isAtFrameEnd } ?? false
+            return step?.produced ?? 0
+        }
+        guard let step else { return try self.findNextFrame(unpacker) }
+        self.input.moveReaderIndex(forwardBy: step.consumed)
+        self.produced += Int64(step.produced)
+        if step.isAtFrameEnd { self.isInFrame = false }
+        guard self.produced <= (Self.largestGrowth * (self.position + 256)) else {
+            throw RecordingFailure("\(self.path) becomes more than \(Self.largestGrowth) times as large: no recording")
+        }
+        guard text.readableBytes > 0 else { return nil }
+        self.lastByte = text.getInteger(at: text.writerIndex - 1) ?? self.lastByte
+        return text
+    }
+
+    /// Goes on at the next place where a frame may begin.
+    private func findNextFrame(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
+        unpacker.reset()
+        let broken = self.frameStart
+        var place = broken + 1
+        self.isInFrame = false
+        self.mayHoldMore = false
+        self.input = ByteBuffer()
+        self.chunk = Self.leastBytes
+        var size = Self.leastBytes
+        while true {
+            let window = try self.file.read(at: place, count: size)
+            size = min(Self.chunkBytes, size * 2)
+            guard window.readableBytes >= 4 else { break }
+            let found = window.withUnsafeReadableBytes { bytes in
+                (0...bytes.count - 4).first {
+                    FrameMagic.isStart(
+                        UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self))
+                    )
+                }
+            }
+            if let found {
+                self.position = place + Int64(found)
+                self.tell(Damage(bytes: broken..<self.position, isTail: false))
+                return self.endLine()
+            }
+            place += Int64(window.readableBytes - 3)
+        }
+        self.position = self.size
+        self.isAtEnd = true
+        self.tell(Damage(bytes: broken..<max(broken, self.size), isTail: false))
+        return self.endLine()
+    }
+
+    /// The part of a line that came is not joined with what comes next.
+    private func endLine() -> ByteBuffer? {
+        guard self.lastByte != UInt8(ascii: "\n") else { return nil }
+        self.lastByte = UInt8(ascii: "\n")
+        return ByteBuffer(bytes: [UInt8(ascii: "\n")])
+    }
+
+    private func tell(_ damage: Damage) {
+        self.damagedParts += 1
+        // A file of nothing but damage must not fill the memory.
+        guard self.damage.count < 1_000 else { return }
+        self.damage.append(damage)
+    }
+}

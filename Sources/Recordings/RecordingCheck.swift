@@ -1,0 +1,247 @@
+package import Market
+package import Wire
+
+/// What is true of a recording's file: how much it holds, and what is wrong with it.
+package struct RecordingFindings: Sendable, Equatable {
+    /// A stretch that cannot be read, in bytes of the text.
+    package struct Damage: Sendable, Equatable {
+        package var offset: Int64
+        package var length: Int64
+        /// The first line of it, from 1, and how many there are.
+        package var line: Int
+        package var lines: Int
+        package var reason: String
+    }
+
+    /// Where trades may be missing.
+    package struct Hole: Sendable, Equatable {
+        /// ns since the recording's start.
+        package var at: Int64
+        package var gap: Gap
+        /// So many frames came and are not in the recording; `nil` where the feed was interrupted.
+        package var dropped: UInt64?
+    }
+
+    /// A time without a frame.
+    package struct Silence: Sendable, Equatable {
+        package var nanoseconds: Int64
+        package var at: Int64
+    }
+
+    /// How many of each are named; the rest are counted.
+    package static let namedLimit = 1_000
+
+    package var header: RecordingHeader?
+    package var bytes: Int64 = 0
+    package var lines = 0
+    package var frames = 0
+    /// Trades that have a number on the tape; `nil` where the frames have none.
+    package var trades: Int?
+    /// How often each other event happened, by its name.
+    package var events: [String: Int] = [:]
+    /// The first and the last line's wall clock, µs since 1970, and time, ns since the start.
+    package var firstWall: Int64?
+    package var lastWall: Int64?
+    package var firstAt: Int64?
+    package var lastAt: Int64?
+    /// The longest time between two frames, ns, and when it began, ns since the start.
+    package var longestSilence: Silence?
+    package var holes: [Hole] = []
+    package var holeCount = 0
+    package var droppedFrames: UInt64 = 0
+    /// Trade frames that are the same as one of the 64 before them.
+    package var repeatedFrames = 0
+    /// Lines whose number was there already, or is smaller than one before it.
+    package var duplicateLines = 0
+    /// Numbers that no line has.
+    package var missingLines: UInt64 = 0
+    /// Lines whose time is before the one before them.
+    package var timesBack = 0
+    /// Lines whose wall clock is: that happens where the clock is set.
+    package var wallsBack = 0
+    package var unknownLines = 0
+    package var damage: [Damage] = []
+    package var damagedLines = 0
+    package var damagedBytes: Int64 = 0
+    /// Parts of a compressed file that are left out.
+    package var packedDamage: [RecordingBytes.Damage] = []
+    /// Where the torn line at the end begins, in bytes of the text; of a compressed file the frame, in bytes of the file.
+    package var tornAt: Int64?
+    /// Whether the last line says that the file ends here.
+    package var isEnded = false
+    package var lastNumber: UInt64?
+
+    package init() {}
+
+    /// Whether nothing in the file is broken; a torn tail is what a crash leaves, and breaks nothing before it.
+    package var isIntact: Bool {
+        self.damagedLines == 0 && self.missingLines == 0 && self.duplicateLines == 0 && self.timesBack == 0
+            && self.packedDamage.allSatisfy(\.isTail)
+    }
+}
+
+/// The reader of a recording who looks for what is wrong with it: line by line, in memory that does not grow.
+package struct RecordingCheck {
+    package private(set) var findings = RecordingFindings()
+    /// Of the newest frames' texts, a ring.
+    private var recent: [UInt64] = []
+    private var recentPlace = 0
+    private var lastFrameAt: Int64?
+    private var isAfterDamage = false
+    private static let remembered = 64
+    /// Shorter frames hold no trade and come often.
+    private static let shortestTradeFrame: UInt64 = 40
+
+    package init() {}
+
+    /// Checks a file.
+    package static func check(_ path: String) throws(RecordingFailure) -> RecordingFindings {
+        let bytes = try RecordingBytes(path: path)
+        var check = RecordingCheck()
+        var reader = RecordingReader()
+        reader.leavesTextOut = true
+        while let text = try bytes.next() {
+            check.read(text.readableBytes)
+            reader.feed(text)
+            while let line = reader.nextLine() { check.take(line) }
+        }
+        reader.finish()
+        while let line = reader.nextLine() { check.take(line) }
+        check.finish(bytes)
+        return check.findings
+    }
+
+    /// Takes that so many bytes more were read.
+    package mutating func read(_ bytes: Int) { self.findings.bytes += Int64(bytes) }
+
+    /// Whether the file is at its end.
+    package private(set) var isFinished = false
+
+    /// Takes that the file is at its end.
+    package mutating func finish(_ bytes: RecordingBytes) {
+        self.isFinished = true
+        self.findings.packedDamage = bytes.damage
+        if let tail = bytes.damage.last, tail.isTail { self.findings.tornAt = tail.bytes.lowerBound }
+    }
+
+    /// Takes the next line.
+    package mutating func take(_ line: RecordedLine) {
+        self.findings.isEnded = false
+        switch line.content {
+        case .damaged(let reason):
+            self.damaged(line, reason)
+            return
+        case .torn:
+            self.findings.tornAt = line.offset
+            return
+        case .header(let header):
+            self.findings.lines += 1
+            if let first = header.first, let last = self.findings.lastNumber,
+                header.epoch == self.findings.header?.epoch
+            {
+                self.number(first, after: last &+ 1)
+                self.findings.lastNumber = first > 0 ? first - 1 : 0
+            } else {
+                self.findings.lastNumber = header.first.map { $0 > 0 ? $0 - 1 : 0 } ?? self.findings.lastNumber
+            }
+            self.findings.header = self.findings.header ?? header
+        case .frame(let bytes, let numbers):
+            self.findings.lines += 1
+            self.findings.frames += 1
+            if let numbers { self.findings.trades = (self.findings.trades ?? 0) + numbers.count }
+            let checksum =
+                line.textChecksum
+                ?? bytes.withUnsafeReadableBytes { UInt64($0.count) << 32 | UInt64(Checksum32C.of($0)) }
+            self.remember(checksum)
+            self.silence(until: line.at)
+        case .gap(let gap, let dropped):
+            self.findings.lines += 1
+            self.findings.holeCount += 1
+            self.findings.droppedFrames &+= dropped ?? 0
+            if self.findings.holes.count < RecordingFindings.namedLimit {
+                self.findings.holes.append(RecordingFindings.Hole(at: line.at ?? 0, gap: gap, dropped: dropped))
+            }
+        case .note(let note):
+            self.findings.lines += 1
+            self.findings.events[note.kind.rawValue, default: 0] += 1
+            if note.kind == .end { self.findings.isEnded = true }
+        case .unknown:
+            self.findings.lines += 1
+            self.findings.unknownLines += 1
+        }
+        self.isAfterDamage = false
+        self.order(line)
+    }
+
+    private mutating func damaged(_ line: RecordedLine, _ reason: String) {
+        self.findings.damagedLines += 1
+        self.findings.damagedBytes += Int64(line.length) + 1
+        if self.isAfterDamage, let last = self.findings.damage.indices.last {
+            self.findings.damage[last].lines += 1
+            self.findings.damage[last].length = line.offset + Int64(line.length) + 1 - self.findings.damage[last].offset
+        } else if self.findings.damage.count < RecordingFindings.namedLimit {
+            self.findings.damage.append(
+                RecordingFindings.Damage(
+                    offset: line.offset,
+                    length: Int64(line.length) + 1,
+                    line: line.line,
+                    lines: 1,
+                    reason: reason
+                )
+            )
+        }
+        self.isAfterDamage = true
+    }
+
+    private mutating func order(_ line: RecordedLine) {
+        if let number = line.number {
+            if let last = self.findings.lastNumber { self.number(number, after: last &+ 1) }
+            self.findings.lastNumber = max(self.findings.lastNumber ?? 0, number)
+        }
+        if let at = line.at {
+            self.findings.firstAt = self.findings.firstAt ?? at
+            if let last = self.findings.lastAt, at < last { self.findings.timesBack += 1 }
+            self.findings.lastAt = at
+        }
+        let wall = line.wall ?? self.wall(of: line)
+        if let wall {
+            self.findings.firstWall = self.findings.firstWall ?? wall
+            if let last = self.findings.lastWall, wall < last { self.findings.wallsBack += 1 }
+            self.findings.lastWall = wall
+        }
+    }
+
+    /// In version 1 the header's wall clock and the line's time.
+    private func wall(of line: RecordedLine) -> Int64? {
+        guard let start = self.findings.header?.start, let at = line.at else { return nil }
+        let (sum, isOut) = start.addingReportingOverflow(at)
+        return isOut ? nil : sum / 1_000
+    }
+
+    private mutating func number(_ number: UInt64, after expected: UInt64) {
+        if number < expected {
+            self.findings.duplicateLines += 1
+        } else {
+            self.findings.missingLines &+= number - expected
+        }
+    }
+
+    private mutating func remember(_ checksum: UInt64) {
+        guard checksum >> 32 >= Self.shortestTradeFrame else { return }
+        if self.recent.contains(checksum) { self.findings.repeatedFrames += 1 }
+        if self.recent.count < Self.remembered {
+            self.recent.append(checksum)
+        } else {
+            self.recent[self.recentPlace] = checksum
+            self.recentPlace = (self.recentPlace + 1) % Self.remembered
+        }
+    }
+
+    private mutating func silence(until at: Int64?) {
+        guard let at else { return }
+        if let last = self.lastFrameAt, at - last > self.findings.longestSilence?.nanoseconds ?? 0 {
+            self.findings.longestSilence = RecordingFindings.Silence(nanoseconds: at - last, at: last)
+        }
+        self.lastFrameAt = at
+    }
+}

@@ -1,0 +1,201 @@
+package import NIOCore
+import Market
+package import Wire
+
+/// What stands where in a recording, block by block: times, numbers, symbols, gaps.
+///
+/// A compressed file carries it within itself, as JSON in a frame that decompressors skip, so that it cannot be lost or
+/// outlive the file; for a file that is not compressed it is made by reading.
+package struct RecordingIndex: Sendable, Equatable {
+    package struct Block: Sendable, Equatable {
+        /// Where it begins in the text (decompressed), and its length, in bytes.
+        package var offset: Int64
+        package var length: Int
+        package var lines = 0
+        /// The first line's number; `nil` without numbers.
+        package var number: UInt64?
+        /// The first and the last time in it, ns since the file's start.
+        package var at: ClosedRange<Int64>?
+        /// The earliest and the latest wall clock in it, µs since 1970.
+        package var wall: ClosedRange<Int64>?
+        /// Places in ``RecordingIndex/symbols`` of those that trade in it, ascending.
+        package var symbols: [Int] = []
+        /// Gaps, and lines that tell of missing frames.
+        package var gaps = 0
+
+        package init(offset: Int64, length: Int) {
+            self.offset = offset
+            self.length = length
+        }
+    }
+
+    package var symbols: [String] = []
+    package var blocks: [Block] = []
+
+    package init() {}
+
+    /// The first block that reaches a time (ns since the file's start) or comes after it; `nil` behind the end.
+    package func block(at: Int64) -> Int? { self.blocks.firstIndex { ($0.at?.upperBound ?? .min) >= at } }
+
+    /// The blocks in which a symbol trades.
+    package func blocks(with symbol: String) -> [Int] {
+        guard let place = self.symbols.firstIndex(of: symbol) else { return [] }
+        return self.blocks.indices.filter { self.blocks[$0].symbols.contains(place) }
+    }
+}
+
+/// The maker of an index.
+package struct RecordingIndexer {
+    package private(set) var index = RecordingIndex()
+    private var parser = FinnhubParser()
+    private var table = SymbolTable()
+    private var trades: [Trade] = []
+    private var seen: Set<Int> = []
+
+    package init() {}
+
+    /// Takes the next block's text, whose lines are whole.
+    ///
+    /// - Parameter header: the file's, as the blocks before have it.
+    package mutating func add(_ text: ByteBuffer, offset: Int64, header: inout RecordingHeader?) {
+        var block = RecordingIndex.Block(offset: offset, length: text.readableBytes)
+        var reader = header.map { RecordingReader(header: $0, offset: offset) } ?? RecordingReader()
+        reader.feed(text)
+        reader.finish()
+        self.seen.removeAll(keepingCapacity: true)
+        while let line = reader.nextLine() {
+            block.lines += 1
+            if block.number == nil { block.number = line.number }
+            if let at = line.at { block.at = min(block.at?.lowerBound ?? at, at)...max(block.at?.upperBound ?? at, at) }
+            if let wall = line.wall {
+                block.wall = min(block.wall?.lowerBound ?? wall, wall)...max(block.wall?.upperBound ?? wall, wall)
+            }
+            switch line.content {
+            case .header(let found): header = header ?? found
+            case .frame(let bytes, _):
+                _ = self.parser.parse(bytes, symbols: &self.table, into: &self.trades)
+                for trade in self.trades { self.seen.insert(Int(trade.symbol.index)) }
+                self.trades.removeAll(keepingCapacity: true)
+            case .gap: block.gaps += 1
+            case .note, .unknown, .damaged, .torn: break
+            }
+        }
+        block.symbols = self.seen.sorted()
+        self.index.symbols = self.table.names
+        self.index.blocks.append(block)
+    }
+}
+
+extension RecordingIndex {
+    /// Writes it as JSON: `{"index":1,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
+    /// "wall":[…,…],"symbols":[…],"gaps":…}]}`.
+    func encoded() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeStaticString("{\"index\":1,\"symbols\":[")
+        for (place, symbol) in self.symbols.enumerated() {
+            if place > 0 { buffer.writeStaticString(",") }
+            JSONText.escape(symbol, into: &buffer)
+        }
+        buffer.writeStaticString("],\"blocks\":[")
+        for (place, block) in self.blocks.enumerated() {
+            buffer.writeString(place > 0 ? ",{" : "{")
+            buffer.writeString("\"offset\":\(block.offset),\"length\":\(block.length),\"lines\":\(block.lines)")
+            if let number = block.number { buffer.writeString(",\"n\":\(number)") }
+            if let at = block.at { buffer.writeString(",\"mono\":[\(at.lowerBound),\(at.upperBound)]") }
+            if let wall = block.wall { buffer.writeString(",\"wall\":[\(wall.lowerBound),\(wall.upperBound)]") }
+            buffer.writeString(",\"symbols\":[\(block.symbols.map { "\($0)" }.joined(separator: ","))]")
+            buffer.writeString(",\"gaps\":\(block.gaps)}")
+        }
+        buffer.writeStaticString("]}")
+        return buffer
+    }
+
+    /// Reads it; `nil` when it is anything else.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = JSONReader(bytes)
+        guard reader.take(UInt8(ascii: "{")) else { return nil }
+        var isFirst = true
+        var isKnown = false
+        members: while true {
+            switch reader.nextMember(isFirst: &isFirst) {
+            case .end: break members
+            case .invalid: return nil
+            case .key(let key):
+                if key.equals("index"), case .number = reader.kind() {
+                    isKnown = reader.integer() == 1
+                } else if key.equals("symbols") {
+                    guard let names = reader.strings(atMost: SymbolTable.capacity) else { return nil }
+                    self.symbols = names
+                } else if key.equals("blocks") {
+                    guard let blocks = Self.blocks(&reader) else { return nil }
+                    self.blocks = blocks
+                } else {
+                    guard reader.skipValue() else { return nil }
+                }
+            }
+        }
+        guard isKnown, reader.isAtEnd() else { return nil }
+    }
+
+    private static func blocks(_ reader: inout JSONReader) -> [Block]? {
+        guard reader.take(UInt8(ascii: "[")) else { return nil }
+        if reader.take(UInt8(ascii: "]")) { return [] }
+        var blocks: [Block] = []
+        repeat {
+            guard let block = Self.block(&reader) else { return nil }
+            blocks.append(block)
+        } while reader.take(UInt8(ascii: ","))
+        return reader.take(UInt8(ascii: "]")) ? blocks : nil
+    }
+
+    private static func block(_ reader: inout JSONReader) -> Block? {
+        guard reader.take(UInt8(ascii: "{")) else { return nil }
+        var block = Block(offset: -1, length: -1)
+        var isFirst = true
+        while true {
+            switch reader.nextMember(isFirst: &isFirst) {
+            case .end: return block.offset >= 0 && block.length >= 0 ? block : nil
+            case .invalid: return nil
+            case .key(let key):
+                if key.equals("offset") {
+                    block.offset = reader.integer() ?? -1
+                } else if key.equals("length") {
+                    block.length = reader.integer().flatMap { Int(exactly: $0) } ?? -1
+                } else if key.equals("lines") {
+                    block.lines = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+                } else if key.equals("n") {
+                    block.number = reader.integer().flatMap { UInt64(exactly: $0) }
+                } else if key.equals("mono") {
+                    guard let range = Self.range(&reader) else { return nil }
+                    block.at = range
+                } else if key.equals("wall") {
+                    guard let range = Self.range(&reader) else { return nil }
+                    block.wall = range
+                } else if key.equals("symbols") {
+                    guard let places = Self.numbers(&reader) else { return nil }
+                    block.symbols = places.compactMap { Int(exactly: $0) }
+                } else if key.equals("gaps") {
+                    block.gaps = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+                } else {
+                    guard reader.skipValue() else { return nil }
+                }
+            }
+        }
+    }
+
+    private static func range(_ reader: inout JSONReader) -> ClosedRange<Int64>? {
+        guard let numbers = Self.numbers(&reader), numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
+        return numbers[0]...numbers[1]
+    }
+
+    private static func numbers(_ reader: inout JSONReader) -> [Int64]? {
+        guard reader.take(UInt8(ascii: "[")) else { return nil }
+        if reader.take(UInt8(ascii: "]")) { return [] }
+        var numbers: [Int64] = []
+        repeat {
+            guard case .number = reader.kind(), let number = reader.integer() else { return nil }
+            numbers.append(number)
+        } while reader.take(UInt8(ascii: ","))
+        return reader.take(UInt8(ascii: "]")) ? numbers : nil
+    }
+}

@@ -1,0 +1,220 @@
+import NIOCore
+package import Wire
+
+/// A place in a recording's file: where a line begins.
+package struct RecordingPlace: Sendable, Equatable {
+    /// In the text (decompressed), in bytes.
+    package var offset: Int64
+    /// The line's time, ns since the file's start; `nil` for the header's.
+    package var at: Int64?
+
+    package init(offset: Int64, at: Int64?) {
+        self.offset = offset
+        self.at = at
+    }
+}
+
+/// Finds times in one file of a recording without reading all of it.
+///
+/// In a compressed file by its index and one block; in one that is not by halving: the lines' times never go back. Both
+/// take a few dozen small reads, however large the file is. Only a compressed file without an index (one that another
+/// program made) is read from its start.
+package final class RecordingMap {
+    /// How much is read to find a line.
+    private static let windowBytes = 64 << 10
+
+    private let file: DiskFile
+    private let packed: PackedSegment?
+    private let isPacked: Bool
+    package let path: String
+    /// What the first line says; `nil` where that is no header.
+    package let header: RecordingHeader?
+    /// What stands where, where that is known without reading the file.
+    package var index: RecordingIndex? { self.packed?.index }
+    /// The text's length in bytes; `nil` where that is not known without reading it.
+    package let length: Int64?
+
+    package init(path: String) throws(RecordingFailure) {
+        self.path = path
+        self.file = try DiskFile(reading: path)
+        let bytes = try RecordingBytes(file: self.file)
+        self.isPacked = bytes.isPacked
+        self.packed = bytes.isPacked ? PackedSegment(self.file) : nil
+        self.length =
+            bytes.isPacked
+            ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
+        var reader = RecordingReader()
+        var header: RecordingHeader?
+        var count = 0
+        search: while count < RecordingReader.maximumLineBytes, let text = try bytes.next() {
+            reader.feed(text)
+            count += text.readableBytes
+            while let line = reader.nextLine() {
+                if case .header(let found) = line.content { header = found }
+                break search
+            }
+        }
+        self.header = header
+    }
+
+    /// The first line whose time is not before `at` (ns since the file's start); `nil` when all are.
+    package func place(at: Int64) throws(RecordingFailure) -> RecordingPlace? {
+        try self.first {
+            ($0.at ?? .min) >= at
+        } block: {
+            ($0.at?.upperBound ?? .min) >= at
+        }
+    }
+
+    /// The first line that was written at a wall clock (µs since 1970) or later; `nil` when all were before.
+    ///
+    /// Where the wall clock went back, one of those that fit.
+    package func place(wall: Int64) throws(RecordingFailure) -> RecordingPlace? {
+        let start = self.header?.start ?? 0
+        return try self.first { line in
+            guard let found = line.wall else {
+                let at = line.at.map { start.addingReportingOverflow($0).partialValue / 1_000 }
+                return (at ?? .min) >= wall
+            }
+            return found >= wall
+        } block: {
+            ($0.wall?.upperBound ?? .min) >= wall
+        }
+    }
+
+    /// The last line that has a time; `nil` where there is none in the last 4 MiB.
+    package func last() throws(RecordingFailure) -> RecordedLine? {
+        guard let length else { return nil }
+        var window = Int64(Self.windowBytes)
+        while true {
+            let from = max(0, length - window)
+            var last: RecordedLine?
+            try self.scan(from: from, isLineStart: from == 0) { line in
+                if line.at != nil { last = line }
+                return true
+            }
+            if last != nil || from == 0 || window > 2 * Int64(RecordingReader.maximumLineBytes) { return last }
+            window *= 4
+        }
+    }
+
+    /// The first gap behind a time (ns since the file's start); `nil` when there is none.
+    ///
+    /// Blocks without one are passed over where there is an index; else the file is read on.
+    package func gap(after at: Int64) throws(RecordingFailure) -> RecordingPlace? {
+        var found: RecordingPlace?
+        func look(_ line: RecordedLine) -> Bool {
+            guard case .gap = line.content, let time = line.at, time > at else { return true }
+            found = RecordingPlace(offset: line.offset, at: time)
+            return false
+        }
+        guard let index else {
+            guard let start = try self.place(at: at) else { return nil }
+            try self.scan(from: start.offset, isLineStart: true, look)
+            return found
+        }
+        for block in index.blocks where block.gaps > 0 && (block.at?.upperBound ?? .min) > at {
+            try self.scan(from: block.offset, to: block.offset + Int64(block.length), isLineStart: true, look)
+            if found != nil { break }
+        }
+        return found
+    }
+
+    /// The text from a place on.
+    package func bytes(from place: RecordingPlace) throws(RecordingFailure) -> RecordingBytes {
+        try self.bytes(from: place.offset)
+    }
+
+    private func bytes(from offset: Int64) throws(RecordingFailure) -> RecordingBytes {
+        guard self.isPacked else { return try RecordingBytes(file: self.file, at: offset, skip: 0) }
+        guard let frame = self.packed?.frames.last(where: { $0.textOffset <= offset }) else {
+            return try RecordingBytes(file: self.file, at: 0, skip: offset)
+        }
+        return try RecordingBytes(file: self.file, at: frame.offset, skip: offset - frame.textOffset)
+    }
+
+    // MARK: Searching
+
+    /// The first line that fits, where all behind it do, too.
+    private func first(
+        _ fits: (RecordedLine) -> Bool,
+        block blockFits: (RecordingIndex.Block) -> Bool
+    ) throws(RecordingFailure) -> RecordingPlace? {
+        var from: Int64 = 0
+        if let index {
+            guard let block = index.blocks.first(where: blockFits) else { return nil }
+            from = block.offset
+        } else if !self.isPacked {
+            from = try self.halve(fits)
+        }
+        var found: RecordingPlace?
+        try self.scan(from: from, isLineStart: true) { line in
+            guard line.at != nil, fits(line) else { return true }
+            found = RecordingPlace(offset: line.offset, at: line.at)
+            return false
+        }
+        return found
+    }
+
+    /// The start of a line not far before the first that fits.
+    private func halve(_ fits: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64 {
+        var low: Int64 = 0
+        var high = self.file.size
+        while high - low > Int64(Self.windowBytes) {
+            let middle = low + (high - low) / 2
+            var line: RecordedLine?
+            try self.scan(from: middle, to: high, isLineStart: false) { found in
+                guard found.at != nil else { return true }
+                line = found
+                return false
+            }
+            if let line, !fits(line) { low = line.offset } else { high = middle }
+        }
+        return low
+    }
+
+    /// Calls `body` for each line that begins from `from` on, until it answers `false`.
+    ///
+    /// - Parameters:
+    ///   - end: where it may stop: lines that begin behind it are of no interest.
+    ///   - isLineStart: whether a line begins there; if not, the first whole one is found.
+    private func scan(
+        from: Int64,
+        to end: Int64 = .max,
+        isLineStart: Bool,
+        _ body: (RecordedLine) -> Bool
+    ) throws(RecordingFailure) {
+        // One byte earlier, so that a line that begins right there is not missed.
+        let begin = isLineStart ? from : from - 1
+        let bytes = try self.bytes(from: begin)
+        bytes.readsLittle = true
+        var offset = begin
+        var head: ByteBuffer?
+        if !isLineStart {
+            while let text = try bytes.next() {
+                if let newline = text.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                    let skipped = newline + 1 - text.readerIndex
+                    offset += Int64(skipped)
+                    head = text.getSlice(at: newline + 1, length: text.readableBytes - skipped)
+                    break
+                }
+                offset += Int64(text.readableBytes)
+                if offset >= end { return }
+            }
+            guard head != nil else { return }
+        }
+        var reader = RecordingReader(header: self.header ?? RecordingHeader(), offset: offset)
+        if let head { reader.feed(head) }
+        while true {
+            while let line = reader.nextLine() {
+                guard line.offset < end, body(line) else { return }
+            }
+            guard let text = try bytes.next() else { break }
+            reader.feed(text)
+        }
+        reader.finish()
+        while let line = reader.nextLine() {
+            guard line.offset < end, body(line) else { return }
+        }
+    }
+}

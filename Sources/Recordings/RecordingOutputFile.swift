@@ -1,0 +1,79 @@
+import Glibc
+import Market
+import NIOCore
+package import Wire
+
+/// A recording that is made from others: a new file, never one that is there.
+package struct RecordingOutputFile: ~Copyable {
+    /// The form of the new file.
+    package enum Form: Sendable { case current, plain }
+
+    private static let bufferBytes = 1 << 20
+
+    private let file: DiskFile
+    private let form: Form
+    private var buffer = ByteBuffer()
+    private var number: UInt64 = 0
+    private var lastAt: Int64 = 0
+    /// The wall clock at the start, ns since 1970.
+    private let start: Int64
+    package private(set) var frames = 0
+    package private(set) var lines = 0
+
+    /// Makes the file.
+    ///
+    /// - Parameter header: what it says; numbers, places and versions in it are the new file's own.
+    package init(path: String, form: Form, header: RecordingHeader) throws(RecordingFailure) {
+        self.file = try DiskFile(creating: path)
+        self.form = form
+        self.start = header.start ?? 0
+        guard form == .current else { return }
+        var header = header
+        header.version = 2
+        header.segment = 1
+        header.previous = nil
+        header.first = 1
+        RecordingSyntax.header(header, into: &self.buffer)
+    }
+
+    /// Appends a line as it is, with the next number; damaged ones and other files' headers have no place in a new file.
+    ///
+    /// - Parameters:
+    ///   - wall: ns since 1970.
+    ///   - at: ns since the new file's start.
+    package mutating func append(_ line: RecordedLine, wall: Int64, at: Int64) throws(RecordingFailure) {
+        let at = max(self.lastAt, at)
+        let stamp = RecordingSyntax.Stamp(number: self.number + 1, wall: wall, at: at)
+        switch (line.content, self.form) {
+        case (.frame(let frame, let numbers), .current):
+            RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &self.buffer)
+        case (.frame(let frame, _), .plain): RecordingEncoder.frame(frame, at: at, into: &self.buffer)
+        case (.gap(let gap, let dropped), .current):
+            RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &self.buffer)
+        case (.note(let note), .current):
+            guard note.kind != .end else { return }
+            RecordingSyntax.note(note, stamp, into: &self.buffer)
+        case (.gap, .plain), (.note, .plain), (.header, _), (.unknown, _), (.damaged, _), (.torn, _): return
+        }
+        if case .frame = line.content { self.frames += 1 }
+        self.lastAt = at
+        self.number += 1
+        self.lines += 1
+        if self.buffer.readableBytes >= Self.bufferBytes { try self.flush() }
+    }
+
+    /// Writes the last line and has the disk keep the file.
+    package mutating func finish(wall: Int64) throws(RecordingFailure) {
+        if self.form == .current {
+            let stamp = RecordingSyntax.Stamp(number: self.number + 1, wall: wall, at: self.lastAt)
+            RecordingSyntax.note(RecordedNote(.end), stamp, into: &self.buffer)
+        }
+        try self.flush()
+        try self.file.sync()
+    }
+
+    private mutating func flush() throws(RecordingFailure) {
+        try self.file.write(self.buffer)
+        self.buffer.clear()
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import NIOConcurrencyHelpers
+import NIOPosix
+import Recordings
+
+/// The thread that compresses a recording's complete files and removes old ones, when nothing else wants the processor.
+final class SegmentKeeper: Sendable {
+    private let names: SegmentNames
+    private let settings: RecorderSettings
+    private let clock: RecorderClock
+    private let complain: @Sendable (String) -> Void
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let isFinished = NIOLockedValueBox(false)
+    private let newest: NIOLockedValueBox<String>
+
+    init(
+        names: SegmentNames,
+        newest: String,
+        settings: RecorderSettings,
+        clock: RecorderClock,
+        complain: @escaping @Sendable (String) -> Void
+    ) {
+        self.names = names
+        self.newest = NIOLockedValueBox(newest)
+        self.settings = settings
+        self.clock = clock
+        self.complain = complain
+        self.pool.start()
+        self.pool.submit { _ in
+            // Linux gives each thread a niceness of its own.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        }
+    }
+
+    /// Does what is to be done, in its own time.
+    ///
+    /// - Parameter newest: the file that is being written, when that is another one now.
+    func look(newest: String? = nil) {
+        if let newest { self.newest.withLockedValue { $0 = newest } }
+        self.pool.submit { state in
+            guard case .active = state else { return }
+            self.work()
+        }
+    }
+
+    private func work() {
+        let care = SegmentCare(self.names)
+        let isFinished = { self.isFinished.withLockedValue { $0 } }
+        guard !isFinished() else { return }
+        if self.settings.compresses {
+            for problem in care.pack(isCancelled: isFinished) { self.complain("recording: \(problem)") }
+        }
+        guard self.settings.keepAge != nil || self.settings.keepBytes != nil, !isFinished() else { return }
+        _ = care.removeOld(
+            now: self.clock.wall(),
+            age: self.settings.keepAge,
+            bytes: self.settings.keepBytes,
+            newest: self.newest.withLockedValue { $0 }
+        )
+    }
+
+    /// Stops at the next block; what is not compressed then is so after the next start.
+    func finish() async {
+        self.isFinished.withLockedValue { $0 = true }
+        try? await self.pool.shutdownGracefully()
+    }
+}

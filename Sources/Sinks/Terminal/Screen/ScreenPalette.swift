@@ -1,0 +1,143 @@
+/// What the inks become on a terminal: the numbers of `SGR` (ECMA-48, 8.3.117).
+package struct ScreenPalette: Sendable, Equatable {
+    /// How many colours the terminal can be trusted with.
+    package enum Depth: String, Sendable, CaseIterable {
+        case none
+        /// The terminal's own sixteen, which follow its theme.
+        case sixteen = "16"
+        case many = "256"
+        case full
+    }
+
+    /// What is behind the text.
+    package enum Background: Sendable, Equatable {
+        case dark
+        case light
+        /// Only the terminal's own sixteen colours are safe on it.
+        case unknown
+    }
+
+    /// Which pair of colours tells up from down.
+    package enum Hues: String, Sendable, CaseIterable {
+        /// Green and red.
+        case standard
+        /// Blue and orange, which nearly everybody can tell apart.
+        case colourBlind = "colour-blind"
+    }
+
+    /// The codes of each ink as text, and of its background while a price flashes; empty: the terminal's own.
+    private let inks: [String]
+    private let flashes: [String]
+
+    package init(depth: Depth, background: Background = .unknown, hues: Hues = .standard) {
+        let depth = background == .unknown && depth != .none ? .sixteen : depth
+        let isBlue = hues == .colourBlind
+        let isLight = background == .light
+        switch depth {
+        case .none:
+            self.inks = CellStyle.Ink.allCases.map { _ in "" }
+            self.flashes = self.inks
+        case .sixteen:
+            // Bright blue, for plain blue can hardly be read on black; on white the plain one is better.
+            let (up, down) = isBlue ? (isLight ? "34" : "94", "33") : ("32", "31")
+            self.inks = CellStyle.Ink.allCases.map { ink in
+                switch ink {
+                case .plain, .faint: ""
+                case .rising: up
+                case .falling: down
+                case .good: isBlue ? up : "32"
+                case .warning: "33"
+                case .alarm: "31"
+                case .accent: "36"
+                }
+            }
+            self.flashes = self.inks.map { _ in "7" }
+        case .many, .full:
+            let shades = Shades(isLight: isLight, isBlue: isBlue)
+            let isFull = depth == .full
+            self.inks = CellStyle.Ink.allCases.map { shades.ink($0)?.code(foreground: true, isFull: isFull) ?? "" }
+            self.flashes = CellStyle.Ink.allCases.map { shades.flash($0).code(foreground: false, isFull: isFull) }
+        }
+    }
+
+    /// The parameters that select a style from any other.
+    func codes(_ style: CellStyle) -> String {
+        var codes = "0"
+        if style.attributes.contains(.bold) { codes += ";1" }
+        let ink = self.inks[Int(style.ink.rawValue)]
+        // What is faint has a grey of its own where there are many colours.
+        if style.attributes.contains(.dim) || (style.ink == .faint && ink.isEmpty) { codes += ";2" }
+        if style.attributes.contains(.reversed) { codes += ";7" }
+        if style.attributes.contains(.struck) { codes += ";9" }
+        if !ink.isEmpty { codes += ";\(ink)" }
+        if style.attributes.contains(.flash), !style.attributes.contains(.reversed) {
+            let flash = self.flashes[Int(style.ink.rawValue)]
+            codes += ";\(flash.isEmpty ? "7" : flash)"
+        }
+        return codes
+    }
+
+    /// One colour, for 256 and for all of them.
+    private struct Shade {
+        var number: Int
+        var red: Int
+        var green: Int
+        var blue: Int
+
+        init(_ number: Int, _ rgb: Int) {
+            self.number = number
+            (self.red, self.green, self.blue) = (rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255)
+        }
+
+        func code(foreground: Bool, isFull: Bool) -> String {
+            let plane = foreground ? 38 : 48
+            return isFull ? "\(plane);2;\(self.red);\(self.green);\(self.blue)" : "\(plane);5;\(self.number)"
+        }
+    }
+
+    /// Colours that were chosen for a background. Each has a contrast of 4.5 to 1 or more on black or white (WCAG 2.2,
+    /// 1.4.3), but for the faint one, which carries no text that matters.
+    private struct Shades {
+        var isLight: Bool
+        var isBlue: Bool
+
+        func ink(_ ink: CellStyle.Ink) -> Shade? {
+            switch ink {
+            case .plain: nil
+            case .rising: self.up
+            case .falling: self.down
+            case .good: self.up
+            case .warning: self.isLight ? Shade(94, 0x8A5A00) : Shade(221, 0xF0C65A)
+            case .alarm: self.isBlue ? self.down : (self.isLight ? Shade(124, 0xB3261E) : Shade(203, 0xFF6B66))
+            case .accent: self.isLight ? Shade(24, 0x1F5F8B) : Shade(110, 0x8AB8D8)
+            case .faint: self.isLight ? Shade(246, 0x949494) : Shade(242, 0x6C6C6C)
+            }
+        }
+
+        func flash(_ ink: CellStyle.Ink) -> Shade {
+            switch ink {
+            case .rising, .good:
+                self.isBlue
+                    ? (self.isLight ? Shade(153, 0xC7DFF7) : Shade(17, 0x12335A))
+                    : (self.isLight ? Shade(194, 0xCDEFD3) : Shade(22, 0x123D22))
+            case .falling, .alarm, .warning:
+                self.isBlue
+                    ? (self.isLight ? Shade(223, 0xFBE0BF) : Shade(58, 0x54330A))
+                    : (self.isLight ? Shade(224, 0xF9D5D3) : Shade(52, 0x521B1B))
+            case .plain, .accent, .faint: self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
+            }
+        }
+
+        private var up: Shade {
+            self.isBlue
+                ? (self.isLight ? Shade(25, 0x1A5FB4) : Shade(75, 0x6CB2FF))
+                : (self.isLight ? Shade(28, 0x1A7F37) : Shade(114, 0x7BD88F))
+        }
+
+        private var down: Shade {
+            self.isBlue
+                ? (self.isLight ? Shade(130, 0xA85100) : Shade(215, 0xFFAF5F))
+                : (self.isLight ? Shade(160, 0xC62828) : Shade(210, 0xFF8080))
+        }
+    }
+}

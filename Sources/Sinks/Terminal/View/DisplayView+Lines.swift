@@ -1,0 +1,132 @@
+import Market
+
+/// The lines that every screen has: the state above, and what there is to say of the session below.
+extension DisplayView {
+    /// Draws the state and the marks; gives the reason if it found no room.
+    mutating func drawHeader() -> String? {
+        let words = self.statusWords()
+        let items = [
+            LineItem(words.forms, CellStyle(words.ink, .bold)),
+            self.sourceMark(),
+            LineItem(
+                DisplayMarks.certificate(isChecked: self.state.status.certificateChecked),
+                CellStyle(.alarm, [.bold, .reversed])
+            ),
+            self.frozenMark(),
+            LineItem([self.symbolCount()], .dimmed),
+        ]
+        var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
+        // Marks that are words come before more words of the state, and its reason last: it can have its own line.
+        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[3].shortWord(3) + items[0].all(0)
+        if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
+        wishes += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + [(0, 0), (1, 0), (4, 0)]
+        let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
+        return chosen[0] == 0 ? nil : words.reason
+    }
+
+    /// Where the trades come from, when that is not the market, and how fast.
+    func sourceMark() -> LineItem {
+        LineItem(
+            DisplayMarks.source(self.state.status.source, replay: self.state.replay),
+            CellStyle(.warning, [.bold, .reversed])
+        )
+    }
+
+    /// That the picture stands still because somebody wanted it to.
+    mutating func frozenMark() -> LineItem {
+        guard let since = self.choice.frozenSince else { return LineItem([]) }
+        let age = self.now.monotonic - since.monotonic
+        self.note(changeIn: AgeText.untilChange(growing: age))
+        let words = AgeText.words(age)
+        return LineItem(
+            ["FROZEN at \(UTCText.timeOfDay(since.wall)) UTC, \(words) ago", "FROZEN \(words)", "FROZEN", "F"],
+            CellStyle(.accent, [.bold, .reversed])
+        )
+    }
+
+    mutating func drawFooter(row: Int) {
+        let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
+        let relay = self.state.relay.map { address in
+            switch self.state.clients {
+            case .some(let clients):
+                ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
+            case .none: ["relay \(address)"]
+            }
+        }
+        let items = [
+            LineItem(relay ?? [], CellStyle(.plain, .dim)),
+            LineItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
+            LineItem(self.choice.hints, .dimmed),
+        ]
+        let wishes = [(1, 1)] + items[2].all(2).prefix(1) + [(0, 1)] + items[2].all(2) + [(0, 0), (1, 0)]
+        self.place(items, wishes: wishes, row: row, gap: 3)
+    }
+
+    mutating func drawGaps(row: Int) {
+        guard let gap = self.state.lastGap else { return }
+        let gaps = Self.count(self.state.gaps, "gap")
+        let span = AgeText.words(gap.to - gap.from)
+        let until = UTCText.timeOfDay(gap.to)
+        let item = LineItem(
+            [
+                "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)",
+                "\(gaps), the last \(span) until \(until)",
+                "\(gaps), the last \(span)", gaps,
+            ],
+            CellStyle(.warning)
+        )
+        self.place([item], wishes: item.all(0), row: row, gap: 1)
+    }
+
+    /// Draws where a replay stands: the recording's own clock, a bar, and its end.
+    mutating func drawReplay(_ replay: ReplayPosition, row: Int) {
+        let columns = self.grid.size.columns
+        let length = max(replay.end - replay.start, 1)
+        let part = min(max(Double(replay.at - replay.start) / Double(length), 0), 1)
+        let percent = "\(Int(part * 100))%"
+        let items = [
+            LineItem([UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at), UTCText.timeOfDay(replay.at)]),
+            LineItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed),
+        ]
+        let wishes = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
+        let widths = items.map { $0.forms.map { ScreenText.width(of: $0) } }
+        // The bar takes what is left, if that is something.
+        let chosen = LineFitter(gap: 2).choose(widths: widths, wishes: wishes, columns: max(columns - 12, 14))
+        var column = 0
+        if let form = chosen[0] { column = self.grid.put(items[0].forms[form], row: row, column: 0) + 1 }
+        let tail = chosen[1].map { items[1].forms[$0] } ?? ""
+        let room = columns - column - (tail.isEmpty ? 0 : tail.count + 1)
+        if room >= 6 {
+            let done = Int((part * Double(room - 1)).rounded())
+            let (full, mark, rest) = self.glyphs == .unicode ? ("━", "●", "─") : ("=", "#", "-")
+            self.grid.put(String(repeating: full, count: done), row: row, column: column, style: CellStyle(.accent))
+            self.grid.put(mark, row: row, column: column + done, style: CellStyle(.accent, .bold))
+            let left = String(repeating: rest, count: room - done - 1)
+            self.grid.put(left, row: row, column: column + done + 1, style: CellStyle(.faint))
+            column += room + 1
+        }
+        self.grid.put(tail, row: row, column: column, style: .dimmed)
+    }
+
+    /// What the title of the terminal says: one symbol's price and what it is worth.
+    mutating func title() -> String? {
+        let selected = self.choice.opened ?? self.choice.selected
+        let row = self.state.rows.first { $0.summary.symbol == selected } ?? self.state.rows.first
+        guard let row else { return ScreenText.clean("tickertape \(self.status.word)", columns: 80) }
+        let (freshness, _) = self.age(of: row)
+        let mark =
+            switch freshness {
+            case .fresh: self.glyphs == .ascii ? "" : (row.direction == .down ? "▼ " : "▲ ")
+            case .late: "LATE "
+            case .old: "OLD "
+            }
+        let source = DisplayMarks.source(self.state.status.source, replay: nil).dropFirst().first.map { " \($0)" } ?? ""
+        let name = Self.withoutExchange(row.summary.symbol)
+        return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
+    }
+
+    private func symbolCount() -> String {
+        let count = self.state.rows.count + self.state.waiting.count
+        return count > 1 ? Self.count(count, "symbol") : ""
+    }
+}

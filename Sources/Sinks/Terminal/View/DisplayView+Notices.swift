@@ -1,0 +1,68 @@
+import Market
+
+/// What comes up for a while by itself: warnings, and alerts that have fired.
+extension DisplayView {
+    /// The newest warning as long as it is to be shown; notes when that ends.
+    mutating func livingNotice() -> DisplayNotice? {
+        guard let notice = self.state.notice else { return nil }
+        let left = DisplayNotice.lifetime - (self.now.monotonic - notice.since)
+        guard left > 0 else { return nil }
+        self.note(changeIn: left)
+        return notice
+    }
+
+    /// Draws a warning with its age; where it does not fit, its end is cut.
+    mutating func drawNotice(_ notice: DisplayNotice, row: Int) {
+        let mark = self.glyphs == .unicode ? "▲" : "!"
+        let age = self.now.monotonic - notice.since
+        self.drawPassing("\(mark) \(notice.text)", age: age, row: row, style: CellStyle(.warning, .bold))
+    }
+
+    /// The alert that fired last, for half a minute; notes when that ends.
+    mutating func livingAlert() -> DisplayAlert? {
+        guard let alert = self.state.alerts.max(by: { $0.fired ?? .min < $1.fired ?? .min }), let fired = alert.fired
+        else { return nil }
+        let left = DisplayNotice.lifetime - (self.now.monotonic - fired)
+        guard left > 0, left <= DisplayNotice.lifetime else { return nil }
+        self.note(changeIn: left)
+        return alert
+    }
+
+    /// Whether an alert fired within the last second; notes when that is over.
+    mutating func isFlashing(_ alert: DisplayAlert) -> Bool {
+        guard let fired = alert.fired else { return false }
+        let left = fired + 1_000_000_000 - self.now.monotonic
+        guard left > 0 else { return false }
+        self.note(changeIn: left)
+        return true
+    }
+
+    /// Draws an alert that has fired: for a second reversed over the whole line, and then bold.
+    mutating func drawAlert(_ alert: DisplayAlert, row: Int) {
+        let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
+        let mark = self.glyphs == .unicode ? "◆" : "*"
+        let isFlashing = self.isFlashing(alert)
+        // On a screen of a few lines it stands over the state, for as long as it flashes.
+        guard isFlashing || row > 0 else { return }
+        let style = CellStyle(.alarm, isFlashing ? [.bold, .reversed] : .bold)
+        if isFlashing {
+            let columns = self.grid.size.columns
+            self.grid.put(String(repeating: " ", count: columns), row: row, column: 0, style: style)
+        }
+        self.drawPassing("\(mark) ALERT \(alert.text)", age: age, row: row, style: style)
+    }
+
+    private mutating func drawPassing(_ text: String, age: Int64, row: Int, style: CellStyle) {
+        self.note(changeIn: AgeText.untilChange(growing: age))
+        let ago = "\(AgeText.words(age)) ago"
+        let room = self.grid.size.columns - ago.count - 2
+        guard room >= 24 else {
+            self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
+            return
+        }
+        let text = ScreenText.clean(text, columns: room, glyphs: self.glyphs)
+        let width = self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
+        let quiet = style.attributes.contains(.reversed) ? style : .dimmed
+        self.grid.put(ago, row: row, column: width + 2, style: quiet, glyphs: self.glyphs)
+    }
+}

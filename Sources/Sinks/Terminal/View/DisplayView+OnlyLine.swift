@@ -1,0 +1,52 @@
+import Market
+
+/// The screen of a terminal that has one line.
+extension DisplayView {
+    /// Draws everything in the one line there is.
+    mutating func drawOnlyLine() {
+        if case .prompt(let prompt) = self.choice.pane {
+            self.drawPromptLine(prompt, row: 0)
+            return
+        }
+        if let alert = self.livingAlert(), self.isFlashing(alert) {
+            self.drawAlert(alert, row: 0)
+            return
+        }
+        let status = self.status
+        let words = self.statusWords()
+        let wanted = self.choice.opened ?? self.choice.selected
+        let row = self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
+        var state = LineItem(words.forms, CellStyle(words.ink, .bold))
+        var price = LineItem([])
+        var symbol = LineItem(self.state.waiting.first.map(Self.symbolForms) ?? [])
+        var change = LineItem([])
+        if let row {
+            let (freshness, forms) = self.age(of: row)
+            // While the feed stands the row's own age says more than the word LIVE.
+            if status.phase == .live || status.phase == .late {
+                state = LineItem(freshness == .fresh ? [forms[1]] : forms, freshness.style)
+            }
+            price = LineItem(self.priceForms(row), self.priceStyle(row, freshness))
+            symbol = LineItem(Self.symbolForms(row.summary.symbol))
+            change = LineItem(self.changeForms(row), self.changeStyle(row, freshness))
+        }
+        let others = self.state.rows.count + self.state.waiting.count - 1
+        let items = [
+            symbol, price, change, state, self.sourceMark(),
+            LineItem(
+                DisplayMarks.certificate(isChecked: status.certificateChecked),
+                CellStyle(.alarm, [.bold, .reversed])
+            ),
+            self.frozenMark(),
+            LineItem(others > 0 ? ["+\(others)"] : []),
+        ]
+        let marks = 4...6
+        var wishes = marks.map { items[$0].shortest($0) } + [items[3].shortest(3)]
+        wishes += price.all(1)
+        wishes += marks.flatMap { items[$0].shortWord($0) }
+        wishes += items[3].all(3).filter { $0.form > 0 }
+        wishes += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
+        wishes += marks.flatMap { items[$0].all($0) } + items[3].all(3)
+        self.place(items, wishes: wishes, row: 0, gap: 1)
+    }
+}

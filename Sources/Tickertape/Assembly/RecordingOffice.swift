@@ -1,0 +1,247 @@
+import Market
+import NIOCore
+import Recordings
+import Sinks
+import Wire
+
+/// What `tickertape recording` does and says.
+enum RecordingOffice {
+    /// Makes a new file, and says what is in it.
+    static func make(
+        _ target: String,
+        _ body: () throws(RecordingFailure) -> RecordingEdits.Result
+    ) throws(OperatorError) {
+        do throws(RecordingFailure) {
+            let result = try body()
+            Console.print("\(target): \(result.frames) frames, \(result.lines) lines")
+            if result.damagedLines > 0 { Console.print("\(result.damagedLines) damaged lines were left out") }
+            if result.duplicates > 0 { Console.print("\(result.duplicates) lines were in several recordings") }
+        } catch {
+            throw OperatorError(error.description, status: .failure)
+        }
+    }
+
+    /// Says what recordings hold and what is wrong with them.
+    ///
+    /// - Throws: after all were described, when one is damaged and it is a check.
+    static func describe(_ files: [String], asJSON: Bool, isCheck: Bool) throws(OperatorError) {
+        var broken: [String] = []
+        do throws(RecordingFailure) {
+            for file in files {
+                let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
+                if !findings.isIntact { broken.append(file) }
+                if asJSON {
+                    Console.print(FindingsJSON.line(file, findings, trades))
+                } else {
+                    for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
+                }
+            }
+        } catch {
+            throw OperatorError(error.description, status: .failure)
+        }
+        if isCheck, !broken.isEmpty {
+            throw OperatorError(
+                "damaged: \(broken.joined(separator: ", ")); `tickertape recording repair FILE NEW-FILE` saves the rest",
+                status: .failure
+            )
+        }
+    }
+
+    /// The same with the trades of each symbol, which takes reading every frame.
+    private static func look(
+        _ file: String
+    ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
+        let bytes = try RecordingBytes(path: file)
+        var check = RecordingCheck()
+        var reader = RecordingReader()
+        var parser = FinnhubParser()
+        var table = SymbolTable()
+        var trades: [Trade] = []
+        var counts: [Int] = []
+        while true {
+            while let line = reader.nextLine() {
+                if case .frame(let frame, _) = line.content {
+                    _ = parser.parse(frame, symbols: &table, into: &trades)
+                    while counts.count < table.count { counts.append(0) }
+                    for trade in trades { counts[Int(trade.symbol.index)] += 1 }
+                    trades.removeAll(keepingCapacity: true)
+                }
+                check.take(line)
+            }
+            if check.isFinished { break }
+            if let text = try bytes.next() {
+                check.read(text.readableBytes)
+                reader.feed(text)
+            } else {
+                reader.finish()
+                check.finish(bytes)
+            }
+        }
+        return (check.findings, Dictionary(uniqueKeysWithValues: zip(table.names, counts)))
+    }
+}
+
+/// What is true of a recording, for a person.
+enum FindingsText {
+    static func lines(
+        _ file: String,
+        _ findings: RecordingFindings,
+        _ trades: [String: Int],
+        isCheck: Bool
+    ) -> [String] {
+        var lines = ["\(file): \(findings.isIntact ? "intact" : "DAMAGED")"]
+        func say(_ line: String) { lines.append("  \(line)") }
+        let header = findings.header
+        let form = header.map { "version \($0.version)" } ?? "no header"
+        say(
+            "\(form)\(header?.program.map { ", written by \($0)" } ?? "")\(header?.source.map { ", \($0)" } ?? "")"
+                + "\(header?.address.map { " from \($0)" } ?? "")"
+        )
+        if let header, !header.symbols.isEmpty { say("symbols: \(header.symbols.joined(separator: ", "))") }
+        let numbered = findings.trades.map { ", \($0) trades on the tape" } ?? ""
+        say("\(findings.lines) lines, \(findings.frames) frames\(numbered), \(findings.bytes) bytes of text")
+        if let first = findings.firstWall, let last = findings.lastWall {
+            say("from \(Self.time(first)) to \(Self.time(last))")
+        }
+        if let silence = findings.longestSilence {
+            say("longest silence: \(Self.seconds(silence.nanoseconds)), from \(Self.seconds(silence.at)) on")
+        }
+        for (name, count) in findings.events.sorted(by: { $0.key < $1.key }) { say("\(name): \(count)") }
+        for (symbol, count) in trades.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            say("\(symbol): \(count) trades")
+        }
+        for hole in findings.holes.prefix(20) {
+            say("gap at \(Self.seconds(hole.at)), \(Self.seconds(hole.gap.to &- hole.gap.from)): \(hole.gap.reason)")
+        }
+        if findings.holeCount > 20 { say("and \(findings.holeCount - 20) more gaps") }
+        let counted: [(Int, String)] = [
+            (Int(clamping: findings.droppedFrames), "frames were dropped by the recorder"),
+            (findings.repeatedFrames, "frames came again"),
+            (findings.wallsBack, "times the wall clock went back"),
+            (findings.unknownLines, "lines of an unknown kind"),
+            (findings.duplicateLines, "lines are there twice or out of order"),
+            (Int(clamping: findings.missingLines), "lines are missing, by their numbers"),
+            (findings.timesBack, "lines whose time goes back"),
+            (findings.damagedLines, "lines are damaged (\(findings.damagedBytes) bytes)"),
+        ]
+        for (count, words) in counted where count > 0 { say("\(count) \(words)") }
+        for damage in findings.damage.prefix(20) {
+            say("damage at byte \(damage.offset), line \(damage.line), \(damage.lines) lines: \(damage.reason)")
+        }
+        for part in findings.packedDamage.prefix(20) where !part.isTail {
+            say("damage in the compressed file, bytes \(part.bytes.lowerBound) to \(part.bytes.upperBound)")
+        }
+        if let torn = findings.tornAt {
+            say("ends inside a line that begins at byte \(torn), as after a crash; all before it is there")
+        } else if findings.header?.version == 2, !findings.isEnded, findings.isIntact {
+            say("has no last line: its recorder still runs, or was killed")
+        }
+        return lines
+    }
+
+    /// A wall clock in µs; one that no clock shows is cut to what can be written.
+    private static func time(_ microseconds: Int64) -> String {
+        UTCText.timestamp(max(0, min(microseconds, .max / 1_000)) * 1_000)
+    }
+
+    private static func seconds(_ nanoseconds: Int64) -> String {
+        let milliseconds = nanoseconds / 1_000_000
+        let rest = "\(milliseconds.magnitude % 1_000)"
+        return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+    }
+}
+
+/// The same for a program: one object, whose numbers every reader of JSON holds exactly.
+enum FindingsJSON {
+    static func line(_ file: String, _ findings: RecordingFindings, _ trades: [String: Int]) -> String {
+        var object = JSONObjectText()
+        object.add("file", text: file)
+        object.add("intact", raw: "\(findings.isIntact)")
+        if let header = findings.header {
+            object.add("version", raw: "\(header.version)")
+            object.add("program", text: header.program)
+            object.add("symbols", list: header.symbols.map(JSONObjectText.quoted))
+            object.add("source", text: header.source)
+            object.add("address", text: header.address)
+            object.add("epoch", raw: header.epoch.map { "\($0)" })
+            object.add("segment", raw: header.segment.map { "\($0)" })
+        }
+        object.add("bytes", raw: "\(findings.bytes)")
+        object.add("lines", raw: "\(findings.lines)")
+        object.add("frames", raw: "\(findings.frames)")
+        object.add("trades", raw: findings.trades.map { "\($0)" })
+        object.add("firstWall", raw: findings.firstWall.map { "\($0)" })
+        object.add("lastWall", raw: findings.lastWall.map { "\($0)" })
+        if let silence = findings.longestSilence {
+            object.add("longestSilence", raw: "{\"ns\":\(silence.nanoseconds),\"at\":\(silence.at)}")
+        }
+        object.add("events", counts: findings.events)
+        if !trades.isEmpty { object.add("tradesOf", counts: trades) }
+        object.add("gaps", raw: "\(findings.holeCount)")
+        object.add("gapList", list: findings.holes.map(Self.hole))
+        object.add("droppedFrames", raw: "\(findings.droppedFrames)")
+        object.add("repeatedFrames", raw: "\(findings.repeatedFrames)")
+        object.add("duplicateLines", raw: "\(findings.duplicateLines)")
+        object.add("missingLines", raw: "\(findings.missingLines)")
+        object.add("timesBack", raw: "\(findings.timesBack)")
+        object.add("wallsBack", raw: "\(findings.wallsBack)")
+        object.add("unknownLines", raw: "\(findings.unknownLines)")
+        object.add("damagedLines", raw: "\(findings.damagedLines)")
+        object.add("damagedBytes", raw: "\(findings.damagedBytes)")
+        object.add(
+            "damage",
+            list: findings.damage.map {
+                "{\"offset\":\($0.offset),\"bytes\":\($0.length),\"line\":\($0.line),\"lines\":\($0.lines),"
+                    + "\"reason\":\(JSONObjectText.quoted($0.reason))}"
+            }
+        )
+        object.add(
+            "packedDamage",
+            list: findings.packedDamage.map { "[\($0.bytes.lowerBound),\($0.bytes.upperBound)]" }
+        )
+        object.add("tornAt", raw: findings.tornAt.map { "\($0)" } ?? "null")
+        object.add("ended", raw: "\(findings.isEnded)")
+        return object.text
+    }
+
+    private static func hole(_ hole: RecordingFindings.Hole) -> String {
+        var object = JSONObjectText()
+        object.add("at", raw: "\(hole.at)")
+        object.add("from", raw: "\(hole.gap.from / 1_000)")
+        object.add("to", raw: "\(hole.gap.to / 1_000)")
+        object.add("reason", text: hole.gap.reason)
+        object.add("symbol", text: hole.gap.symbol)
+        object.add("dropped", raw: hole.dropped.map { "\($0)" })
+        return object.text
+    }
+}
+
+/// An object of JSON as it is put together.
+private struct JSONObjectText {
+    private var members: [String] = []
+
+    var text: String { "{\(self.members.joined(separator: ","))}" }
+
+    mutating func add(_ key: String, text: String?) {
+        guard let text else { return }
+        self.add(key, raw: Self.quoted(text))
+    }
+
+    mutating func add(_ key: String, raw: String?) {
+        guard let raw else { return }
+        self.members.append("\"\(key)\":\(raw)")
+    }
+
+    mutating func add(_ key: String, list: [String]) { self.add(key, raw: "[\(list.joined(separator: ","))]") }
+
+    mutating func add(_ key: String, counts: [String: Int]) {
+        let members = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)):\($0.value)" }
+        self.add(key, raw: "{\(members.joined(separator: ","))}")
+    }
+
+    static func quoted(_ text: String) -> String {
+        var buffer = ByteBuffer()
+        JSONText.escape(text, into: &buffer)
+        return String(buffer: buffer)
+    }
+}

@@ -1,0 +1,130 @@
+import NIOCore
+
+/// A frame's line of version 2 in the very form that ``RecordingSyntax`` writes, read without a JSON reader.
+///
+/// Whatever has another form is left to the general reader, so this decides nothing but the pace. The line's seal has been
+/// judged before.
+struct FrameTemplate {
+    let number: UInt64
+    let wall: Int64
+    let at: Int64
+    var numbers: RecordedNumbers?
+    /// The text between its quotation marks, still escaped; its escapes are valid.
+    let text: UnsafeRawBufferPointer
+    let isEscaped: Bool
+
+    /// Whether the line begins as those of version 2 do.
+    static func isNumbered(_ line: UnsafeRawBufferPointer) -> Bool {
+        var cursor = Cursor(line)
+        return cursor.take(Self.opening)
+    }
+
+    private static let opening: StaticString = "{\"n\":"
+
+    init?(_ line: UnsafeRawBufferPointer) {
+        var cursor = Cursor(UnsafeRawBufferPointer(rebasing: line.dropLast(LineSeal.length)))
+        guard cursor.take(Self.opening), let number = cursor.digits(), cursor.take(",\"wall\":"),
+            let wall = cursor.digits(), cursor.take(",\"mono\":"), let at = cursor.digits(),
+            cursor.take(",\"dir\":\"in\"")
+        else { return nil }
+        self.number = UInt64(number)
+        self.wall = wall
+        self.at = at
+        self.numbers = nil
+        if cursor.take(",\"seq\":") {
+            guard let first = cursor.digits(), cursor.take(",\"trades\":"),
+                let count = cursor.digits().flatMap({ Int32(exactly: $0) })
+            else { return nil }
+            // `digits` ends far below what no program counts up to.
+            self.numbers = RecordedNumbers(first: UInt64(first), count: Int(count))
+        }
+        guard cursor.take(",\"frame\":\""), let text = cursor.rest() else { return nil }
+        guard let isEscaped = Self.check(text) else { return nil }
+        self.text = text
+        self.isEscaped = isEscaped
+    }
+
+    /// Writes the text, unescaped.
+    func write(to frame: inout ByteBuffer) {
+        frame.clear(minimumCapacity: self.text.count)
+        guard self.isEscaped else {
+            frame.writeBytes(self.text)
+            return
+        }
+        frame.writeWithUnsafeMutableBytes(minimumWritableBytes: self.text.count) {
+            JSONString.unescape(self.text, into: $0)
+        }
+    }
+
+    /// Whether the bytes are a string's, with valid escapes and without a quotation mark of their own, and has escapes.
+    private static func check(_ text: UnsafeRawBufferPointer) -> Bool? {
+        guard let base = text.baseAddress else { return false }
+        var isEscaped = false
+        var index = 0
+        let count = text.count
+        while index < count {
+            let byte = base.load(fromByteOffset: index, as: UInt8.self)
+            index &+= 1
+            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") { continue }
+            guard byte == UInt8(ascii: "\\"), index < count else { return nil }
+            isEscaped = true
+            let letter = base.load(fromByteOffset: index, as: UInt8.self)
+            index &+= 1
+            if letter == UInt8(ascii: "\"") { continue }
+            switch letter {
+            case UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+                UInt8(ascii: "r"), UInt8(ascii: "t"):
+                continue
+            case UInt8(ascii: "u"):
+                guard index + 4 <= count else { return nil }
+                for place in index..<index + 4 where JSONString.hexDigit(text[place]) == nil { return nil }
+                index += 4
+            default: return nil
+            }
+        }
+        return isEscaped
+    }
+
+    /// A place in a line.
+    private struct Cursor {
+        private let bytes: UnsafeRawBufferPointer
+        private var position = 0
+
+        init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+        /// Steps over `text` if it is what comes next.
+        @inline(__always)
+        mutating func take(_ text: StaticString) -> Bool {
+            let count = text.utf8CodeUnitCount
+            guard self.position + count <= self.bytes.count else { return false }
+            for index in 0..<count where self.bytes[self.position + index] != text.utf8Start[index] { return false }
+            self.position += count
+            return true
+        }
+
+        /// Reads a number as it is written, at most 18 digits and none to spare.
+        @inline(__always)
+        mutating func digits() -> Int64? {
+            let start = self.position
+            var value: Int64 = 0
+            while self.position < self.bytes.count {
+                let digit = self.bytes[self.position] &- UInt8(ascii: "0")
+                guard digit < 10 else { break }
+                guard self.position - start < 18 else { return nil }
+                value = value &* 10 &+ Int64(digit)
+                self.position += 1
+            }
+            let length = self.position - start
+            guard length == 1 || length > 1 && self.bytes[start] != UInt8(ascii: "0") else { return nil }
+            return value
+        }
+
+        /// What is left, without the quotation mark at its end.
+        mutating func rest() -> UnsafeRawBufferPointer? {
+            guard self.position < self.bytes.count, self.bytes[self.bytes.count - 1] == UInt8(ascii: "\"") else {
+                return nil
+            }
+            return UnsafeRawBufferPointer(rebasing: self.bytes[self.position..<self.bytes.count - 1])
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import Market
+package import NIOCore
+
+/// Something in a recording that is neither a frame of the service nor a gap.
+package struct RecordedNote: Sendable, Equatable {
+    /// What it is.
+    package enum Kind: String, Sendable, CaseIterable {
+        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, end
+    }
+
+    package var kind: Kind
+    /// Which way it went, where it went a way.
+    package var direction: ConnectionEvent.Direction?
+    /// The address, the state, or the next segment's name, by the kind.
+    package var word: String?
+    package var symbol: String?
+    package var reason: String?
+    package var cause: String?
+    /// The close frame's code.
+    package var code: UInt16?
+    /// The text of what was sent.
+    package var frame: ByteBuffer?
+
+    package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {
+        self.kind = kind
+        self.direction = direction
+        self.word = word
+    }
+}
+
+/// One line of a recording, whatever it is, as ``RecordingReader/nextLine()`` gives it.
+package struct RecordedLine: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
+        case header(RecordingHeader)
+        /// A text frame of the service, and the numbers of its trades.
+        case frame(ByteBuffer, RecordedNumbers?)
+        /// Trades may be missing here; with `dropped`, so many frames that came are not in the recording.
+        case gap(Gap, dropped: UInt64?)
+        case note(RecordedNote)
+        /// Whole, but of a kind that this version does not know.
+        case unknown
+        case damaged(reason: String)
+        /// Cut off by the file's end.
+        case torn
+    }
+
+    /// The line, from 1.
+    package var line: Int
+    /// Where it begins, in bytes.
+    package var offset: Int64
+    /// Its bytes without the newline.
+    package var length: Int
+    /// Its number in the recording; `nil` in version 1.
+    package var number: UInt64?
+    /// When it was written down, wall clock, µs since 1970; `nil` in version 1.
+    package var wall: Int64?
+    /// When, ns since the recording's start; `nil` where the line has no time.
+    package var at: Int64?
+    /// The length of a frame's text as it lies in the file, and its CRC-32C, where the text was left out.
+    package var textChecksum: UInt64?
+    package var content: Content
+
+    package init(
+        line: Int,
+        offset: Int64,
+        length: Int,
+        number: UInt64? = nil,
+        wall: Int64? = nil,
+        at: Int64? = nil,
+        textChecksum: UInt64? = nil,
+        content: Content
+    ) {
+        self.line = line
+        self.offset = offset
+        self.length = length
+        self.number = number
+        self.wall = wall
+        self.at = at
+        self.textChecksum = textChecksum
+        self.content = content
+    }
+}

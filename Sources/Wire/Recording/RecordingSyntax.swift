@@ -1,0 +1,154 @@
+package import Market
+package import NIOCore
+
+/// The writer of the lines of version 2 (docs/recording-format.md).
+///
+/// No number in it exceeds 2^53, so that every reader of JSON has it exactly: wall clocks are in µs, the monotonic clock
+/// counts from the file's own beginning, and what may be larger is a string of digits.
+package enum RecordingSyntax {
+    /// The number of an event and when it happened.
+    package struct Stamp: Sendable, Equatable {
+        package var number: UInt64
+        /// Wall clock, ns since 1970.
+        package var wall: Int64
+        /// Monotonic clock, ns since the file's beginning.
+        package var at: Int64
+
+        package init(number: UInt64, wall: Int64, at: Int64) {
+            self.number = number
+            self.wall = wall
+            self.at = at
+        }
+    }
+
+    /// Writes the header's line, which may only be the first.
+    package static func header(_ header: RecordingHeader, into buffer: inout ByteBuffer) {
+        let start = buffer.writerIndex
+        buffer.writeStaticString("{\"tickertape\":2")
+        Self.text("program", header.program, into: &buffer)
+        buffer.writeStaticString(",\"symbols\":[")
+        for (index, symbol) in header.symbols.enumerated() {
+            if index > 0 { buffer.writeStaticString(",") }
+            JSONText.escape(symbol, into: &buffer)
+        }
+        buffer.writeStaticString("]")
+        Self.text("address", header.address, into: &buffer)
+        Self.text("source", header.source, into: &buffer)
+        Self.number("epoch", header.epoch, into: &buffer)
+        Self.number("wall", header.start.map(Self.microseconds), into: &buffer)
+        Self.text("monotonic", header.monotonic.map { "\($0)" }, into: &buffer)
+        Self.number("segment", header.segment, into: &buffer)
+        Self.text("previous", header.previous, into: &buffer)
+        Self.number("first", header.first, into: &buffer)
+        LineSeal.write(into: &buffer, from: start)
+    }
+
+    /// Writes a frame of the service.
+    package static func frame(
+        _ frame: ByteBuffer,
+        _ stamp: Stamp,
+        numbers: RecordedNumbers? = nil,
+        into buffer: inout ByteBuffer
+    ) {
+        let start = Self.begin(stamp, into: &buffer)
+        buffer.writeStaticString(",\"dir\":\"in\"")
+        if let numbers {
+            Self.number("seq", numbers.first, into: &buffer)
+            Self.number("trades", numbers.count, into: &buffer)
+            if !numbers.leftOut.isEmpty {
+                buffer.writeStaticString(",\"leftOut\":[")
+                for (index, place) in numbers.leftOut.enumerated() {
+                    if index > 0 { buffer.writeStaticString(",") }
+                    JSONText.write(place, into: &buffer)
+                }
+                buffer.writeStaticString("]")
+            }
+        }
+        Self.frame(frame, into: &buffer)
+        LineSeal.write(into: &buffer, from: start)
+    }
+
+    /// Writes a gap of the feed, or with `dropped` that so many frames are missing in the file.
+    package static func gap(_ gap: Gap, dropped: UInt64? = nil, _ stamp: Stamp, into buffer: inout ByteBuffer) {
+        let start = Self.begin(stamp, into: &buffer)
+        if let dropped {
+            buffer.writeStaticString(",\"event\":\"dropped\"")
+            Self.number("frames", dropped, into: &buffer)
+        } else {
+            buffer.writeStaticString(",\"event\":\"gap\"")
+        }
+        Self.number("from", Self.microseconds(gap.from), into: &buffer)
+        Self.number("to", Self.microseconds(gap.to), into: &buffer)
+        Self.text("reason", gap.reason, into: &buffer)
+        Self.number("nextSeq", gap.nextSequence, into: &buffer)
+        Self.number("epoch", gap.epoch, into: &buffer)
+        Self.number("overlap", gap.overlap, into: &buffer)
+        Self.text("symbol", gap.symbol, into: &buffer)
+        LineSeal.write(into: &buffer, from: start)
+    }
+
+    /// Writes anything else.
+    package static func note(_ note: RecordedNote, _ stamp: Stamp, into buffer: inout ByteBuffer) {
+        let start = Self.begin(stamp, into: &buffer)
+        Self.text("dir", note.direction?.rawValue, into: &buffer)
+        Self.text("event", note.kind.rawValue, into: &buffer)
+        Self.text(note.kind.wordKey, note.word, into: &buffer)
+        Self.text("symbol", note.symbol, into: &buffer)
+        Self.number("code", note.code, into: &buffer)
+        Self.text("reason", note.reason, into: &buffer)
+        Self.text("cause", note.cause, into: &buffer)
+        if let frame = note.frame { Self.frame(frame, into: &buffer) }
+        LineSeal.write(into: &buffer, from: start)
+    }
+
+    /// Rounded down, also before 1970.
+    package static func microseconds(_ nanoseconds: Int64) -> Int64 {
+        nanoseconds >= 0 ? nanoseconds / 1_000 : (nanoseconds - 999) / 1_000
+    }
+
+    private static func begin(_ stamp: Stamp, into buffer: inout ByteBuffer) -> Int {
+        let start = buffer.writerIndex
+        buffer.writeStaticString("{\"n\":")
+        JSONText.write(stamp.number, into: &buffer)
+        buffer.writeStaticString(",\"wall\":")
+        JSONText.write(Self.microseconds(stamp.wall), into: &buffer)
+        buffer.writeStaticString(",\"mono\":")
+        JSONText.write(stamp.at, into: &buffer)
+        return start
+    }
+
+    private static func frame(_ frame: ByteBuffer, into buffer: inout ByteBuffer) {
+        buffer.writeStaticString(",\"frame\":")
+        frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
+    }
+
+    private static func text(_ key: StaticString, _ value: String?, into buffer: inout ByteBuffer) {
+        guard let value else { return }
+        Self.key(key, into: &buffer)
+        JSONText.escape(value, into: &buffer)
+    }
+
+    private static func number(_ key: StaticString, _ value: (some FixedWidthInteger)?, into buffer: inout ByteBuffer) {
+        guard let value else { return }
+        Self.key(key, into: &buffer)
+        JSONText.write(value, into: &buffer)
+    }
+
+    private static func key(_ key: StaticString, into buffer: inout ByteBuffer) {
+        buffer.writeStaticString(",\"")
+        buffer.writeStaticString(key)
+        buffer.writeStaticString("\":")
+    }
+}
+
+extension RecordedNote.Kind {
+    /// The key of ``RecordedNote/word``.
+    var wordKey: StaticString {
+        switch self {
+        case .connect: "address"
+        case .state: "state"
+        case .end: "next"
+        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect: "word"
+        }
+    }
+}

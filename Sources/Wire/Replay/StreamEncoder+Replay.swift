@@ -1,0 +1,31 @@
+package import Market
+package import NIOCore
+
+/// What a relay says of a replay.
+extension StreamEncoder {
+    /// `{"type":"replay",…}`: where the replay stands, now that somebody changed it.
+    package static func replay(_ position: ReplayPosition, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "replay", number: number)
+        Self.write(position, into: &out)
+        return out.finish()
+    }
+
+    /// The same as a member of another object.
+    package static func replayObject(_ position: ReplayPosition) -> ByteBuffer {
+        var out = JSONLine()
+        Self.write(position, into: &out)
+        return out.finish()
+    }
+
+    /// The times are the recording's own wall clock, ms since 1970; `speed` is `"max"` for as fast as it goes.
+    private static func write(_ position: ReplayPosition, into out: inout JSONLine) {
+        out.field("start", position.start / 1_000_000)
+        out.field("end", position.end / 1_000_000)
+        out.field("at", position.at / 1_000_000)
+        let percent = (position.percent * 100).rounded() / 100
+        out.field("percent", json: ByteBuffer(string: "\(percent)"))
+        let speed = position.speed.flatMap { $0.isFinite ? "\($0)" : nil } ?? "\"max\""
+        out.field("speed", json: ByteBuffer(string: speed))
+        out.field("paused", position.isPaused)
+    }
+}

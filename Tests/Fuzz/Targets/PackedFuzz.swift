@@ -1,0 +1,93 @@
+import Glibc
+import NIOCore
+import Recordings
+import Wire
+
+/// The rules for the reader of compressed recordings.
+enum PackedFuzz {
+    static let seeds: [[UInt8]] = {
+        var folder = Array("/tmp/tickertape-fuzz-XXXXXX".utf8CString)
+        guard mkdtemp(&folder) != nil else { preconditionFailure("no folder in /tmp") }
+        let path = String(decoding: folder.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { rmdir(path) }
+        let plain = "\(path)/a"
+        let packed = "\(path)/b"
+        defer {
+            unlink(plain)
+            unlink(packed)
+        }
+        guard let file = fopen(plain, "we") else { preconditionFailure("no file in \(path)") }
+        RecordingFuzz.current.withUnsafeReadableBytes { _ = fwrite($0.baseAddress, 1, $0.count, file) }
+        fclose(file)
+        do {
+            try PackedSegment.pack(plain, to: packed)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        let result = Self.bytes(of: packed)
+        // Two files, one behind the other, are a file, too.
+        return [result, result + result, Array(RecordingFuzz.current.readableBytesView)]
+    }()
+
+    private static func bytes(of path: String) -> [UInt8] {
+        guard let file = fopen(path, "re") else { return [] }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes[..<count])
+    }
+
+    static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
+        var name = Array("/tmp/tickertape-fuzz-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw FuzzFinding("no file in /tmp") }
+        defer { close(descriptor) }
+        // Open it has a name still, and no run leaves one behind.
+        unlink(name)
+        let count = input.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        try FuzzFinding.require(count == input.count, "\(count) of \(input.count) bytes are in the file")
+        let path = "/proc/self/fd/\(descriptor)"
+        let frames: Int
+        do throws(RecordingFailure) {
+            frames = try Self.read(path, size: input.count)
+        } catch {
+            // A reason is as good as an answer.
+            return false
+        }
+        try Self.search(path)
+        return frames > 0
+    }
+
+    /// Reads all of it; answers with how many frames there were.
+    private static func read(_ path: String, size: Int) throws(RecordingFailure) -> Int {
+        let bytes = try RecordingBytes(path: path)
+        var produced = 0
+        var reader = RecordingReader()
+        var frames = 0
+        while let text = try bytes.next() {
+            produced += text.readableBytes
+            // More than the largest growth in one step, and the limit is none.
+            precondition(produced <= (size + 512) * 4_096 + (1 << 20), "\(produced) bytes of \(size)")
+            reader.feed(text)
+            while let line = reader.nextLine() { if case .frame = line.content { frames += 1 } }
+        }
+        reader.finish()
+        while let line = reader.nextLine() { if case .frame = line.content { frames += 1 } }
+        return frames
+    }
+
+    /// Looks for times and gaps; what is found has the time that was looked for.
+    private static func search(_ path: String) throws(FuzzFinding) {
+        var finding: String?
+        do throws(RecordingFailure) {
+            let map = try RecordingMap(path: path)
+            for at in [Int64.min, 0, 1_000, 2_500, .max] {
+                if let place = try map.place(at: at), (place.at ?? .min) < at { finding = "\(place) for \(at)" }
+            }
+            _ = try map.place(wall: 1_767_225_600_000_000)
+            _ = try map.gap(after: -1)
+            _ = try map.last()
+        } catch {}
+        if let finding { throw FuzzFinding(finding) }
+    }
+}

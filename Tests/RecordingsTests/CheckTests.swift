@@ -1,0 +1,203 @@
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("The check of a recording")
+struct CheckTests {
+    private func check(_ text: ByteBuffer) throws -> RecordingFindings {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        return try RecordingCheck.check(try folder.write(String(buffer: text), to: "a.jsonl"))
+    }
+
+    private func bytes(_ text: ByteBuffer) -> [UInt8] { Array(text.readableBytesView) }
+
+    @Test("finds nothing wrong with what the recorder writes, and counts it")
+    func whole() throws {
+        let found = try self.check(MarketText.make(frames: 2_000, gapEvery: 500))
+        #expect(found.isIntact && found.isEnded && found.tornAt == nil)
+        #expect(found.lines == 2_002 && found.frames == 1_996 && found.holeCount == 4)
+        #expect(found.events == ["end": 1] && found.lastNumber == 2_001)
+        #expect(found.firstWall.map { $0 / 1_000_000 } == 1_767_225_600)
+        #expect((found.trades ?? 0) > 8_000 && found.longestSilence.map { $0.nanoseconds > 0 } == true)
+    }
+
+    @Test("a torn end is told with its place, and is no damage")
+    func torn() throws {
+        let text = MarketText.make(frames: 20, hasEnd: false)
+        let bytes = self.bytes(text)
+        let last = (bytes.dropLast().lastIndex(of: 0x0A) ?? 0) + 1
+        for end in stride(from: last + 1, to: bytes.count - 1, by: 7) {
+            let found = try self.check(ByteBuffer(bytes: bytes[..<end]))
+            #expect(found.isIntact && found.tornAt == Int64(last) && found.frames == 19 && !found.isEnded)
+        }
+    }
+
+    @Test("a flipped bit in any line is found, with its place and how many lines it cost")
+    func flipped() throws {
+        let whole = self.bytes(MarketText.make(frames: 30))
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var chance = SeededGenerator(seed: 11)
+        for _ in 0..<400 {
+            var bytes = whole
+            let place = Int(chance.next() % UInt64(bytes.count - 1))
+            bytes[place] ^= 1 << UInt8(chance.next() % 8)
+            var check = RecordingCheck()
+            var reader = RecordingReader()
+            reader.leavesTextOut = true
+            reader.feed(ByteBuffer(bytes: bytes))
+            reader.finish()
+            while let line = reader.nextLine() { check.take(line) }
+            let found = check.findings
+            let damage = try #require(found.damage.first, "byte \(place)")
+            #expect(!found.isIntact && found.damage.count == 1)
+            #expect(damage.offset <= Int64(place) && Int64(place) <= damage.offset + damage.length)
+            // The header has no number, nor has the end behind it a successor.
+            let start = whole[..<place].lastIndex(of: 0x0A) ?? 0
+            if start > 0, place < whole.count - 200 { #expect((1...2).contains(found.missingLines), "byte \(place)") }
+        }
+    }
+
+    @Test("lines that are missing, there twice, or out of order are counted")
+    func order() throws {
+        let text = self.bytes(MarketText.make(frames: 10))
+        let lines = text.split(separator: 0x0A).map { $0 + [0x0A] }
+        func check(_ lines: [ArraySlice<UInt8>.SubSequence]) throws -> RecordingFindings {
+            try self.check(ByteBuffer(bytes: lines.joined()))
+        }
+        let missing = try check(Array(lines[..<4] + lines[6...]).map { $0[...] })
+        #expect(missing.missingLines == 2 && missing.duplicateLines == 0 && !missing.isIntact)
+        let twice = try check(Array(lines[..<4] + lines[3...]).map { $0[...] })
+        #expect(twice.duplicateLines == 1 && twice.missingLines == 0 && twice.repeatedFrames == 1 && !twice.isIntact)
+        let swapped = try check(Array(lines[..<4] + [lines[5], lines[4]] + lines[6...]).map { $0[...] })
+        #expect(swapped.timesBack == 1 && swapped.duplicateLines == 1 && !swapped.isIntact)
+    }
+
+    @Test("version 1 and the plain form are checked as far as they can be")
+    func old() throws {
+        var text = ByteBuffer()
+        RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: 1_000_000_000), into: &text)
+        for number in 0..<10 {
+            RecordingEncoder.frame(ByteBuffer(string: "x"), at: Int64(number) * 1_000_000, into: &text)
+        }
+        let found = try self.check(text)
+        #expect(found.isIntact && found.frames == 10 && found.header?.version == 1)
+        #expect(found.firstWall == 1_000_000 && found.lastWall == 1_009_000)
+        text.writeString("broken\n{\"at\":1,\"frame\":\"y\"}\n{\"at\":")
+        let broken = try self.check(text)
+        #expect(broken.damagedLines == 1 && broken.timesBack == 1 && broken.tornAt != nil && !broken.isIntact)
+    }
+}
+
+@Suite("New recordings from others")
+struct EditTests {
+    private func lines(_ path: String) throws -> [RecordedLine] {
+        let stream = try RecordingStream(path: path)
+        var lines: [RecordedLine] = []
+        while let line = try stream.next() { lines.append(line) }
+        return lines
+    }
+
+    private func frames(_ lines: [RecordedLine]) -> [String] {
+        lines.compactMap { if case .frame(let bytes, _) = $0.content { String(buffer: bytes) } else { nil } }
+    }
+
+    @Test("a repaired one is intact, has every whole line, and tells what was lost")
+    func repair() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let whole = Array(MarketText.make(frames: 200, hasEnd: false).readableBytesView)
+        var bytes = whole
+        bytes[bytes.count / 3] ^= 4
+        bytes.removeLast(10)
+        let path = try folder.write(String(decoding: bytes, as: UTF8.self), to: "a.jsonl")
+        let target = "\(folder.path)/b.jsonl"
+        let result = try RecordingEdits.repair(path, to: target, form: .current)
+        #expect(result.damagedLines == 1 && result.frames == 198)
+        let found = try RecordingCheck.check(target)
+        #expect(found.isIntact && found.frames == 198 && found.isEnded && found.holeCount == 1)
+        #expect(found.holes.first?.dropped == 1)
+        let before = Set(self.frames(try self.lines(path)))
+        #expect(Set(self.frames(try self.lines(target))) == before)
+        // Neither is the old one changed, nor a file that is there.
+        #expect(try folder.read("a.jsonl") == String(decoding: bytes, as: UTF8.self))
+        #expect(throws: RecordingFailure.self) { try RecordingEdits.repair(path, to: path, form: .current) }
+    }
+
+    @Test("a cut has what happened in the time and of the symbols, with its own clock, and can be plain")
+    func cut() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 3_000)), to: "a.jsonl")
+        let all = try self.lines(path)
+        let start = try #require(MarketText.header().start)
+        var cut = RecordingEdits.Cut()
+        cut.from = start + 5_000_000_000
+        cut.to = start + 9_000_000_000
+        let expected = all.filter { line in
+            guard let wall = line.wall, case .frame = line.content else { return false }
+            return wall >= (start + 5_000_000_000) / 1_000 && wall < (start + 9_000_000_000) / 1_000
+        }
+        #expect(expected.count > 100)
+        let target = "\(folder.path)/b.jsonl"
+        _ = try RecordingEdits.cut(path, cut, to: target, form: .current)
+        let got = try self.lines(target).filter { if case .frame = $0.content { true } else { false } }
+        #expect(got.map(\.content) == expected.map(\.content) && got.map(\.wall) == expected.map(\.wall))
+        // µs are all that the wall clock has.
+        let shifts = Set(zip(expected, got).map { ($0.at ?? 0) - ($1.at ?? 0) })
+        #expect(shifts.count == 1 && shifts.allSatisfy { abs($0 - 5_000_000_000) < 1_000 })
+        #expect(try RecordingCheck.check(target).isIntact)
+
+        cut = RecordingEdits.Cut()
+        cut.symbols = ["AAPL"]
+        _ = try RecordingEdits.cut(path, cut, to: "\(folder.path)/c.jsonl", form: .plain)
+        let apples = try self.lines("\(folder.path)/c.jsonl")
+        let wanted = self.frames(all).filter { $0.contains("AAPL") }
+        #expect(self.frames(apples) == wanted && wanted.count > 10 && apples.count == wanted.count)
+        #expect(try folder.read("c.jsonl").hasPrefix(#"{"at":"#))
+    }
+
+    @Test("merged ones are in the order of time, with what they share there once")
+    func merge() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = String(buffer: MarketText.make(frames: 300))
+        let lines = text.split(separator: "\n").map(String.init)
+        let one = try folder.write(lines[..<200].joined(separator: "\n") + "\n", to: "a.jsonl")
+        let two = try folder.write(([lines[0]] + lines[150...]).joined(separator: "\n") + "\n", to: "b.jsonl")
+        let target = "\(folder.path)/c.jsonl"
+        let result = try RecordingEdits.merge([two, one], to: target, form: .current)
+        #expect(result.duplicates == 50 && result.frames == 300)
+        #expect(
+            self.frames(try self.lines(target)) == self.frames(try self.lines(try folder.write(text, to: "d.jsonl")))
+        )
+        let found = try RecordingCheck.check(target)
+        #expect(found.isIntact && found.trades != nil && found.header?.epoch == MarketText.header().epoch)
+
+        // Of another run the numbers mean something else.
+        var old = ByteBuffer()
+        let start = try #require(MarketText.header().start)
+        RecordingEncoder.header(RecordingHeader(symbols: ["X"], start: start + 1_000_000, epoch: 5), into: &old)
+        for place in 0..<50 {
+            RecordingEncoder.frame(
+                ByteBuffer(string: "old \(place)"),
+                at: Int64(place) * 30_000_000,
+                numbers: RecordedNumbers(first: UInt64(place + 1), count: 1),
+                into: &old
+            )
+        }
+        let third = try folder.write(String(buffer: old), to: "e.jsonl")
+        _ = try RecordingEdits.merge([one, third], to: "\(folder.path)/f.jsonl", form: .current)
+        let both = try RecordingCheck.check("\(folder.path)/f.jsonl")
+        #expect(both.isIntact && both.frames == 249 && both.trades == nil && both.wallsBack == 0)
+        #expect(both.header?.symbols == MarketText.symbols + ["X"] && both.header?.epoch == nil)
+        let plain = try folder.write(#"{"at":1,"frame":"x"}"#, to: "g.jsonl")
+        #expect(throws: RecordingFailure.self) {
+            try RecordingEdits.merge([one, plain], to: "\(folder.path)/h.jsonl", form: .current)
+        }
+    }
+}

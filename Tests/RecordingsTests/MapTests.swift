@@ -1,0 +1,157 @@
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("A recording's map")
+struct MapTests {
+    /// Both kinds of file with the same text.
+    private func files(_ folder: TemporaryFolder, _ text: ByteBuffer) throws -> [String] {
+        let path = try folder.write(String(buffer: text), to: "b.jsonl")
+        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        return [try folder.write(String(buffer: text), to: "a.jsonl"), path + ".zst"]
+    }
+
+    private func lines(_ text: ByteBuffer) -> [RecordedLine] {
+        var reader = RecordingReader()
+        reader.feed(text)
+        reader.finish()
+        var lines: [RecordedLine] = []
+        while let line = reader.nextLine() { lines.append(line) }
+        return lines
+    }
+
+    @Test("finds every time at its first line, compressed or not")
+    func times() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 6_000)
+        let lines = self.lines(text)
+        let last = try #require(lines.last?.at)
+        for path in try self.files(folder, text) {
+            let map = try RecordingMap(path: path)
+            #expect(map.header == MarketText.header())
+            #expect(map.length == Int64(text.readableBytes))
+            #expect(try map.last()?.at == last)
+            var chance = SeededGenerator(seed: 3)
+            for round in 0..<60 {
+                let at = round == 0 ? 0 : round == 1 ? last : Int64(chance.next() % UInt64(last))
+                let expected = try #require(lines.first { ($0.at ?? .min) >= at })
+                let place = try #require(try map.place(at: at))
+                #expect(place == RecordingPlace(offset: expected.offset, at: expected.at))
+                let wall = (MarketText.header().start ?? 0) / 1_000 + at / 1_000
+                let byWall = try #require(lines.first { ($0.wall ?? .min) >= wall })
+                #expect(try map.place(wall: wall)?.offset == byWall.offset)
+                // What is read from there is what stands there.
+                var reader = RecordingReader(header: MarketText.header(), offset: place.offset)
+                let first = try #require(try map.bytes(from: place).next())
+                reader.feed(first)
+                let line = reader.nextLine()
+                #expect(line?.content == expected.content)
+            }
+            #expect(try map.place(at: last + 1) == nil)
+            #expect(try map.place(wall: .max) == nil)
+        }
+    }
+
+    @Test("finds the next gap, and the blocks in which a symbol trades")
+    func gaps() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 6_000, gapEvery: 1_500)
+        let gaps = self.lines(text).compactMap { line -> Int64? in
+            guard case .gap = line.content else { return nil }
+            return line.at
+        }
+        #expect(gaps.count == 4)
+        for path in try self.files(folder, text) {
+            let map = try RecordingMap(path: path)
+            var found: [Int64] = []
+            while let gap = try map.gap(after: found.last ?? -1), let at = gap.at { found.append(at) }
+            #expect(found == gaps)
+        }
+        let index = try #require(try RecordingMap(path: "\(folder.path)/b.jsonl.zst").index)
+        #expect(index.blocks.count > 2)
+        #expect(Set(index.symbols) == Set(MarketText.symbols))
+        #expect(index.blocks(with: "BINANCE:BTCUSDT") == Array(index.blocks.indices))
+        // It trades in the last tenth only.
+        #expect(index.blocks(with: "AAPL").first.map { $0 > 0 } == true)
+        #expect(index.blocks(with: "none") == [])
+        #expect(index.blocks.reduce(0) { $0 + $1.lines } == self.lines(text).count)
+    }
+
+    @Test("knows version 1, the plain form and files without any line", arguments: ["", "\n\n", "nonsense"])
+    func others(text: String) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for path in try self.files(folder, ByteBuffer(string: text)) {
+            let map = try RecordingMap(path: path)
+            #expect(map.header == nil)
+            #expect(try map.place(at: 0) == nil)
+            #expect(try map.gap(after: 0) == nil)
+            #expect(try map.last() == nil)
+        }
+        var plain = ByteBuffer()
+        for number in 0..<20_000 {
+            RecordingEncoder.frame(ByteBuffer(string: "x"), at: Int64(number) * 10, into: &plain)
+        }
+        let path = try folder.write(String(buffer: plain), to: "c.jsonl")
+        #expect(try RecordingMap(path: path).place(at: 123_455)?.at == 123_460)
+    }
+
+    @Test("a recording of several files is read, and searched, as one")
+    func stream() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let names = SegmentNames(first: "\(folder.path)/a.jsonl")
+        var frames = 0
+        for segment in 1...4 {
+            var header = MarketText.header(segment: segment)
+            header.monotonic = Int64(segment) * 1_000_000
+            header.first = UInt64(frames + 1)
+            var text = ByteBuffer()
+            RecordingSyntax.header(header, into: &text)
+            for place in 0..<100 {
+                frames += 1
+                let stamp = RecordingSyntax.Stamp(number: UInt64(frames), wall: 0, at: Int64(place) * 1_000)
+                RecordingSyntax.frame(ByteBuffer(string: "\(frames)"), stamp, into: &text)
+            }
+            if segment == 3 {
+                let stamp = RecordingSyntax.Stamp(number: UInt64(frames + 1), wall: 0, at: 100_000)
+                RecordingSyntax.gap(Gap(from: 0, to: 0, reason: "r", nextSequence: 0), stamp, into: &text)
+            }
+            _ = try folder.write(String(buffer: text), to: names.name(segment))
+        }
+        #expect(SegmentCare(names).pack() == [])
+        _ = try folder.write(try folder.read("a.jsonl.zst"), to: "other.jsonl")
+        func text(_ line: RecordedLine?) -> String? {
+            guard case .frame(let bytes, _)? = line?.content else { return nil }
+            return String(buffer: bytes)
+        }
+        let stream = try RecordingStream(path: names.path(1) + ".zst")
+        #expect(stream.segments.map(\.shift) == [0, 1_000_000, 2_000_000, 3_000_000])
+        var seen: [String] = []
+        while let line = try stream.next() { if let text = text(line) { seen.append(text) } }
+        #expect(seen == (1...400).map { "\($0)" })
+        #expect(try stream.duration() == 3_099_000)
+        try stream.seek(at: 1_050_000)
+        let found = try #require(try stream.next())
+        #expect(found.at == 1_050_000 && text(found) == "151")
+        // Between two files is the next one's beginning.
+        try stream.seek(at: 1_500_000)
+        let second = try stream.next()
+        #expect(text(second) == "201")
+        #expect(try stream.seekGap(after: 0) == 2_100_000)
+        #expect(try stream.seekGap(after: 2_100_000) == nil)
+        try stream.seek(at: .max)
+        #expect(try stream.next() == nil)
+        try stream.seek(at: 0)
+        let first = try stream.next()
+        #expect(text(first) == "1")
+        // Begun in the middle it is what is left.
+        #expect(try RecordingStream(path: names.path(3) + ".zst").segments.count == 2)
+        #expect(try RecordingStream(path: names.path(1) + ".zst", followsSegments: false).segments.count == 1)
+    }
+}

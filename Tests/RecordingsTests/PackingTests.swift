@@ -1,0 +1,201 @@
+import Glibc
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("Compressed recordings")
+struct PackingTests {
+    /// All text of a file, and what could not be read.
+    private func text(_ path: String) throws -> (text: ByteBuffer, damage: [RecordingBytes.Damage]) {
+        let bytes = try RecordingBytes(path: path)
+        var text = ByteBuffer()
+        while let chunk = try bytes.next() { text.writeImmutableBuffer(chunk) }
+        return (text, bytes.damage)
+    }
+
+    private func packed(_ folder: TemporaryFolder, _ text: ByteBuffer) throws -> String {
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(access(path, F_OK) != 0)
+        return path + ".zst"
+    }
+
+    @Test("hold the very same text, which the zstd program reads too", arguments: [0, 1, 20_000])
+    func roundTrip(frames: Int) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = frames == 0 ? ByteBuffer() : MarketText.make(frames: frames)
+        let path = try self.packed(folder, text)
+        let read = try self.text(path)
+        #expect(read.text == text && read.damage.isEmpty)
+        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        let program = try RunningProgram("/usr/bin/zstd", ["-d", "-q", path, "-o", "\(folder.path)/b.jsonl"])
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(try folder.read("b.jsonl") == String(buffer: text))
+    }
+
+    @Test("that are not what was compressed are never taken for it, and the recording stays")
+    func compares() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 100)), to: "a.jsonl")
+        _ = try folder.write("something else", to: "a.jsonl.zst")
+        let problems = SegmentCare(SegmentNames(first: path)).pack()
+        #expect(problems.count == 1 && problems.allSatisfy { $0.contains("both are kept") })
+        #expect(access(path, F_OK) == 0)
+        #expect(try folder.read("a.jsonl.zst") == "something else")
+    }
+
+    @Test("a step that a crash has cut off is done again: a half of a file, and one that was not removed")
+    func resumes() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 100)
+        let path = try self.packed(folder, text)
+        _ = try folder.write(String(buffer: text), to: "a.jsonl")
+        _ = try folder.write("half of", to: "a.jsonl.zst.part")
+        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(SegmentNames.names(in: folder.path).filter { $0.hasPrefix("a") } == ["a.jsonl.zst"])
+        #expect(try self.text(path).text == text)
+    }
+
+    @Test("one that somebody still writes is left alone")
+    func locked() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write("x", to: "a.jsonl")
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX) == 0)
+        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(access(path, F_OK) == 0 && access("\(path).zst", F_OK) != 0)
+    }
+
+    @Test("damaged anywhere they lose a frame at most, say where, and every line that is read is true")
+    func damaged() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 4_000)
+        let path = try self.packed(folder, text)
+        let lines = Set(String(buffer: text).split(separator: "\n").map(String.init))
+        let whole = try RecordingBytes(path: path).size
+        var chance = SeededGenerator(seed: 7)
+        for _ in 0..<10 {
+            let place = off_t(chance.next() % UInt64(whole))
+            let descriptor = open(path, O_RDWR)
+            var byte: UInt8 = 0
+            let got = pread(descriptor, &byte, 1, place)
+            #expect(got == 1)
+            let flipped = byte ^ (1 << UInt8(chance.next() % 8))
+            withUnsafeBytes(of: flipped) { _ = pwrite(descriptor, $0.baseAddress, 1, place) }
+            let (found, damage) = try self.text(path)
+            var reader = RecordingReader()
+            reader.feed(found)
+            reader.finish()
+            var good = 0
+            var bad = 0
+            while let line = reader.nextLine() {
+                switch line.content {
+                case .damaged, .torn: bad += 1
+                default:
+                    good += 1
+                    let range = Int(line.offset)..<Int(line.offset) + line.length
+                    let known = lines.contains(String(decoding: found.readableBytesView[range], as: UTF8.self))
+                    #expect(known)
+                }
+            }
+            // The index and the table may be hit, which are no text; else something is told.
+            #expect(good == lines.count || !damage.isEmpty || bad > 0, "byte \(place)")
+            #expect(good >= lines.count - 3_000, "byte \(place)")
+            withUnsafeBytes(of: byte) { _ = pwrite(descriptor, $0.baseAddress, 1, place) }
+            close(descriptor)
+        }
+        #expect(try self.text(path).text == text)
+    }
+
+    @Test("cut off anywhere they give what is before, and say that the end is missing")
+    func cut() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 4_000)
+        let path = try self.packed(folder, text)
+        let size = try RecordingBytes(path: path).size
+        for part in 1..<10 {
+            #expect(truncate(path, off_t(size * Int64(10 - part) / 10)) == 0)
+            let (found, damage) = try self.text(path)
+            #expect(damage.last?.isTail == true)
+            #expect(found.readableBytes < text.readableBytes)
+            #expect(text.getSlice(at: 0, length: found.readableBytes) == found)
+        }
+    }
+
+    @Test("an expansion beyond all reason is refused")
+    func bomb() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        let shell = try RunningProgram(
+            "/bin/sh",
+            ["-c", "head -c 200000000 /dev/zero | zstd -q -19 > '\(folder.path)/bomb.zst'"]
+        )
+        #expect(await shell.ending() == .exit(0))
+        let bytes = try RecordingBytes(path: "\(folder.path)/bomb.zst")
+        #expect(throws: RecordingFailure.self) {
+            while let text = try bytes.next() { #expect(text.readableBytes > 0) }
+        }
+    }
+
+    @Test("the oldest go when all are too old or too many; one that is written stays")
+    func retention() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let names = SegmentNames(first: "\(folder.path)/a.jsonl")
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        for place in 1...5 {
+            let path = try folder.write(String(repeating: "x", count: 1_000), to: names.name(place))
+            let time = timespec(tv_sec: now.tv_sec - (6 - place) * 86_400, tv_nsec: 0)
+            utimensat(AT_FDCWD, path, [time, time], 0)
+        }
+        _ = try folder.write("other", to: "ab.jsonl")
+        _ = try folder.write("other", to: "a-2.jsonl")
+        let care = SegmentCare(names)
+        let wall = Int64(now.tv_sec) * 1_000_000_000
+        func left() -> [Int] { names.all().map(\.place) }
+        #expect(care.removeOld(now: wall, age: nil, bytes: nil, newest: "") == [] && left() == [1, 2, 3, 4, 5])
+        let removed = care.removeOld(now: wall, age: 345_600_000_000_001, bytes: nil, newest: "")
+        #expect(removed == [names.path(1)] && left() == [2, 3, 4, 5])
+        #expect(care.removeOld(now: wall, age: nil, bytes: 3_000, newest: "") == [names.path(2)])
+        let descriptor = open(names.path(3), O_RDONLY)
+        #expect(flock(descriptor, LOCK_EX) == 0)
+        _ = care.removeOld(now: wall, age: nil, bytes: 1, newest: names.path(5))
+        #expect(left() == [3, 5])
+        close(descriptor)
+        #expect(SegmentNames.names(in: folder.path).contains("ab.jsonl"))
+        #expect(SegmentNames.names(in: folder.path).contains("a-2.jsonl"))
+    }
+
+    @Test("files are named and found in order, and those named by the time are cared for together")
+    func names() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let names = SegmentNames(first: "\(folder.path)/a.b.jsonl")
+        #expect((1...3).map(names.name) == ["a.b.jsonl", "a.b-0002.jsonl", "a.b-0003.jsonl"])
+        #expect(names.name(12_345) == "a.b-12345.jsonl")
+        for name in [
+            "a.b.jsonl", "a.b-0003.jsonl", "a.b-0010.jsonl.zst", "a.b-3.jsonl", "a.b-0000.jsonl", "a.b-.jsonl",
+        ] {
+            _ = try folder.write("", to: name)
+        }
+        #expect(names.all().map(\.place) == [1, 3, 10] && names.firstFree() == 11)
+        #expect(names.all().map(\.isPacked) == [false, false, true])
+        #expect(SegmentNames(first: "x").name(2) == "x-0002" && SegmentNames(first: "/x.zst").path(2) == "/x-0002")
+        let timed = ["20260101T000000Z", "20260101T000000Z-0002", "20260102T000000Z"].map { "tickertape-\($0).jsonl" }
+        for name in timed + ["tickertape-20260102.jsonl"] { _ = try folder.write("", to: name) }
+        let family = SegmentNames(first: "\(folder.path)/\(timed[2])").family()
+        #expect(family.map(\.path) == timed.map { "\(folder.path)/\($0)" })
+    }
+}

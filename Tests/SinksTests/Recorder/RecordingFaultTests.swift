@@ -1,0 +1,266 @@
+import Glibc
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import Recordings
+import Sinks
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("The recorder on a disk that fails")
+struct RecordingFaultTests {
+    private static let frame = ByteBuffer(
+        string: #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
+    )
+    private static let millisecond: Int64 = 1_000_000
+    private static let day: Int64 = 86_400_000_000_000
+
+    private func writer(
+        _ disk: FaultyDisk,
+        start: Int64 = 1_767_225_600_000_000_000,
+        _ change: (inout RecorderSettings) -> Void = { _ in }
+    ) throws -> RecordingWriter {
+        var settings = RecorderSettings()
+        change(&settings)
+        return try RecordingWriter(
+            names: SegmentNames(first: "a.jsonl"),
+            header: RecordingHeader(
+                version: 2,
+                program: "test",
+                symbols: ["A"],
+                start: start,
+                epoch: 7,
+                source: "live"
+            ),
+            monotonic: 0,
+            settings: settings,
+            disk: disk
+        )
+    }
+
+    private func append(_ writer: inout RecordingWriter, _ number: Int, wall: Int64, monotonic: Int64) {
+        writer.append(
+            frame: Self.frame,
+            received: wall,
+            monotonic: monotonic,
+            numbers: RecordedNumbers(first: UInt64(number), count: 1),
+            epoch: 7
+        )
+    }
+
+    private func check(_ bytes: [UInt8]) -> RecordingFindings {
+        var reader = RecordingReader()
+        var check = RecordingCheck()
+        reader.feed(ByteBuffer(bytes: bytes))
+        reader.finish()
+        while let line = reader.nextLine() { check.take(line) }
+        return check.findings
+    }
+
+    /// Waits for what another thread does.
+    private func wait(_ condition: () -> Bool) async throws {
+        for _ in 0..<6_000 {
+            if condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("it has not happened in 30 s")
+    }
+
+    @Test("a power cut at any moment costs what came in the last second, and nothing before it")
+    func powerCut() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk) { $0.segmentBytes = 60_000 }
+        let start: Int64 = 1_767_225_600_000_000_000
+        var arrivals: [Int64] = []
+        // A frame every 3 ms; the recorder's thread looks every 50 ms, as its settings have it.
+        for now in stride(from: 0, to: 6_000 * Self.millisecond, by: Int(Self.millisecond)) {
+            if now % (3 * Self.millisecond) == 0 {
+                arrivals.append(now)
+                self.append(&writer, arrivals.count, wall: start + now, monotonic: now)
+            }
+            if now % (50 * Self.millisecond) == 0 { writer.flush(now: now) }
+            if let deadline = writer.syncDeadline, deadline <= now { writer.sync(now: now) }
+            guard now % (197 * Self.millisecond) == 0 else { continue }
+            let survivors = disk.survivors().sorted { $0.key < $1.key }
+            var kept = 0
+            for (place, file) in survivors.enumerated() {
+                let found = self.check(file.value)
+                kept += found.frames
+                #expect(found.isIntact && found.tornAt == nil)
+                #expect(place == survivors.count - 1 || found.isEnded)
+            }
+            let expected = arrivals.count(where: { $0 <= now - 1_000 * Self.millisecond })
+            #expect(kept >= expected, "at \(now / Self.millisecond) ms")
+        }
+        #expect(disk.survivors().count > 5)
+    }
+
+    @Test("a full disk costs frames, which are counted in the file, and recording goes on when there is room")
+    func full() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk)
+        var number = 0
+        func record(_ count: Int) {
+            for _ in 0..<count {
+                number += 1
+                let now = Int64(number) * Self.millisecond
+                self.append(&writer, number, wall: 1_767_225_600_000_000_000 + now, monotonic: now)
+                if number.isMultiple(of: 7) { writer.flush(now: now) }
+            }
+        }
+        record(100)
+        disk.state.withLockedValue { $0.capacity = $0.used + 5_000 }
+        record(500)
+        let problem = writer.takeProblem()
+        #expect(problem == "No space left on device" && writer.failed > 0)
+        disk.state.withLockedValue { $0.capacity = .max }
+        record(100)
+        let later = writer.takeProblem()
+        #expect(later == nil)
+        writer.close(wall: 1_767_225_600_000_000_000, monotonic: 1_000 * Self.millisecond)
+        let found = self.check(disk.content("a.jsonl"))
+        #expect(found.isIntact && found.isEnded && found.tornAt == nil)
+        #expect(found.frames == Int(writer.frames) && found.droppedFrames == writer.failed)
+        #expect(writer.frames + writer.failed == 700)
+        let hole = try #require(found.holes.last)
+        #expect(hole.gap.reason.contains("missing in this recording: No space left on device"))
+        #expect(hole.gap.to > hole.gap.from)
+    }
+
+    @Test("where a disk does not even take back half a line, that line is damaged and no other")
+    func torn() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk)
+        disk.state.withLockedValue { state in
+            state.truncates = false
+            state.capacity = state.used + 150
+        }
+        self.append(&writer, 1, wall: 0, monotonic: 1)
+        self.append(&writer, 2, wall: 0, monotonic: 1)
+        writer.flush(now: 1)
+        disk.state.withLockedValue { $0.capacity = .max }
+        self.append(&writer, 3, wall: 0, monotonic: 2)
+        writer.close(wall: 0, monotonic: 3)
+        let found = self.check(disk.content("a.jsonl"))
+        #expect(found.damagedLines == 1 && found.frames == 1 && found.droppedFrames == 2 && found.isEnded)
+    }
+
+    @Test("a disk that stalls never holds up the feed; what found no room is told, and recording goes on")
+    func stalled() async throws {
+        let disk = FaultyDisk()
+        let gate = ConditionLock(value: 0)
+        var settings = RecorderSettings()
+        settings.maximumWaitingBytes = 200_000
+        settings.flushInterval = Self.millisecond
+        settings.compresses = false
+        let recorder = try Recorder(
+            path: "a.jsonl",
+            symbols: [],
+            started: 0,
+            program: "test",
+            epoch: 7,
+            settings: settings,
+            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
+            disk: disk,
+            complain: { Issue.record("\($0)") }
+        )
+        let isStuck = NIOLockedValueBox(false)
+        disk.state.withLockedValue {
+            $0.beforeWrite = {
+                isStuck.withLockedValue { $0 = true }
+                gate.lock(whenValue: 1)
+                gate.unlock()
+            }
+        }
+        func read(_ number: Int) {
+            recorder.read(
+                TapeBatch(
+                    epoch: 7,
+                    firstSequence: UInt64(number),
+                    received: Int64(number) * Self.millisecond,
+                    receivedMonotonic: Int64(number) * Self.millisecond,
+                    trades: [],
+                    frames: [
+                        TapeBatch.Frame(
+                            bytes: ByteBuffer(bytes: Self.frame.readableBytesView),
+                            trades: 0..<1,
+                            isWhole: true
+                        )
+                    ],
+                    symbols: SymbolTable()
+                )
+            )
+        }
+        read(1)
+        try await self.wait { isStuck.withLockedValue { $0 } }
+        // The disk stands still; every call returns all the same.
+        for number in 2...5_000 { read(number) }
+        #expect(recorder.dropped > 1_000)
+        gate.lock()
+        gate.unlock(withValue: 1)
+        try await self.wait { disk.content("a.jsonl").count > 100_000 }
+        read(5_001)
+        let report = await recorder.finish()
+        let found = self.check(disk.content("a.jsonl"))
+        #expect(found.isIntact && found.isEnded)
+        #expect(found.frames == Int(report.frames) && found.droppedFrames == report.dropped)
+        #expect(report.frames + report.dropped == 5_001)
+        #expect(found.holes.contains { $0.gap.reason.hasSuffix("the disk was too slow") })
+        #expect(found.trades == Int(report.frames))
+    }
+
+    @Test("a new file begins at midnight UTC and at the size, and each names its neighbours")
+    func rotates() throws {
+        let disk = FaultyDisk()
+        let midnight = 20_454 * Self.day
+        var writer = try self.writer(disk, start: midnight - 10 * Self.millisecond) { $0.segmentBytes = 50_000 }
+        for number in 1...20 {
+            let now = Int64(number) * Self.millisecond
+            self.append(&writer, number, wall: midnight + now - 10 * Self.millisecond, monotonic: now)
+        }
+        let completed = writer.takeCompleted()
+        #expect(writer.segments == 2 && completed == ["a.jsonl"])
+        // The clock is set back over midnight: that is no new day.
+        self.append(&writer, 21, wall: midnight - Self.millisecond, monotonic: 21 * Self.millisecond)
+        #expect(writer.segments == 2)
+        for number in 22...1_000 {
+            self.append(&writer, number, wall: midnight + Self.millisecond, monotonic: Int64(number) * Self.millisecond)
+        }
+        writer.close(wall: midnight, monotonic: 2_000 * Self.millisecond)
+        let names = (1...writer.segments).map { SegmentNames(first: "a.jsonl").name($0) }
+        #expect(names.count > 4 && Set(disk.survivors().keys) == Set(names))
+        var frames = 0
+        var next: UInt64 = 1
+        for (place, name) in names.enumerated() {
+            let content = disk.content(name)
+            let found = self.check(content)
+            #expect(found.isIntact && found.isEnded && content.count < 120_000)
+            #expect(found.header?.segment == place + 1 && found.header?.first == next)
+            #expect(found.header?.previous == (place > 0 ? names[place - 1] : nil))
+            next = (found.lastNumber ?? 0) + 1
+            frames += found.frames
+            let last = String(decoding: content.split(separator: 0x0A).last ?? [], as: UTF8.self)
+            #expect(last.contains(#""event":"end""#))
+            if place + 1 < names.count { #expect(last.contains(#""next":"\#(names[place + 1])""#)) }
+            #expect(disk.state.withLockedValue { $0.files[name]?.isClosed } == true)
+        }
+        #expect(frames == 1_000)
+    }
+
+    @Test("where the next file cannot be made the old one goes on, and the next is tried again")
+    func noNextFile() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk) { $0.segmentBytes = 10_000 }
+        disk.state.withLockedValue { $0.makesFiles = false }
+        for number in 1...200 { self.append(&writer, number, wall: 0, monotonic: Int64(number)) }
+        writer.flush(now: 200)
+        let problem = writer.takeProblem()
+        #expect(writer.segments == 1 && problem == "No space left on device")
+        #expect(self.check(disk.content("a.jsonl")).frames == 200)
+        disk.state.withLockedValue { $0.makesFiles = true }
+        self.append(&writer, 201, wall: 0, monotonic: 11_000 * Self.millisecond)
+        writer.close(wall: 0, monotonic: 11_001 * Self.millisecond)
+        #expect(writer.segments == 2 && self.check(disk.content("a-0002.jsonl")).frames == 1)
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import Testing
+import TickertapeTesting
+
+/// What `record` writes and `recording` says, from outside.
+@Suite("Recordings, from outside", .serialized)
+struct RecordingProgramTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    private func run(
+        _ arguments: [String]
+    ) async throws -> (status: RunningProgram.Ending, output: String, errors: String) {
+        let program = try RunningProgram(RunningProgram.tickertape, arguments)
+        let status = await program.ending()
+        return (status, program.output, program.errors)
+    }
+
+    /// Records the demo in files of 256 KiB; answers with their paths.
+    private func record(_ folder: TemporaryFolder) async throws -> [String] {
+        let recording = try await self.run([
+            "replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--set", "record.segment-size=256KiB",
+            "--set", "record.compress=false", "--record", "\(folder.path)/a.jsonl",
+        ])
+        #expect(recording.status == .exit(0), "\(recording.errors)")
+        let listing = try #require(opendir(folder.path))
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".jsonl") { names.append(name) }
+        }
+        // "a.jsonl" stands behind "a-0002.jsonl" in the alphabet.
+        let later = names.filter { $0 != "a.jsonl" }.sorted()
+        return (["a.jsonl"] + later).map { "\(folder.path)/\($0)" }
+    }
+
+    /// The number behind a key in a line of JSON.
+    private func number(_ key: String, in line: some StringProtocol) -> Int? {
+        RunningProgram.number(in: String(line), behind: "\"\(key)\":")
+    }
+
+    @Test("are whole, go on from file to file, and the documentation's reader in Python reads the same in them")
+    func whole() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let paths = try await self.record(folder)
+        #expect(paths.count > 3)
+        let check = try await self.run(["recording", "verify", "--json"] + paths)
+        #expect(check.status == .exit(0), "\(check.errors)")
+        let found = check.output.split(separator: "\n")
+        #expect(found.count == paths.count)
+        #expect(found.allSatisfy { $0.contains("\"intact\":true") && $0.contains("\"ended\":true") })
+        #expect(found.compactMap { self.number("trades", in: $0) }.reduce(0, +) == 8_847)
+        #expect(found.first?.contains("\"connect\":1") == true && found.first?.contains("\"subscribe\":") == true)
+        #expect(found.last?.contains("\"disconnect\":1") == true, "\(found.last ?? "")")
+
+        let page = try TemporaryFolder.text(of: "\(RunningProgram.sources)/docs/recording-format.md")
+        let start = try #require(page.firstRange(of: "```python\n")?.upperBound)
+        let end = try #require(page[start...].firstRange(of: "```")?.lowerBound)
+        let reader = try folder.write(String(page[start..<end]), to: "reader.py")
+        for (path, line) in zip(paths, found) {
+            let python = try RunningProgram("/usr/bin/env", ["python3", reader, path])
+            #expect(await python.ending() == .exit(0), "\(python.errors)")
+            let frames = try #require(self.number("frame", in: python.output.replacing("\": ", with: "\":")))
+            #expect(frames == self.number("frames", in: line))
+            #expect(!python.output.contains("lost") && !python.output.contains("damaged"), "\(python.output)")
+        }
+    }
+
+    @Test("that are damaged end the check with 1 and the place, and are repaired; a torn end is none")
+    func damaged() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try #require(try await self.record(folder).first)
+        var bytes = Array(try TemporaryFolder.text(of: path).utf8)
+        let torn = try folder.write(String(decoding: bytes.dropLast(5), as: UTF8.self), to: "torn.jsonl")
+        let tornCheck = try await self.run(["recording", "verify", torn])
+        #expect(tornCheck.status == .exit(0) && tornCheck.output.contains("as after a crash"), "\(tornCheck.output)")
+        bytes[bytes.count / 2] ^= 1
+        let broken = try folder.write(String(decoding: bytes, as: UTF8.self), to: "broken.jsonl")
+        let check = try await self.run(["recording", "verify", broken])
+        #expect(check.status == .exit(1))
+        #expect(
+            check.output.contains("damage at byte") && check.output.contains("1 lines are damaged"),
+            "\(check.output)"
+        )
+        #expect(check.errors.contains("repair FILE NEW-FILE"))
+        let whole = "\(folder.path)/whole.jsonl"
+        let repair = try await self.run(["recording", "repair", broken, whole])
+        #expect(repair.status == .exit(0) && repair.output.contains("1 damaged lines were left out"))
+        #expect(try await self.run(["recording", "verify", whole]).status == .exit(0))
+        // Nothing is written over what is there.
+        #expect(try await self.run(["recording", "repair", broken, whole]).status == .exit(1))
+        let info = try await self.run(["recording", "info", whole])
+        #expect(info.status == .exit(0) && info.output.contains("BINANCE:BTCUSDT: "), "\(info.output)")
+        let cut = try await self.run([
+            "recording", "cut", "--from", "1s", "--symbol", "BINANCE:BTCUSDT", "--plain", whole,
+            "\(folder.path)/cut.jsonl",
+        ])
+        #expect(cut.status == .exit(0), "\(cut.errors)")
+        #expect(try await self.run(["recording", "cut", "--from", "noon", whole, "x"]).status == .exit(64))
+    }
+
+    @Test("into a folder have a name by the time")
+    func folder() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recording = try await self.run([
+            "replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--record", folder.path,
+        ])
+        #expect(recording.status == .exit(0), "\(recording.errors)")
+        #expect(recording.errors.contains("to \(folder.path)/tickertape-20"), "\(recording.errors)")
+    }
+
+    /// `scripts/kill-recorder` does it 200 times, and holds the loss below a second, which a loaded machine may not.
+    @Test("survive SIGKILL at any moment under load: every file is intact, and nothing is missing before its end")
+    func killed() async throws {
+        let script = "\(RunningProgram.sources)/Tests/Clients/kill_recorder.py"
+        let program = try RunningProgram("/usr/bin/env", ["python3", script, "5", RunningProgram.tickertape, "60"])
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.output.contains("killed 5 times"), "\(program.output)")
+    }
+}
