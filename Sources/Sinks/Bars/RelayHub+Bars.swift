@@ -22,9 +22,8 @@ extension RelayHub {
     /// The bars of a topic that a late trade may still change in the eyes of its readers.
     private static let barsLookedAt = 4
 
-    func countBars(_ batches: [TapeBatch]) {
-        var advanced: Set<String> = []
-        for batch in batches where !batch.trades.isEmpty { advanced.formUnion(self.bars.take(batch)) }
+    func countBars(_ batch: TapeBatch) {
+        let advanced = self.bars.take(batch)
         guard !self.barTopics.isEmpty else { return }
         for symbol in advanced {
             for width in BarWidth.allCases { self.tellBars(BarTopic(symbol: symbol, width: width), isTick: false) }

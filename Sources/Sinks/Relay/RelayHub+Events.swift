@@ -86,6 +86,7 @@ extension RelayHub {
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
         self.ring.append(batch)
         self.lastArrival = (batch.received, batch.receivedMonotonic)
+        self.countBars(batch)
     }
 
     /// Shows what is to be shown of the reads, and sends all that was written.
@@ -95,7 +96,6 @@ extension RelayHub {
     private func finish(_ showings: [PriceDesk.Showing], delivered: Int64?) {
         for row in self.desk.takeAppeared() { self.appeared(row) }
         self.show(showings)
-        self.countBars(batches)
         self.flush()
         if let delivered {
             self.delivered.record(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds) - delivered)
