@@ -3,6 +3,8 @@ package enum ExitStatus: Int32, Sendable {
     case success = 0
     /// Something failed for which no status of its own exists.
     case failure = 1
+    /// `--once` came to its end without a fresh price of each symbol.
+    case noFreshPrice = 3
     /// The command line was wrong (EX_USAGE).
     case usage = 64
     /// The relay's address is taken or cannot be bound (EX_UNAVAILABLE).

@@ -28,6 +28,15 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
     /// The header that shows the token of a relay (RFC 6750, 2.1). Never log it.
     var bearer: (String, String) { ("Authorization", "Bearer \(self.secret)") }
 
+    /// The header that shows the key to Finnhub's REST service; `nil` for a key that no header can hold. Never log it.
+    var serviceHeader: (String, String)? {
+        guard self.secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+        return ("X-Finnhub-Token", self.secret)
+    }
+
+    /// Whether there is no key at all.
+    var isEmpty: Bool { self.secret.isEmpty }
+
     /// A text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their refusals.
     ///
     /// Keys of less than ``KeyTrace/length`` bytes stay, since they are no secrets and would be found in ordinary words.

@@ -93,6 +93,18 @@ package final class FinnhubFeed: Service, FlowControl {
         self.loop.execute { supervisor.value.unwish(symbol) }
     }
 
+    /// Makes a symbol of the feed's own one like any other, which ends with the last wish for it.
+    package func disown(_ symbol: String) {
+        let supervisor = self.supervisor
+        self.loop.execute { supervisor.value.disown(symbol) }
+    }
+
+    /// Gives up the connection for a new one, or makes the next attempt now; not while the service wants to be left alone.
+    package func reconnect() async -> ConnectionRenewal {
+        let supervisor = self.supervisor
+        return (try? await self.loop.submit { supervisor.value.renew() }.get()) ?? .over
+    }
+
     /// Holds the service back: nothing is read until ``resume()``.
     package func pause() {
         let supervisor = self.supervisor

@@ -112,7 +112,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         let now = self.now
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
         let complete = min(handler.lastReceived, self.watch.quietSince(now) ?? .max)
-        var failure = UpstreamFailure(ending)
+        var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         self.writer.publish(
             .disconnected(code: ending.closeCode, reason: failure.description, cause: failure.cause),

@@ -16,6 +16,8 @@ final class FinnhubSupervisor {
     let logger: Logger
     var status: FeedStatus
     var watch: SymbolWatch
+    /// What is asked for whether anybody wishes for it or not.
+    private var ownSymbols: Set<String>
     var condition = SymbolWatch.Condition.waiting
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
@@ -39,6 +41,7 @@ final class FinnhubSupervisor {
         logger: Logger
     ) {
         self.settings = settings
+        self.ownSymbols = Set(settings.symbols)
         self.writer = writer
         self.loop = loop
         self.wallClock = wallClock
@@ -104,10 +107,16 @@ final class FinnhubSupervisor {
 
     /// Takes the end of a wish; the feed's own symbols stay.
     func unwish(_ symbol: String) {
-        guard !self.settings.symbols.contains(symbol) else { return }
+        guard !self.ownSymbols.contains(symbol) else { return }
         self.watch.unwished(symbol, now: self.now)
         self.wishesChanged()
     }
+
+    /// Takes that a symbol is the feed's own no more: it stays for as long as it is wished for.
+    func disown(_ symbol: String) { self.ownSymbols.remove(symbol) }
+
+    /// Makes a new connection now, as far as that may be.
+    func renew() -> ConnectionRenewal { self.keeper?.renew() ?? .over }
 
     private func wishesChanged() {
         self.publishChanges()

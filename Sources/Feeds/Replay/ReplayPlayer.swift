@@ -333,8 +333,9 @@ final class ReplayPlayer {
             self.fail("\(error)")
             return answer(.failure(ReplayRefusal("\(error)")))
         }
-        answer(.success(self.position))
+        // First what was asked for, so that the answer is where it stands then.
         self.pump()
+        answer(.success(self.position))
     }
 
     /// The place of the message that comes next.

@@ -111,7 +111,7 @@ package final class StandIn: Sendable {
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may hold back for long may be long in coming to the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
-        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive)
+        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, otherwise: StandInAnswers(material).join)
         let channel = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in

@@ -9,7 +9,7 @@ package import Wire
 /// A running relay's prices as a feed: what `watch` shows.
 ///
 /// It tells two states apart: the relay's own word of its upstream while the link to the relay stands, and the link's
-/// state while it does not.
+/// state while it does not. After a break it goes on where it left off (``StreamReading``).
 package final class StreamFeed: Service {
     /// What the feed is told when it is made.
     package struct Settings: Sendable {
@@ -49,6 +49,7 @@ package final class StreamFeed: Service {
 
     private let loop: any EventLoop
     private let keeper: NIOLoopBound<ConnectionKeeper>
+    private let reader: NIOLoopBound<Reader>
     private let finished: EventLoopFuture<Void>
 
     /// Makes a feed that has not begun.
@@ -87,25 +88,30 @@ package final class StreamFeed: Service {
                 chance: chance,
                 logger: logger
             )
+            let reader = Reader(StreamReading(symbols: settings.symbols))
             keeper.opened = { [weak keeper] channel in
                 let handler = StreamHandler(
-                    symbols: settings.symbols,
-                    arrived: { event(.message($0)) },
+                    requests: reader.reading.opened(),
+                    arrived: { message in
+                        if let news = reader.reading.took(message, wall: wallClock()) { event(.message(news)) }
+                    },
                     ended: { ending, tradedFor in
                         keeper?.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
                     }
                 )
                 event(.link(.waiting, reason: nil, cause: nil))
                 try channel.pipeline.syncOperations.addHandler(handler)
+                reader.handler = handler
                 return handler
             }
             keeper.report = { phase, reason, cause in event(.link(phase, reason: reason, cause: cause)) }
-            return StreamFeed(loop: loop, keeper: keeper)
+            return StreamFeed(loop: loop, keeper: keeper, reader: reader)
         }.get()
     }
 
-    private init(loop: any EventLoop, keeper: ConnectionKeeper) {
+    private init(loop: any EventLoop, keeper: ConnectionKeeper, reader: Reader) {
         self.loop = loop
+        self.reader = NIOLoopBound(reader, eventLoop: loop)
         self.keeper = NIOLoopBound(keeper, eventLoop: loop)
         self.finished = keeper.finished.futureResult
     }
@@ -125,9 +131,47 @@ package final class StreamFeed: Service {
         }
     }
 
+    /// Asks for a symbol beside the others, on this connection and on later ones. From any thread.
+    ///
+    /// What becomes of it comes as messages: its price, its state, or an error. The relay asks its upstream for one that it
+    /// does not have.
+    package func subscribe(_ symbol: String) {
+        let reader = self.reader
+        self.loop.execute { reader.value.ask { $0.wished(symbol) } }
+    }
+
+    /// Gives a symbol up, on this connection and on later ones, also where all were asked for. From any thread.
+    ///
+    /// Nothing more is told of it once this has been done on the feed's loop.
+    package func unsubscribe(_ symbol: String) {
+        let reader = self.reader
+        self.loop.execute { reader.value.ask { $0.unwished(symbol) } }
+    }
+
+    /// Gives up the link to the relay for a new one, or makes the next attempt now.
+    package func reconnect() async -> ConnectionRenewal {
+        let keeper = self.keeper
+        return (try? await self.loop.submit { keeper.value.renew() }.get()) ?? .over
+    }
+
     /// Ends the feed.
     package func stop() {
         let keeper = self.keeper
         self.loop.execute { keeper.value.stop() }
+    }
+}
+
+/// What belongs to the feed's loop.
+private final class Reader {
+    var reading: StreamReading
+    /// The newest connection's.
+    weak var handler: StreamHandler?
+
+    init(_ reading: StreamReading) {
+        self.reading = reading
+    }
+
+    func ask(_ change: (inout StreamReading) -> StreamRequest?) {
+        if let request = change(&self.reading) { self.handler?.send(request) }
     }
 }

@@ -2,12 +2,13 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The last handler of a connection to a relay's `/v1/stream`: asks for symbols, passes every message on.
+/// The last handler of a connection to a relay's `/v1/stream`: asks for what is wanted, passes every message on.
 final class StreamHandler: ChannelInboundHandler, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    private let symbols: [String]
+    /// What is asked for as soon as the connection is open.
+    private let requests: [StreamRequest]
     private let arrived: (StreamMessage) -> Void
     private let ended: (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
     private var context: ChannelHandlerContext?
@@ -16,19 +17,18 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     private var firstMessage: NIODeadline?
 
     init(
-        symbols: [String],
+        requests: [StreamRequest],
         arrived: @escaping (StreamMessage) -> Void,
         ended: @escaping (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
     ) {
-        self.symbols = symbols
+        self.requests = requests
         self.arrived = arrived
         self.ended = ended
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        let request = StreamRequest.subscribe(self.symbols)
-        context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
+        for request in self.requests { context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil) }
         context.flush()
     }
 
@@ -45,6 +45,11 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     func close() {
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)
+    }
+
+    /// Asks for something more.
+    func send(_ request: StreamRequest) {
+        self.context?.writeAndFlush(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
     }
 
     func setReading(_ isReading: Bool) {

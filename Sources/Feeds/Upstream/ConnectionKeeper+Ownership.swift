@@ -81,6 +81,8 @@ extension ConnectionKeeper {
             case .keyInUse: .keyInUse
             }
         self.report(self.phase(of: memory.kind, until: now + wait), reason, cause)
+        // What the run before this one was told, nobody knows any more in full.
+        self.leaveAlone(for: wait, reason)
         self.retry(in: wait)
     }
 

@@ -12,7 +12,16 @@ extension ConnectionKeeper {
             self.words(pause.kind, reason: reason),
             pause.kind == .keyInUse ? .keyInUse : self.cause
         )
+        switch pause.kind {
+        case .reconnecting: break
+        case .rateLimited, .keyInUse: self.leaveAlone(for: pause.wait, self.words(pause.kind, reason: reason))
+        }
         self.pause(for: pause.wait)
+    }
+
+    /// Notes that the wait which begins now is the service's wish, or is there to leave the key to somebody else.
+    func leaveAlone(for wait: Int64, _ reason: String) {
+        self.leftAlone = (self.wallClock() + wait, reason)
     }
 
     func phase(of kind: ReconnectLadder.Pause.Kind, until: Int64) -> FeedStatus.Phase {
@@ -47,6 +56,7 @@ extension ConnectionKeeper {
     func retry(in wait: Int64) {
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
         self.pauseNumber += 1
+        self.pausedAt = self.loop.now
         let number = self.pauseNumber
         self.state = .pausing(
             self.loop.scheduleTask(in: .nanoseconds(wait)) {

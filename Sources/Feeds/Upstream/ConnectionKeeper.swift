@@ -59,6 +59,13 @@ package final class ConnectionKeeper {
     /// Looks whether the connection has proved to be good.
     var proof: Scheduled<Void>?
     private(set) var isStopping = false
+    /// Whether the connection that stands is being given up for a new one, and when one was asked for last.
+    var isRenewing = false
+    var renewedAt: NIODeadline?
+    /// Until when the service wants to be left alone (wall clock, ns since 1970), and why, while that is waited for.
+    var leftAlone: (until: Int64, reason: String)?
+    /// When the present wait began.
+    var pausedAt = NIODeadline.uptimeNanoseconds(0)
     private var isReading = true
     /// Why the next attempt is made; `nil` for the first.
     var reason: String?
@@ -174,6 +181,7 @@ package final class ConnectionKeeper {
     /// Begins an attempt.
     func connect(with connector: any Connecting) {
         self.state = .connecting
+        self.leftAlone = nil
         self.earlyEnd = nil
         self.openedAt = nil
         self.attemptNumber += 1
@@ -244,6 +252,9 @@ package final class ConnectionKeeper {
         let livedFor = self.openedAt.map { (self.loop.now - $0).nanoseconds }
         self.openedAt = nil
         var failure = failure
+        let isRenewal = self.isRenewing
+        self.isRenewing = false
+        if isRenewal { failure = Self.renewed }
         failure.description = self.redact(failure.description)
         self.reason = failure.description
         self.cause = failure.cause
@@ -267,17 +278,21 @@ package final class ConnectionKeeper {
                 return
             }
             self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description, failure.cause)
+            self.leaveAlone(for: wait, failure.description)
             self.pause(for: wait)
         case .rateLimited(let retryAfter):
             self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
         case .retry:
-            let pause = self.ladder.connectionEnded(
+            var pause = self.ladder.connectionEnded(
                 tradedFor: tradedFor,
-                livedFor: livedFor,
+                // One that was given up on purpose says nothing about who else uses the key.
+                livedFor: isRenewal ? nil : livedFor,
                 retryAfter: failure.retryAfter,
-                chance: self.chance()
+                chance: isRenewal ? 0 : self.chance()
             )
+            if isRenewal { pause.wait = min(pause.wait, self.ladder.settings.floor) }
             self.pause(pause, reason: failure.description)
+            if failure.retryAfter != nil { self.leaveAlone(for: pause.wait, failure.description) }
         }
     }
 

@@ -46,9 +46,9 @@ final class OwnerFollower {
 
     private func take(_ message: StreamMessage) {
         switch message {
-        case .hello(_, _, let status), .status(let status): self.told(status)
+        case .hello(_, _, _, let status), .status(let status): self.told(status)
         case .gap(let gap): self.gapFound(gap)
-        case .snapshot, .price, .trades, .trade, .symbol, .error, .unknown, .malformed: break
+        case .snapshot, .price, .trades, .trade, .resumed, .symbol, .error, .unknown, .malformed: break
         }
     }
 }

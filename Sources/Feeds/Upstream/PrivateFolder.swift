@@ -110,7 +110,7 @@ package struct PrivateFolder: Sendable {
         return true
     }
 
-    func remove(_ name: String) {
+    package func remove(_ name: String) {
         unlink("\(self.path)/\(name)")
     }
 }

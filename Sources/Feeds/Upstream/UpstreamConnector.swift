@@ -72,6 +72,23 @@ final class UpstreamConnector: Sendable {
         reached: @escaping (any Channel) throws -> Void,
         connected: @escaping (any Channel) throws -> Void
     ) -> EventLoopFuture<Void> {
+        let connected = NIOLoopBound(connected, eventLoop: loop)
+        return self.open(on: loop, reached: reached) { channel in
+            channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
+                try connected.value(channel)
+            }
+        }
+    }
+
+    /// Opens one connection up to where the first request can be sent, and sees to what follows.
+    ///
+    /// - Parameter then: is called on the loop; when its future fails, the channel is closed.
+    /// - Returns: a future that fails with ``UpstreamFailure``.
+    func open<Value: Sendable>(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        then: @escaping @Sendable (any Channel) -> EventLoopFuture<Value>
+    ) -> EventLoopFuture<Value> {
         let tls: TLSContext?
         do throws(TLSError) {
             tls = try self.tlsContext()
@@ -80,16 +97,13 @@ final class UpstreamConnector: Sendable {
         }
         let route = Route(self.settings)
         let reached = NIOLoopBound(reached, eventLoop: loop)
-        let connected = NIOLoopBound(connected, eventLoop: loop)
         return self.reach(route, on: loop).flatMap { channel in
             channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
                 self.openTunnel(channel, route: route)
             }.flatMap {
                 self.secure(channel, with: tls, route: route)
             }.flatMap {
-                channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
-                    try connected.value(channel)
-                }
+                then(channel)
             }.flatMapErrorThrowing { error in
                 channel.close(promise: nil)
                 throw self.failure(error, route: route)

@@ -67,7 +67,7 @@ extension UpstreamFailure {
     /// What Cloudflare says on its own behalf, as the end of a sentence; `nil` for what the service said.
     ///
     /// It never judges the key, so a 403 of its making is no reason to give up.
-    private static func edge(status: UInt, headers: HTTPHeaders, body: String) -> String? {
+    static func edge(status: UInt, headers: HTTPHeaders, body: String) -> String? {
         if let code = AnswerText.edgeError(in: body) {
             let meaning =
                 switch code {

@@ -12,7 +12,11 @@ extension AlertRule {
         var words = AlertWords(text)
         let name = words.takeSubject()
         guard !words.isEmpty else {
-            throw Misfit("what is to be told? write it like \(Self.example(name.isEmpty ? symbol : name))")
+            let first = name.split(separator: " ").first.map(String.init) ?? symbol
+            throw Misfit(
+                "there is no condition in it; write it like \(Self.example(first)), or with below, crosses, moves, rises, "
+                    + "falls, new high, new low, stale or back"
+            )
         }
         guard let subject = name.isEmpty ? symbol : name else {
             throw Misfit("which symbol? write it like \(Self.example(nil)), with * for every symbol")

@@ -124,7 +124,8 @@ struct AlertWatcher: Sendable {
             return nil
         }
         self.side = side
-        self.isArmed = false
+        // One that went through to the far edge is no trembling, and the next crossing counts.
+        self.isArmed = (self.edge(level, isUpper: side > 0)?.side(of: price) ?? side) != -side
         guard self.pass(time) else { return nil }
         return Firing(
             price: price,

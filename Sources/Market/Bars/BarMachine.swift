@@ -112,6 +112,6 @@ package struct BarMachine: Sendable {
         return (remainder < 0 ? quotient - 1 : quotient) * self.width
     }
 
-    /// Foreign times may be any number; what is 146 years away is as good as for ever, and can be calculated with.
-    private static func bounded(_ time: Int64) -> Int64 { min(max(time, -(1 << 62)), 1 << 62) }
+    /// Foreign times may be any number; what is 73 years away is as good as for ever, and can be calculated with.
+    private static func bounded(_ time: Int64) -> Int64 { min(max(time, -(1 << 61)), 1 << 61) }
 }

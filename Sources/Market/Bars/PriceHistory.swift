@@ -33,7 +33,7 @@ package struct PriceHistory: Sendable {
     ///   - time: ns of the history's clock.
     ///   - arrived: monotonic ns; for ``medianGap``.
     package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64) {
-        self.body[0].take(price, at: min(max(time, -(1 << 62)), 1 << 62), arrived: arrived)
+        self.body[0].take(price, at: min(max(time, -(1 << 61)), 1 << 61), arrived: arrived)
     }
 
     /// Takes that prices may be missing before the next one.

@@ -184,6 +184,7 @@ struct WebhookFailure: Error, Equatable {
             // Its reason may name the host.
             let kind = error.kind == .certificateRefused ? "the server's certificate is refused" : "TLS failed"
             self.init(words: error.refusal.map { "\(kind): \($0.words)" } ?? kind, mayPass: error.isTransient)
+        case let error as HTTPParserError where error == .invalidEOFState: self = .brokeOff
         case is HTTPParserError: self.init(words: "the server does not speak HTTP", mayPass: false)
         case is NIOConnectionError, is IOError, is ChannelError, is SocketAddressError:
             self.init(words: "the server cannot be reached", mayPass: true)

@@ -31,6 +31,7 @@ package final class PriceDisplay: TapeReader {
     private let loop: any EventLoop
     private let output: Output
     private let clients: (@Sendable () -> Int)?
+    private let replay: (@Sendable () -> ReplayPosition?)?
     private let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
@@ -39,6 +40,7 @@ package final class PriceDisplay: TapeReader {
     ///   - relay: where the relay listens, for the screen.
     ///   - clients: how many clients the relay has; read when something is shown.
     ///   - limits: what goes by age where the feed says nothing.
+    ///   - replay: where the replay stands, if it is one; read when something is shown.
     package init(
         output: Output,
         loop: any EventLoop,
@@ -47,9 +49,11 @@ package final class PriceDisplay: TapeReader {
         status: FeedStatus,
         relay: String?,
         clients: (@Sendable () -> Int)?,
-        limits: FreshnessLimits
+        limits: FreshnessLimits,
+        replay: (@Sendable () -> ReplayPosition?)? = nil
     ) {
         self.loop = loop
+        self.replay = replay
         self.clients = clients
         let model = DisplayModel(symbols: symbols, status: status, relay: relay, limits: limits)
         self.output = output
@@ -102,7 +106,7 @@ package final class PriceDisplay: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.withValue { state in
-            state.model.statusChanged(status)
+            state.model.statusChanged(status, at: DisplayClock.now().wall)
             if case .lines(let printer) = self.output { printer.statusChanged(status) }
             self.publishSoon(&state)
         }
@@ -133,13 +137,26 @@ package final class PriceDisplay: TapeReader {
     }
 
     /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
-    package func show(_ update: PriceUpdate) {
+    ///
+    /// - Parameter age: how long ago its trade arrived there, ns; `nil` for one that has just come.
+    package func show(_ update: PriceUpdate, age: Int64? = nil) {
         let now = Self.now
         self.state.withValue { state in
-            self.show([update], in: &state, now: now)
+            if let age {
+                // One that was there before us says nothing of how long the way takes.
+                state.model.take(update, now: now, age: age)
+                if case .lines(let printer) = self.output { printer.snapshot(update, arrived: now - age) }
+            } else {
+                self.show([update], in: &state, now: now)
+            }
             state.model.chart(update.summary, now: now)
             self.publish(&state)
         }
+    }
+
+    /// Takes which symbols a relay has, for an output that is to wait for all of them.
+    package func expect(_ symbols: [String]) {
+        if case .lines(let printer) = self.output { printer.expect(symbols) }
     }
 
     /// Takes that trades came without a new price, from a relay. On the loop only.
@@ -157,7 +174,41 @@ package final class PriceDisplay: TapeReader {
         guard case .screen = self.output else { return }
         self.loop.execute {
             self.state.withValue { state in
-                state.model.noticed(text, now: Self.now)
+                state.model.noticed(text, now: Self.now, at: DisplayClock.now().wall)
+                self.publish(&state)
+            }
+        }
+    }
+
+    /// Shows a symbol that is wanted from now on. From any thread.
+    package func symbolAdded(_ symbol: String) {
+        self.change { model in
+            model.symbolAdded(symbol)
+            model.happened("\(symbol) is added", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Shows a symbol no more, whoever else wants it. From any thread.
+    package func symbolRemoved(_ symbol: String) {
+        self.change { model in
+            model.symbolRemoved(symbol)
+            model.happened("\(symbol) is removed", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Writes down for the event pane what was done. From any thread.
+    package func happened(_ text: String) {
+        self.change { $0.happened(text, at: DisplayClock.now().wall) }
+    }
+
+    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    package func replayMoved() { self.change { _ in } }
+
+    private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+        guard case .screen = self.output else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                body(&state.model)
                 self.publish(&state)
             }
         }
@@ -219,6 +270,7 @@ package final class PriceDisplay: TapeReader {
         guard case .screen(let display) = self.output else { return }
         state.mustPublish = false
         if let clients { state.model.clientsChanged(clients()) }
+        if let replay { state.model.replayMoved(replay()) }
         display.publish(state.model.state)
     }
 

@@ -156,6 +156,12 @@ package final class Relay: TapeReader, Sendable {
         self.hub.value.take(events)
     }
 
+    /// Does something on the relay's loop.
+    func onHub<Result: Sendable>(_ body: @escaping @Sendable (RelayHub) -> Result) async throws -> Result {
+        let hub = self.hub
+        return try await self.eventLoop.submit { body(hub.value) }.get()
+    }
+
     /// Tells clients what becomes of the replay.
     private func follow(_ replay: any ReplayControlling) {
         let (hub, loop) = (self.hub, self.eventLoop)

@@ -11,6 +11,21 @@ extension RelayHub {
         self.armGraceTimer()
     }
 
+    /// The program itself wants a symbol, as its screen does; no client has asked for it.
+    func adopt(_ symbol: String) -> SymbolLedger.Answer {
+        let answer = self.ledger.adopted(symbol)
+        // A place that was taken from another symbol is free before it is asked for.
+        self.sendReleases()
+        if answer == .demand { self.demand(symbol) }
+        return answer
+    }
+
+    /// The program itself wants a symbol no more.
+    func disown(_ symbol: String) {
+        self.ledger.disowned(symbol)
+        self.sendReleases()
+    }
+
     /// Tells the upstream what it need not send any more.
     func sendReleases() {
         for symbol in self.ledger.takeReleases() {

@@ -19,7 +19,7 @@ final class RelayHub {
     let loop: any EventLoop
     let logger: Logger
     let gauges: RelayGauges
-    private let demand: @Sendable (String) -> Void
+    let demand: @Sendable (String) -> Void
     let release: @Sendable (String) -> Void
 
     /// The symbols asked of the upstream.

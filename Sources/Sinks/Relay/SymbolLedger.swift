@@ -25,9 +25,9 @@ struct SymbolLedger {
     static let longestName = 64
 
     private let limit: Int
-    /// The feed's own symbols, which are there without any reader.
-    private let own: Set<String>
-    /// How many readers want each of the others; 0 in grace.
+    /// The feed's own symbols, which are there without any reader: those of the settings and of the screen.
+    private var own: Set<String>
+    /// How many readers want each; 0 in grace, where none of the own ever is.
     private var readers: [String: Int] = [:]
     private var grace: SymbolGrace
     /// What the upstream need not send any more and has not been told yet.
@@ -66,24 +66,61 @@ struct SymbolLedger {
     /// Answers a reader's wish, and takes a place for it if that needs one.
     mutating func wanted(_ symbol: String) -> Answer {
         guard Self.isPlausible(symbol) else { return .invalid }
-        if self.own.contains(symbol) { return .known }
         if let count = self.readers[symbol] {
             if count == 0 { _ = self.grace.remove(symbol) }
             self.readers[symbol] = count + 1
             return .known
         }
-        // None in grace is refused, so each that goes makes a place.
-        guard self.hasPlace(without: self.grace.count) else { return .full }
-        while !self.hasPlace(without: 0), let oldest = self.grace.placeNeeded() { self.release(oldest) }
+        // Counted although it is there anyway: it may be the feed's own no more some day.
+        let isOwn = self.own.contains(symbol)
+        guard isOwn || self.makePlace() else { return .full }
         self.readers[symbol] = 1
+        return isOwn ? .known : .demand
+    }
+
+    /// Answers the wish to have a symbol among the feed's own, and takes a place for it if that needs one.
+    mutating func adopted(_ symbol: String) -> Answer {
+        guard Self.isPlausible(symbol) else { return .invalid }
+        if self.own.contains(symbol) { return .known }
+        if let count = self.readers[symbol] {
+            if count == 0 {
+                _ = self.grace.remove(symbol)
+                self.readers[symbol] = nil
+            }
+            self.own.insert(symbol)
+            return .known
+        }
+        guard self.makePlace() else { return .full }
+        self.own.insert(symbol)
         return .demand
+    }
+
+    /// Takes that a symbol is the feed's own no more: it stays for as long as a reader wants it.
+    mutating func disowned(_ symbol: String) {
+        guard self.own.remove(symbol) != nil, self.readers[symbol] == nil else { return }
+        self.release(symbol)
+    }
+
+    /// Sees to it that there is a place for one more symbol; those in grace make room. Answers whether there is.
+    private mutating func makePlace() -> Bool {
+        // None in grace is refused, so each that goes makes a place.
+        guard self.hasPlace(without: self.grace.count) else { return false }
+        while !self.hasPlace(without: 0), let oldest = self.grace.placeNeeded() { self.release(oldest) }
+        return true
     }
 
     /// Takes back one reader's wish that was answered `known` or `demand`.
     mutating func unwanted(_ symbol: String, now: NIODeadline) {
         guard let count = self.readers[symbol], count > 0 else { return }
-        self.readers[symbol] = count - 1
-        guard count == 1 else { return }
+        guard count == 1 else {
+            self.readers[symbol] = count - 1
+            return
+        }
+        guard !self.own.contains(symbol) else {
+            self.readers[symbol] = nil
+            return
+        }
+        self.readers[symbol] = 0
         if self.refusedSymbols.contains(symbol) || !self.grace.gaveUp(symbol, now: now) { self.release(symbol) }
     }
 
@@ -100,7 +137,8 @@ struct SymbolLedger {
 
     /// Whether there is a place for one more symbol, were there `gone` symbols less.
     private func hasPlace(without gone: Int) -> Bool {
-        let all = self.own.count + self.readers.count - gone
+        let others = self.readers.keys.count { !self.own.contains($0) }
+        let all = self.own.count + others - gone
         return all - self.refusedSymbols.count < self.limit && all < self.limit * (1 + Self.refusedPerPlace)
     }
 

@@ -9,7 +9,14 @@ extension Assembly {
             try await Self.demo(settings)
             return
         }
-        try await TickerProgram(settings: settings, feed: try .live(settings, token: token)).run()
+        var settings = settings
+        let watchlist =
+            DisplayPart.drawsScreen(settings)
+            ? KeptWatchlist(settings) { Console.complain("warning: \($0)") } : nil
+        if let watchlist { settings.symbols = watchlist.load() }
+        var program = TickerProgram(settings: settings, feed: try .live(settings, token: token))
+        program.watchlist = watchlist
+        try await program.run()
     }
 
     /// Replays the bundled recording over and over, marked as what it is.

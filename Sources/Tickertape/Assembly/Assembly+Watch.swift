@@ -61,21 +61,30 @@ extension Assembly {
             wallClock: WallClock.now
         ) { event in
             switch event {
-            case .message(.snapshot(let update)), .message(.price(let update)):
+            case .message(.snapshot(let update, let age)):
+                display.show(update, age: age)
+                alerts.reader.show(update)
+            case .message(.price(let update)):
                 display.show(update)
                 alerts.reader.show(update)
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
             case .message(.symbol(let status)): display.symbolChanged(status)
-            case .message(.hello(_, _, let status)), .message(.status(let status)):
+            case .message(.hello(_, _, let names, let status)):
+                if symbols.isEmpty { display.expect(names) }
+                display.statusChanged(state.withValue { $0.relaySays(status) })
+            case .message(.status(let status)):
                 display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
-            case .message(.trade), .message(.unknown), .message(.malformed): break
+            case .message(.trade), .message(.resumed), .message(.unknown), .message(.malformed): break
             case .link(let phase, let reason, let cause):
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }
-        defer { TickerProgram.report(latency) }
+        shown.connect(
+            ScreenControls.make(watching: feed, display: display, symbols: symbols, alerts: alerts.board)
+        )
+        defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(
             [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }],
             hasScreen: shown.isScreen

@@ -25,22 +25,30 @@ struct DisplayPart {
         relay: String?,
         clients: (@Sendable () -> Int)?,
         latency: LatencyBook,
-        seesAllTrades: Bool = true
+        seesAllTrades: Bool = true,
+        replay: (@Sendable () -> ReplayPosition?)? = nil
     ) throws {
         guard !settings.display.isQuiet else { return nil }
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+        let isOnce = settings.display.isOnce
         let format = OutputFormat.inForce(
             asked: settings.display.outputFormat,
-            outputIsTerminal: isatty(STDOUT_FILENO) == 1,
+            // Nobody looks at a screen that is gone at once.
+            outputIsTerminal: isatty(STDOUT_FILENO) == 1 && !isOnce,
             term: environment("TERM")
         )
         do {
             switch format {
             case .tui:
                 let look = try DisplaySettings(settings.display, environment: environment)
-                self.output = .screen(try TerminalDisplay(settings: look, latency: latency))
-            case .plain, .json:
-                self.output = .lines(try LinePrinter(isJSON: format == .json, status: status, latency: latency))
+                self.output = .screen(try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency))
+            case .plain, .json, .csv, .oneline, .waybar:
+                var lines = LinePrinter.Settings(format: format)
+                lines.fields = settings.display.fields
+                lines.symbols = symbols
+                lines.limits = FreshnessLimits(settings, seesAllTrades: seesAllTrades)
+                lines.once = isOnce ? OnceGate.Settings(settings, symbols: symbols) : nil
+                self.output = .lines(try LinePrinter(lines, status: status, latency: latency))
             }
         } catch let error as OperatorError {
             throw error
@@ -59,8 +67,25 @@ struct DisplayPart {
             status: status,
             relay: relay,
             clients: clients,
-            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades)
+            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades),
+            replay: replay
         )
+    }
+
+    /// Has the keys of the screen carried out; before it runs. Without a screen there are none.
+    func connect(_ remote: DisplayRemote) {
+        if case .screen(let screen) = self.output { screen.connect(remote) }
+    }
+
+    /// Whether the settings lead to a screen here.
+    static func drawsScreen(_ settings: Settings) -> Bool {
+        guard !settings.display.isQuiet else { return false }
+        let format = OutputFormat.inForce(
+            asked: settings.display.outputFormat,
+            outputIsTerminal: isatty(STDOUT_FILENO) == 1,
+            term: getenv("TERM").map { String(cString: $0) }
+        )
+        return format == .tui
     }
 
     /// Runs until a person quits, nobody reads the lines any more, or the program stops.
@@ -73,8 +98,11 @@ struct DisplayPart {
                     switch output {
                     case .screen(let screen): _ = await screen.run()
                     case .lines(let printer):
-                        if case .failed(let reason) = await printer.run() {
+                        switch await printer.run() {
+                        case .stopped, .closed: break
+                        case .failed(let reason):
                             throw OperatorError("cannot write the lines: \(reason)", status: .failure)
+                        case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
                         }
                     }
                     return true
@@ -93,5 +121,27 @@ struct DisplayPart {
                 }
             }
         }
+    }
+}
+
+extension OnceGate.Settings {
+    /// - Parameter symbols: none means all that the feed says it has.
+    init(_ settings: Settings, symbols: [String]) {
+        self.init(
+            within: settings.display.onceWithin.nanoseconds,
+            freshFor: settings.feed.staleAfter.nanoseconds,
+            symbols: symbols.isEmpty ? nil : symbols
+        )
+    }
+}
+
+extension Settings {
+    /// The same without a relay where the program is there for one price only.
+    var withoutNeedlessRelay: Settings {
+        guard self.display.isOnce else { return self }
+        var settings = self
+        settings.relay.listen = nil
+        settings.relay.unixSocket = nil
+        return settings
     }
 }

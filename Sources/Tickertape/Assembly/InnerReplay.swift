@@ -64,6 +64,7 @@ struct InnerReplay {
         program.standIn = standIn
         program.replay = standIn.remote
         program.waitsForClient = self.waitsForClient
+        program.recordedSymbols = file?.allSymbols
         do {
             try await program.run()
         } catch {

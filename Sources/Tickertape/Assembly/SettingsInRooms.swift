@@ -227,6 +227,9 @@ extension Settings.Display {
         case .tui: .tui
         case .plain: .plain
         case .json: .json
+        case .csv: .csv
+        case .oneline: .oneline
+        case .waybar: .waybar
         }
     }
 }

@@ -37,6 +37,13 @@ struct Surroundings: Sendable {
             ?? self.path(of: "HOME").map { "\($0)/.local/state/tickertape" }
     }
 
+    /// The folder for what can be had again; `nil` when the system names none.
+    var cacheFolder: String? {
+        self.folder(of: "CACHE_DIRECTORY")
+            ?? self.path(of: "XDG_CACHE_HOME").map { "\($0)/tickertape" }
+            ?? self.path(of: "HOME").map { "\($0)/.cache/tickertape" }
+    }
+
     /// The folders for what counts while the program runs, the best first.
     ///
     /// A program that was started without the session's variables, by cron for one, must find the same folder as the one

@@ -19,9 +19,13 @@ struct TickerProgram {
     var replay: ReplayRemote?
     /// Whether the replay begins with the relay's first subscribed client.
     var waitsForClient = false
+    /// Where the symbols that are added and removed at the screen are kept.
+    var watchlist: KeptWatchlist?
+    /// The symbols of the recording, when it is a replay and they are known.
+    var recordedSymbols: Set<String>?
 
     init(settings: Settings, feed: FinnhubSettings) {
-        var settings = settings
+        var settings = settings.withoutNeedlessRelay
         settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
         self.settings = settings
         self.feed = feed
@@ -102,7 +106,8 @@ struct TickerProgram {
                 status: status,
                 relay: door?.url,
                 clients: relay?.counter,
-                latency: instruments.latency
+                latency: instruments.latency,
+                replay: self.replay.map { replay in { replay.position() } }
             )
             recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
@@ -150,6 +155,7 @@ struct TickerProgram {
             wallClock: WallClock.now
         )
         valve.connect(feed)
+        self.connectKeys(of: shown, to: feed, relay: relay, alerts: alerts)
         if shown?.isScreen != true { door?.announce { Console.complain($0) } }
         // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
         var parts = [
@@ -163,7 +169,7 @@ struct TickerProgram {
         parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally, alerts: alerts))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
-        defer { if !self.settings.display.isQuiet { Self.report(instruments.latency) } }
+        defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }
         do {
             try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
@@ -291,6 +297,24 @@ struct TickerProgram {
             manager.tell("STOPPING=1")
             await relay?.closeDoor()
         }
+    }
+
+    /// Has the keys of the screen carried out by the rest of the program.
+    private func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
+        guard let shown, shown.isScreen else { return }
+        let remote = ScreenControls.make(
+            feed: feed,
+            source: self.feed.source,
+            relay: relay,
+            display: shown.display,
+            symbols: self.feed.symbols,
+            limit: self.settings.upstream.maxSymbols,
+            watchlist: self.watchlist,
+            recorded: self.recordedSymbols,
+            alerts: alerts.board,
+            replay: self.replay
+        )
+        shown.connect(remote)
     }
 
     private func makeRecorder(epoch: UInt64, warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {

@@ -7,7 +7,8 @@ struct RunCommand: SettingsCommand {
         abstract: "Follow the market in the terminal and relay it (the default command).",
         discussion: """
             Without a key it replays the bundled recording, marked DEMO. When standard output is no terminal, or with \
-            --format plain or json, it prints one line a price.
+            --format plain, json or csv, it prints one line a price; oneline and waybar are for status bars. With --once \
+            it prints each symbol's price once and ends, with status 3 when one did not come.
             """
     )
 

@@ -18,7 +18,9 @@ struct Tickertape: AsyncParsableCommand {
               FINNHUB_TOKEN=... tickertape             BINANCE:BTCUSDT, live
               tickertape --token-file key --symbol BINANCE:ETHUSDT
               tickertape --format json --relay off     one line a price, no relay
+              tickertape --once --fields symbol,price  one fresh price
               tickertape watch                         another display, same relay
+              tickertape symbols bitcoin               find a symbol by name
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
               tickertape export btc.jsonl --csv        its trades, or its bars, as a table
@@ -37,13 +39,14 @@ struct Tickertape: AsyncParsableCommand {
 
             STOPPING: q in the display, Ctrl-C or SIGTERM; a second one does not wait for the relay's clients.
 
-            EXIT STATUS: 0 stopped as asked, 1 failed, 64 the command line is wrong, 69 the relay's address is in use, \
+            EXIT STATUS: 0 stopped as asked, or nobody reads the output any more; 1 failed, 3 --once and no fresh price, 64 the command line is wrong, 69 the relay's address is in use, \
             77 Finnhub does not accept the key, 78 a setting in the environment or in the config file is wrong.
             """,
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
-            RunCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
-            ServeCommand.self, RecordingCommand.self, ExportCommand.self, HistoryCommand.self, CertCommand.self,
+            RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
+            ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, ExportCommand.self,
+            HistoryCommand.self, CertCommand.self,
             ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self

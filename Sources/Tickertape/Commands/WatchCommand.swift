@@ -7,11 +7,12 @@ struct WatchCommand: SettingsCommand {
         abstract: "Show the prices of a tickertape that is already running.",
         discussion: """
             Needs no key and makes no connection to Finnhub: it reads the relay of the first tickertape, so any number \
-            of displays can be open.
+            of displays can be open. After a break it goes on where it was. Every --format, --fields and --once work here too.
 
             EXAMPLES:
               tickertape watch                         the relay of the settings
               tickertape watch ws://127.0.0.1:9000 --format plain
+              tickertape watch --once --symbol BINANCE:BTCUSDT --fields price,age
               tickertape watch wss://localhost:8080 --ca-file certificate.pem
             """
     )

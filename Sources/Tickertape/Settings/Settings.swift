@@ -14,6 +14,7 @@ package struct Settings: Sendable, Equatable {
     /// The file that holds the key.
     package var tokenFile: String?
     package var upstream = Upstream()
+    package var service = Service()
     package var feed = Feed()
     package var tls = Certificates()
     package var handshake = Handshake()
@@ -21,6 +22,8 @@ package struct Settings: Sendable, Equatable {
     package var state = State()
     package var pipeline = Pipeline()
     package var display = Display()
+    /// Which keys of the screen do what.
+    package var keys = KeyBindings()
     package var record = Record()
     package var history = History()
     package var alerts = Alerts()
@@ -55,6 +58,15 @@ package struct Settings: Sendable, Equatable {
         package var subscribeInterval = TimeAmount.milliseconds(30)
         /// Whether a message that comes twice is left out.
         package var dropsRepeats = true
+    }
+
+    /// Finnhub's REST service: symbols by name, and headlines.
+    package struct Service: Sendable, Equatable {
+        package var url = ServiceURL.finnhub
+        /// How long a request may take in all.
+        package var timeout = TimeAmount.seconds(15)
+        /// Where the lists of symbols are kept for a day.
+        package var cache = State.Folder.auto
     }
 
     /// When prices are old, and what is done about it.
@@ -155,7 +167,7 @@ package struct Settings: Sendable, Equatable {
         package enum Format: String, Sendable, CaseIterable {
             /// The screen when standard output is a terminal, plain lines otherwise.
             case auto
-            case tui, plain, json
+            case tui, plain, json, csv, oneline, waybar
         }
 
         package enum Colour: String, Sendable, CaseIterable {
@@ -168,6 +180,12 @@ package struct Settings: Sendable, Equatable {
         }
 
         package var format = Format.auto
+        /// What a line says; empty means what is usual in its format.
+        package var fields: [LineField] = []
+        /// Whether each symbol's price is printed once, and then the program ends ...
+        package var isOnce = false
+        /// ... or when that took so long.
+        package var onceWithin = TimeAmount.seconds(15)
         package var colour = Colour.auto
         package var theme = DisplaySettings.Theme.auto
         package var palette = ScreenPalette.Hues.standard
@@ -179,6 +197,8 @@ package struct Settings: Sendable, Equatable {
         package var setsTitle = true
         /// Whether nothing is shown.
         package var isQuiet = false
+        /// Whether symbols that were added and removed at the screen are so after the next start.
+        package var keepsWatchlist = true
     }
 
     package struct Record: Sendable, Equatable {

@@ -66,6 +66,7 @@ extension Settings {
         settings.proxyVariables = ProxyVariables(environment)
         if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()
+        try settings.refuseSharedKeys()
         if !settings.tls.verify {
             warnings.append(
                 "the service's certificate is not checked\(settings.tls.pins.isEmpty ? "" : " but for its public key")"

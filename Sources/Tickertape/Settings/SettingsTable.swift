@@ -7,10 +7,13 @@ extension Setting {
     ///
     /// The one place where a setting is named: the flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all read it from here.
-    package static let all: [Setting] = [
+    package static let all: [Setting] = single + keyBindings
+
+    private static let single: [Setting] = [
         symbols, token, tokenFile,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
+        serviceURL, serviceTimeout, serviceCache,
         feedLateAfter, feedStaleAfter, feedStaleFactor, feedStaleLimit, feedCoolDownMin, feedCoolDownMax,
         feedRetryRefused, feedRetryOverLimit, feedRetryMax,
         authorityFile, verify, revocationListFile, stapling, pins,
@@ -19,8 +22,9 @@ extension Setting {
         briefLimit, keyInUsePause,
         stateDirectory, runtimeDirectory,
         quiet, atMost,
-        format, colour, displayTheme, displayPalette, displayGrouping, displayDecimal, displayFlash, displayTitle,
-        isQuiet,
+        format, fields, isOnce, onceWithin, colour, displayTheme, displayPalette, displayGrouping, displayDecimal,
+        displayFlash, displayTitle,
+        isQuiet, keepsWatchlist,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
         historyFile,
@@ -114,6 +118,25 @@ extension Setting {
         \.upstream.dropsRepeats,
         .flag,
         help: "Leave out a message that comes twice within two seconds."
+    )
+
+    static let serviceURL = Setting(
+        "service.url",
+        \.service.url,
+        .serviceURL,
+        help: "The address of Finnhub's REST service, for symbols by name and headlines; http:// only to this machine."
+    )
+    static let serviceTimeout = Setting(
+        "service.timeout",
+        \.service.timeout,
+        Syntax.duration.within(patience),
+        help: "How long a request to it may take in all."
+    )
+    static let serviceCache = Setting(
+        "service.cache-directory",
+        \.service.cache,
+        .folder,
+        help: "Where its lists of symbols are kept for a day: a folder, off, or auto ($XDG_CACHE_HOME/tickertape)."
     )
 
     static let feedLateAfter = Setting(
@@ -324,7 +347,29 @@ extension Setting {
         \.display.format,
         .word,
         flags: ["format"],
-        help: "How prices are shown: tui, plain, json, or auto (tui on a terminal, else plain)."
+        help: "How prices are shown: tui, plain, json, csv, oneline, waybar, or auto (tui on a terminal, else plain)."
+    )
+    static let fields = Setting(
+        "display.fields",
+        list: \.display.fields,
+        of: .lineField,
+        count: 0...100,
+        flags: ["fields"],
+        help: "What a line of plain, csv or json says, such as symbol,price,age; none means the usual of the format."
+    )
+    static let isOnce = Setting(
+        "display.once",
+        \.display.isOnce,
+        .flag,
+        flags: ["once"],
+        help: "Print a fresh price of each symbol once and end; exit status 3 when one did not come."
+    )
+    static let onceWithin = Setting(
+        "display.once-within",
+        \.display.onceWithin,
+        Syntax.duration.within(.milliseconds(10)...(.hours(1))),
+        flags: ["once-within"],
+        help: "The longest that display.once waits."
     )
     static let colour = Setting(
         "display.colour",
@@ -377,6 +422,13 @@ extension Setting {
         .flag,
         flags: ["quiet"],
         help: "Show nothing; relay and record only."
+    )
+
+    static let keepsWatchlist = Setting(
+        "display.keep-watchlist",
+        \.display.keepsWatchlist,
+        .flag,
+        help: "Keep the symbols that were added and removed at the screen for the next start."
     )
 
     static let recordFile = Setting(

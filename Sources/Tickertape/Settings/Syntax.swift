@@ -1,3 +1,4 @@
+import enum Sinks.LineField
 import TLS
 
 /// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
@@ -206,6 +207,23 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
                     throw Misfit("is not one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
                 }
                 return value
+            },
+            write: { $0.rawValue }
+        )
+    }
+}
+
+extension Syntax<LineField> {
+    /// A field of a line, by its name.
+    static var lineField: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let field = LineField(rawValue: text.lowercased()) else {
+                    let names = LineField.allCases.map(\.rawValue)
+                    let cure = text.lowercased().nearest(in: names).map { "did you mean \($0)? " } ?? ""
+                    throw Misfit("is no field; \(cure)There are: \(names.joined(separator: ", "))")
+                }
+                return field
             },
             write: { $0.rawValue }
         )

@@ -3,9 +3,11 @@ package import NIOCore
 
 /// A message of `/v1/stream`, as a client of a relay reads it.
 package enum StreamMessage: Sendable, Equatable {
-    /// The first message of a connection: the run of numbers, the newest number, and what is true of the feed.
-    case hello(epoch: UInt64?, newest: UInt64?, FeedStatus)
-    case snapshot(PriceUpdate)
+    /// The first message of a connection: the run of numbers, the newest number, the symbols that the feed has, and what
+    /// is true of it.
+    case hello(epoch: UInt64?, newest: UInt64?, symbols: [String] = [], FeedStatus)
+    /// The newest price there is, and how long ago its trade arrived at the relay (ns), where that says so.
+    case snapshot(PriceUpdate, age: Int64? = nil)
     case price(PriceUpdate)
     /// Trades came in that showed no new price.
     case trades(SymbolSummary)
@@ -13,6 +15,8 @@ package enum StreamMessage: Sendable, Equatable {
     case trade(StreamTrade)
     case status(FeedStatus)
     case gap(Gap)
+    /// The end of the catching up after a break.
+    case resumed(StreamResumed)
     /// What is true of one symbol.
     case symbol(SymbolStatus)
     case error(String)
@@ -28,20 +32,43 @@ package enum StreamMessage: Sendable, Equatable {
             switch fields.type {
             case "hello":
                 return fields.nestedStatus.map {
-                    .hello(epoch: fields.count("epoch"), newest: fields.count("seq"), $0)
+                    .hello(
+                        epoch: fields.count("epoch"),
+                        newest: fields.count("seq"),
+                        symbols: fields.symbolNames,
+                        $0
+                    )
                 } ?? .malformed(reason: "hello")
             case "trade": return fields.trade.map { .trade($0) } ?? .malformed(reason: "trade")
-            case "snapshot": return fields.update.map { .snapshot($0) } ?? .malformed(reason: "snapshot")
+            case "snapshot":
+                return fields.update.map { .snapshot($0, age: fields.age) } ?? .malformed(reason: "snapshot")
             case "price": return fields.update.map { .price($0) } ?? .malformed(reason: "price")
             case "trades": return fields.update.map { .trades($0.summary) } ?? .malformed(reason: "trades")
             case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
+            case "resumed": return fields.resumed.map { .resumed($0) } ?? .malformed(reason: "resumed")
             case "symbol": return fields.symbolStatus.map { .symbol($0) } ?? .malformed(reason: "symbol")
             case "error": return .error(fields.text("msg") ?? "")
             case .some(let type): return .unknown(type: type)
             case nil: return .malformed(reason: "no type")
             }
         }
+    }
+}
+
+/// How the catching up after a break ended.
+package struct StreamResumed: Sendable, Equatable {
+    /// The newest trade that was caught up with; what follows is live.
+    package var position: TapePosition
+    /// How many trades of the client's symbols that was.
+    package var trades: UInt64
+    /// Whether nothing is missing; if not, a gap stood in front.
+    package var isComplete: Bool
+
+    package init(position: TapePosition, trades: UInt64, isComplete: Bool) {
+        self.position = position
+        self.trades = trades
+        self.isComplete = isComplete
     }
 }
 
@@ -83,6 +110,8 @@ private struct StreamFields {
     private var values: [String: Value] = [:]
     /// What is told within another message.
     private(set) var nestedStatus: FeedStatus?
+    /// The names in a list of symbols.
+    private(set) var symbolNames: [String] = []
 
     init?(_ bytes: UnsafeRawBufferPointer, isNested: Bool = false) {
         var reader = JSONReader(bytes)
@@ -113,10 +142,23 @@ private struct StreamFields {
                     if key == "status", !isNested {
                         self.nestedStatus = StreamFields(raw, isNested: true)?.status
                     }
+                    if key == "symbols", !isNested { self.symbolNames = Self.names(in: raw) }
                 }
             }
         }
         guard reader.isAtEnd() else { return nil }
+    }
+
+    /// The names of the symbols in a list of objects, as many as a tape can have.
+    private static func names(in list: UnsafeRawBufferPointer) -> [String] {
+        var reader = JSONReader(list)
+        guard reader.take(UInt8(ascii: "[")), !reader.take(UInt8(ascii: "]")) else { return [] }
+        var names: [String] = []
+        repeat {
+            guard names.count < SymbolTable.capacity, let item = reader.rawValue() else { break }
+            if let name = StreamFields(item, isNested: true)?.text("symbol") { names.append(name) }
+        } while reader.take(UInt8(ascii: ","))
+        return names
     }
 
     var type: String? { self.text("type") }
@@ -148,6 +190,21 @@ private struct StreamFields {
         guard let value = self.integer(key) else { return nil }
         let (product, overflow) = value.multipliedReportingOverflow(by: unit)
         return overflow ? nil : product
+    }
+
+    /// A span in ns from one that was sent in ms; `nil` for one that cannot be.
+    var age: Int64? { self.moment("age", unit: 1_000_000) }
+
+    var resumed: StreamResumed? {
+        guard let epoch = self.count("epoch"), let to = self.count("to") else { return nil }
+        // Whoever does not say that nothing is missing is not believed to have sent everything.
+        var isComplete = false
+        if case .flag(true) = self.values["complete"] { isComplete = true }
+        return StreamResumed(
+            position: TapePosition(epoch: epoch, sequence: to),
+            trades: self.count("trades") ?? 0,
+            isComplete: isComplete
+        )
     }
 
     var update: PriceUpdate? {

@@ -179,6 +179,91 @@ struct ConnectionKeeperTests {
     private let second: Int64 = 1_000_000_000
     private let down = Outcome.fails(UpstreamFailure("it is down"))
 
+    @Test(
+        "makes the next attempt at once when that is asked for, but not sooner than the floor and not again and again"
+    )
+    func renewsWaiting() {
+        let world = World { $0 < 7 ? self.down : .opensAndStays }
+        world.keeper.start()
+        world.advance(seconds: 32)
+        // The wait of 32 s that began at 31.5 s is cut short.
+        #expect(world.attempts.last == 31_500)
+        #expect(world.keeper.renew() == .begun)
+        #expect(world.attempts.last == 32_000)
+        #expect(world.keeper.connection != nil)
+        world.keeper.stop()
+        world.advance(seconds: 1)
+
+        let down = World { _ in self.down }
+        down.keeper.start()
+        #expect(down.keeper.renew() == .begun)
+        #expect(down.attempts == [0])
+        down.advance(seconds: 0.1)
+        #expect(down.attempts == [0, 100])
+        #expect(down.keeper.renew() == .tooSoon)
+        // The ladder has climbed all the same.
+        down.advance(seconds: 1)
+        #expect(down.attempts == [0, 100, 1_100])
+        down.keeper.stop()
+        #expect(down.keeper.renew() == .over)
+    }
+
+    @Test(
+        "gives up a connection for a new one when that is asked for, and does not take its end for somebody else's doing"
+    )
+    func renewsConnected() {
+        let world = World { _ in .opensAndStays }
+        world.keeper.start()
+        for round in 1...5 {
+            world.advance(seconds: 2)
+            #expect(world.keeper.renew() == .begun)
+            #expect(world.connections.last?.isClosed == true)
+            #expect(world.keeper.renew() == .tooSoon)
+            // The peer says goodbye.
+            world.keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: 0)
+            #expect(world.reasons.last == "a new connection was asked for")
+            world.advance(seconds: 0.1)
+            #expect(world.attempts.count == round + 1)
+        }
+        #expect(!world.words.contains("key-in-use"))
+        world.keeper.stop()
+        world.advance(seconds: 1)
+    }
+
+    @Test("lets nobody cut short the time for which the service wants to be left alone, and says until when that is")
+    func leftAlone() {
+        var busy = UpstreamFailure("under repair")
+        busy.retryAfter = 90 * self.second
+        let outcomes: [(Outcome, String)] = [
+            (.fails(UpstreamFailure("429", disposition: .rateLimited(retryAfter: 17 * self.second))), "429"),
+            (.fails(busy), "under repair"),
+        ]
+        for (outcome, reason) in outcomes {
+            let world = World { $0 == 0 ? outcome : .opensAndStays }
+            world.keeper.start()
+            world.advance(seconds: 3)
+            guard case .notBefore(let until, reason: reason) = world.keeper.renew() else {
+                Issue.record("\(reason) may be cut short")
+                continue
+            }
+            #expect(until == world.phases.last?.retryAt)
+            #expect(world.attempts == [0])
+            world.advance(seconds: 90)
+            #expect(world.keeper.connection != nil)
+            #expect(world.keeper.renew() == .begun)
+            world.keeper.stop()
+            world.advance(seconds: 1)
+        }
+        let thrownOut = World { _ in .opens(tradedFor: 0, diesAfter: self.second) }
+        thrownOut.keeper.start()
+        thrownOut.advance(seconds: 10)
+        guard case .notBefore = thrownOut.keeper.renew() else {
+            Issue.record("a key that is used elsewhere may be fought for")
+            return
+        }
+        thrownOut.keeper.stop()
+    }
+
     @Test("climbs the ladder on the loop's own clock")
     func climbs() {
         let world = World { _ in self.down }

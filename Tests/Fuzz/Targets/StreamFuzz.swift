@@ -15,6 +15,7 @@ enum StreamFuzz {
         #"{"type":"subscribe","symbols":["A"],"delivery":"every","every":"250ms","since":"7:12"}"#,
         #"{"type":"ping","id":{"a":[1,null]}}"#, #"{"type":"overflow","policy":"close"}"#,
         #"{"type":"hello","n":1,"epoch":7,"seq":3,"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#,
+        #"{"type":"resumed","n":13,"epoch":7,"from":12,"to":17,"trades":5,"complete":true}"#,
         #"{"type":"trade","n":9,"symbol":"A","seq":4,"price":"1.5","size":"2","time":1721555886208,"received":1721555886210123}"#,
     ].map { Array($0.utf8) }
 
@@ -22,7 +23,7 @@ enum StreamFuzz {
         let text = ByteBuffer(bytes: input)
         let isMessage =
             switch StreamMessage.parse(text) {
-            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .symbol, .error: true
+            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .symbol, .error: true
             case .unknown, .malformed: false
             }
         guard let request = StreamRequest.parse(text) else { return isMessage }

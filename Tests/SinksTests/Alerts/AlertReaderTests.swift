@@ -149,15 +149,15 @@ struct AlertReaderTests {
         #expect(parts.first { $0.hasPrefix("]777;notify;") }?.filter { $0 == ";" }.count == 3)
         #expect(AlertText.call(hostile, [.flash]).isEmpty)
 
-        var plain = LineFormat(isJSON: false, status: sampleStatus())
-        let told = plain.lines(.alert(sampleAlert(), call: [7]))
+        var plain = LineFormat(.plain, status: sampleStatus())
+        let told = plain.lines(.alert(sampleAlert(), call: [7]), now: 0)
         #expect(told.output.isEmpty)
         #expect(
             String(decoding: told.errors, as: UTF8.self)
                 == "alert: 2026-01-01T00:00:00.147Z BINANCE:BTCUSDT: 60001.5 is above 60000 (BINANCE:BTCUSDT above 60000)\n\u{07}"
         )
-        var json = LineFormat(isJSON: true, status: sampleStatus())
-        let message = json.lines(.alert(sampleAlert(), call: [7]))
+        var json = LineFormat(.json, status: sampleStatus())
+        let message = json.lines(.alert(sampleAlert(), call: [7]), now: 0)
         #expect(message.errors.isEmpty)
         #expect(String(decoding: message.output, as: UTF8.self) == String(buffer: AlertText.json(sampleAlert())) + "\n")
     }

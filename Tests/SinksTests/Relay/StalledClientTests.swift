@@ -189,7 +189,7 @@ struct StalledClientTests {
 
     private static func price(_ text: String) -> String? {
         switch StreamMessage.parse(ByteBuffer(string: text)) {
-        case .snapshot(let update), .price(let update): "\(update.summary.price)"
+        case .snapshot(let update, _), .price(let update): "\(update.summary.price)"
         default: nil
         }
     }

@@ -240,7 +240,7 @@ extension RawClient {
     func update() async throws -> Update {
         let text = try await self.told()
         switch StreamMessage.parse(ByteBuffer(string: text)) {
-        case .snapshot(let update):
+        case .snapshot(let update, _):
             return Update("snapshot", update.summary.symbol, "\(update.summary.price)", skipped: update.skipped)
         case .price(let update):
             return Update("price", update.summary.symbol, "\(update.summary.price)", skipped: update.skipped)

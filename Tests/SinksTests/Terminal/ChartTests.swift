@@ -49,7 +49,8 @@ struct ChartTests {
             Self.samples(history, columns: 12, to: 12, now: 11, isCut: true)[9...] == [.unknown, .unknown, .unknown]
         )
         // Several seconds to a column: the extremes are kept.
-        #expect(Self.samples(history, columns: 2, to: 12, now: 9)[0] == .traded(low: 1, high: 2, close: 2))
+        let whole = Self.history([(2, "1"), (5, "2"), (8, "3")])
+        #expect(Self.samples(whole, columns: 2, to: 12, now: 9)[0] == .traded(low: 1, high: 2, close: 2))
     }
 
     @Test("A gap is a hole, however short it was")
@@ -81,7 +82,7 @@ struct ChartTests {
         let scale = try #require(ChartScale(rise, mostTicks: 1, fractionDigits: 0))
         let dots = ChartPlot(rise, scale: scale, rows: 2, glyphs: .unicode).lines.map { $0.joined() }
         #expect(dots.count == 2 && dots.allSatisfy { $0.count == 4 })
-        #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix("  ") && !dots[0].hasSuffix(" "))
+        #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix(" ") && !dots[0].hasSuffix(" "))
         let plain = ChartPlot(rise, scale: scale, rows: 2, glyphs: .ascii).lines.map { $0.joined() }
         #expect(plain.joined().utf8.allSatisfy { $0 < 0x80 })
         #expect(ChartPlot.sparkline(rise, glyphs: .unicode) == "▁▂▃▄▅▆▇█")

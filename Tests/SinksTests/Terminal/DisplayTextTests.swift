@@ -96,39 +96,6 @@ struct DisplayTextTests {
         #expect(fitter.choose(widths: widths, wishes: wishes, columns: 3) == [nil, nil, nil])
     }
 
-    @Test("A key inside an escape sequence does nothing; Ctrl-C always ends")
-    func keys() {
-        func pressed(_ text: String) -> [TerminalKey] {
-            var keys = TerminalKeys()
-            return text.utf8.compactMap { keys.took($0) }
-        }
-        #expect(pressed("xq") == [.quit])
-        #expect(pressed("\u{1B}[1;5q\u{1B}Oq\u{1B}q") == [])
-        #expect(pressed("\u{1B}[\u{3}") == [.quit])
-        #expect(pressed("\u{1B}\u{3}\u{1A}\u{C}\u{1C}") == [.quit, .suspend, .redraw, .abort])
-    }
-
-    @Test("l opens the latency pane; Esc by itself closes it, and still begins a sequence")
-    func latencyKeys() {
-        var keys = TerminalKeys()
-        func typed(_ text: String) -> [TerminalKey] {
-            let pressed = text.utf8.compactMap { keys.took($0) }
-            return pressed + [keys.paused()].compactMap(\.self)
-        }
-        #expect(typed("lL") == [.latency, .latency])
-        #expect(typed("\u{1B}") == [.back])
-        // What is typed after it is a key of its own, ...
-        #expect(typed("l") == [.latency])
-        #expect(typed("\u{1B}\u{1B}") == [.back])
-        #expect(typed("q") == [.quit])
-        // ... and the rest of a sequence that came in two reads is none.
-        #expect(typed("\u{1B}") == [.back])
-        #expect(typed("[1;5q") == [])
-        #expect(typed("\u{1B}l") == [])
-        #expect(typed("\u{1B}[l") == [])
-        #expect(typed("l") == [.latency])
-    }
-
     @Test("Lines take the place of the screen where there is none")
     func formats() {
         #expect(OutputFormat.inForce(asked: nil, outputIsTerminal: true, term: "xterm") == .tui)

@@ -27,7 +27,7 @@ struct CommandTests {
     func everyFlagIsWired() throws {
         for setting in Setting.all where !setting.flags.isEmpty {
             for name in setting.flags {
-                let value = setting.key == "display.quiet" ? [] : ["some-value"]
+                let value = ["display.quiet", "display.once"].contains(setting.key) ? [] : ["some-value"]
                 let command = try #require(
                     try Tickertape.parseAsRoot(["config", "--\(name)"] + value) as? ConfigCommand
                 )

@@ -86,7 +86,7 @@ struct ProgramTests {
         }
         let updates = messages.compactMap { message in
             switch message {
-            case .snapshot(let update), .price(let update): update
+            case .snapshot(let update, _), .price(let update): update
             default: nil
             }
         }
@@ -94,7 +94,7 @@ struct ProgramTests {
         let prices = messages.filter { message in
             switch message {
             case .snapshot, .price, .trades, .trade: true
-            case .hello, .status, .symbol, .gap, .error, .unknown, .malformed: false
+            case .hello, .status, .symbol, .gap, .resumed, .error, .unknown, .malformed: false
             }
         }
         guard case .snapshot? = prices.first else {

@@ -117,6 +117,8 @@ struct SettingsLayersTests {
         "reconnect.brief": "3s",
         "reconnect.brief-limit": "4",
         "reconnect.key-in-use": "90s",
+        "service.url": "https://example.com/api/v2", "service.timeout": "4s", "service.cache-directory": "/var/cache/x",
+        "display.fields": "symbol, price", "display.once": "true", "display.once-within": "5s",
         "alerts.rules": "A:B above 60000 hysteresis 1% once, X moves 2% in 5m", "alerts.actions": "flash, osc9",
         "alerts.hysteresis": "0.25%", "alerts.cooldown": "5m", "alerts.quiet-hours": "22:00-07:00",
         "alerts.exec": "/bin/tell, -v, -v", "alerts.exec-timeout": "3s", "alerts.exec-at-once": "2",

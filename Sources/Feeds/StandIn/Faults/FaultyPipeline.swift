@@ -10,10 +10,17 @@ package struct FaultyPipeline: Sendable {
     package var webSocket: WebSocketSettings
     /// Whether a ``FaultHandler`` stands on an open WebSocket even where nothing is planned.
     package var isAlwaysFaulty = false
+    /// Takes over connections that ask for no WebSocket, with what a fault answers them; without it they are refused.
+    private let otherwise: (@Sendable (any Channel, Fault.Refusal?) throws -> Void)?
 
-    package init(tls: TLSContext?, webSocket: WebSocketSettings = WebSocketSettings(role: .server)) {
+    package init(
+        tls: TLSContext?,
+        webSocket: WebSocketSettings = WebSocketSettings(role: .server),
+        otherwise: (@Sendable (any Channel, Fault.Refusal?) throws -> Void)? = nil
+    ) {
         self.tls = tls
         self.webSocket = webSocket
+        self.otherwise = otherwise
     }
 
     /// Puts the handlers into an accepted channel; to be called on its loop.
@@ -54,9 +61,16 @@ package struct FaultyPipeline: Sendable {
         }
         let shared = NIOLoopBound(line, eventLoop: channel.eventLoop)
         let isAlwaysFaulty = self.isAlwaysFaulty
+        var otherwise: (@Sendable (any Channel) throws -> Void)?
+        if let takeOver = self.otherwise {
+            otherwise = { channel in
+                guard case .refuse(let refusal) = faults.opening else { return try takeOver(channel, nil) }
+                try takeOver(channel, refusal)
+            }
+        }
         let configured = channel.configureWebSocketServer(
             settings: self.webSocket,
-            handshakeTimeout: .seconds(10),
+            limits: WebSocketServerLimits(handshakeTimeout: .seconds(10)),
             decide: { head in
                 guard case .refuse(let refusal) = faults.opening else { return decide(head) }
                 return refusal.decision
@@ -67,7 +81,8 @@ package struct FaultyPipeline: Sendable {
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
                 try upgraded(channel, head, shared)
-            }
+            },
+            otherwise: otherwise
         )
         return (line, configured)
     }

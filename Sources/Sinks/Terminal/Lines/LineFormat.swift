@@ -2,7 +2,7 @@ package import Market
 import NIOCore
 import Wire
 
-/// One line of text for each value, for people (`plain`) or for programs (`json`).
+/// One line of text for each value, for people (`plain`) or for programs (`json`, `csv`).
 ///
 /// Foreign text never reaches the output raw: in plain lines control characters are made visible, in JSON they are
 /// escaped, those from U+0080 to U+009F too, which some terminals obey.
@@ -13,15 +13,32 @@ package struct LineFormat: Sendable {
         package var errors: [UInt8] = []
     }
 
-    private let isJSON: Bool
-    /// What each plain line ends with: the state, and the marks that nobody may miss.
-    private var ending: String
+    /// How a line is written.
+    package enum Style: Sendable, Equatable {
+        case plain, json, csv
+    }
+
+    private let style: Style
+    /// What a line says; for JSON, none means the relay's whole message.
+    private let fields: [LineField]
+    /// The state, and the marks that nobody may miss.
+    private var state: String
     /// Symbols that were last told to be quiet or refused, with the word, so that their recovery is news.
     private var troubled: [String: String] = [:]
 
-    package init(isJSON: Bool, status: FeedStatus) {
-        self.isJSON = isJSON
-        self.ending = Self.ending(status)
+    /// - Parameter fields: what a line says, in this order; none means ``LineField/usual(in:)``.
+    package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
+        self.style = style
+        self.fields = fields.isEmpty ? LineField.usual(in: style) : fields
+        self.state = Self.words(of: status)
+    }
+
+    /// What stands before all lines.
+    package var header: [UInt8] {
+        switch self.style {
+        case .plain, .json: []
+        case .csv: Self.line(Self.csvHeader(self.fields))
+        }
     }
 
     /// The lines of an item.
@@ -29,27 +46,32 @@ package struct LineFormat: Sendable {
     /// Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` (exchange time, symbol, price, size, state,
     /// then `DEMO`, `REPLAY` or `CERTIFICATE-NOT-CHECKED` where due) on the output; states and gaps among the errors,
     /// and a symbol's state when it becomes quiet or refused, and when that is over.
+    /// CSV: a record for each price on the output, the rest as with plain lines.
     /// JSON: the messages of the relay's `/v1/stream`, all on the output.
-    package mutating func lines(_ item: LineItem) -> Lines {
-        if case .status(let status) = item { self.ending = Self.ending(status) }
-        if self.isJSON {
+    ///
+    /// - Parameter now: monotonic ns, for ages.
+    package mutating func lines(_ item: LineItem, now: Int64) -> Lines {
+        if case .status(let status) = item { self.state = Self.words(of: status) }
+        if self.style == .json {
             let message =
                 switch item {
-                case .price(let update, _): StreamEncoder.price(update)
+                case .price(let update, let arrived):
+                    self.json(LinePrice(update: update, age: arrived.map { now - $0 }, state: self.state))
+                case .snapshot(let update, let arrived):
+                    self.json(LinePrice(update: update, age: now - arrived, state: self.state))
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
-                case .unwished: nil as ByteBuffer?
+                case .unwished, .expected: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
         }
         switch item {
-        case .price(let update, _):
-            let summary = update.summary
-            let time = UTCText.timestamp(summary.exchangeTime)
-            let symbol = Self.word(summary.symbol)
-            return Lines(output: Self.line("\(time) \(symbol) \(summary.price) \(summary.size) \(self.ending)"))
+        case .price(let update, let arrived):
+            return self.record(LinePrice(update: update, age: arrived.map { now - $0 }, state: self.state))
+        case .snapshot(let update, let arrived):
+            return self.record(LinePrice(update: update, age: now - arrived, state: self.state))
         case .status(let status):
             return Lines(errors: Self.line("\(UTCText.timestamp(status.since)) \(Self.sentence(status))"))
         case .gap(let gap):
@@ -61,9 +83,20 @@ package struct LineFormat: Sendable {
         case .unwished(let symbol):
             self.troubled[symbol] = nil
             return Lines()
+        case .expected:
+            return Lines()
         case .alert(let alert, let call):
             return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)
         }
+    }
+
+    private func record(_ price: LinePrice) -> Lines {
+        let text = self.style == .csv ? Self.csv(price, self.fields) : Self.plain(price, self.fields)
+        return Lines(output: Self.line(text))
+    }
+
+    private func json(_ price: LinePrice) -> ByteBuffer {
+        self.fields.isEmpty ? StreamEncoder.price(price.update) : Self.json(price, self.fields)
     }
 
     /// What is told of a symbol: that it is quiet or refused, and that it trades again. That it was asked for and came is
@@ -90,18 +123,19 @@ package struct LineFormat: Sendable {
 
     /// The line that tells of items dropped because the reader was slow.
     package func dropped(_ count: UInt64) -> Lines {
-        if self.isJSON { return Lines(output: Self.line("{\"type\":\"dropped\",\"lines\":\(count)}")) }
+        if self.style == .json { return Lines(output: Self.line("{\"type\":\"dropped\",\"lines\":\(count)}")) }
         return Lines(errors: Self.line("\(count) lines left out: the reader of the output is too slow"))
     }
 
     private static func line(_ text: String) -> [UInt8] { Array(text.utf8) + [UInt8(ascii: "\n")] }
 
     /// Foreign text as one word: printable and without a space.
-    private static func word(_ text: String) -> String {
+    static func word(_ text: String) -> String {
         String(ScreenText.clean(text, columns: 128).map { $0 == " " ? "_" : $0 })
     }
 
-    private static func ending(_ status: FeedStatus) -> String {
+    /// The state as one word, with the marks that nobody may miss.
+    static func words(of status: FeedStatus) -> String {
         var words = [status.word]
         switch status.source {
         case .live: break
@@ -112,7 +146,8 @@ package struct LineFormat: Sendable {
         return words.joined(separator: " ")
     }
 
-    private static func sentence(_ status: FeedStatus) -> String {
+    /// What is true of the feed, with the reason.
+    static func sentence(_ status: FeedStatus) -> String {
         var text = status.word
         switch status.phase {
         case .reconnecting(let attempt, let retryAt):

@@ -4,11 +4,15 @@ package import Market
 package enum LineItem: Sendable, Equatable {
     /// With the arrival of its trade where that is measured, monotonic ns.
     case price(PriceUpdate, arrived: Int64? = nil)
+    /// One that a relay had before this program came; its trade arrived there at that time, monotonic ns.
+    case snapshot(PriceUpdate, arrived: Int64)
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
     /// Nobody asks for the symbol any more.
     case unwished(String)
+    /// The symbols that the feed has, for an output that was not told which ones to wait for.
+    case expected([String])
     /// With what a terminal at the errors is sent beside the line.
     case alert(Alert, call: [UInt8])
 }
@@ -30,7 +34,10 @@ package struct LineQueue: Sendable {
     package mutating func append(_ item: LineItem) {
         if self.items.count == self.capacity {
             let oldest = self.items.firstIndex {
-                if case .price = $0 { true } else { false }
+                switch $0 {
+                case .price, .snapshot: true
+                default: false
+                }
             }
             self.items.remove(at: oldest ?? 0)
             self.dropped += 1

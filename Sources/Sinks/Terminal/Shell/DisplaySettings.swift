@@ -101,26 +101,3 @@ package struct DisplaySettings: Sendable, Equatable {
         )
     }
 }
-
-/// The form in which prices leave through standard output.
-package enum OutputFormat: String, Sendable, Equatable, CaseIterable {
-    /// The live screen.
-    case tui
-    /// One line a price, for people.
-    case plain
-    /// One JSON object a line, for programs.
-    case json
-
-    /// The format in force: the one asked for, as far as the output can carry it.
-    ///
-    /// A screen needs a terminal that can be drawn on; without one (a pipe, `TERM=dumb` or none) lines take its place.
-    package static func inForce(asked: OutputFormat?, outputIsTerminal: Bool, term: String?) -> OutputFormat {
-        switch asked ?? .tui {
-        case .plain: return .plain
-        case .json: return .json
-        case .tui:
-            let term = term ?? ""
-            return outputIsTerminal && !term.isEmpty && term != "dumb" ? .tui : .plain
-        }
-    }
-}

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// The live screen on a terminal, drawn by a thread of its own.
 ///
 /// States are published from any thread without ever waiting, and the newest wins: a terminal that stops reading holds
-/// up nothing but its own picture. The terminal is restored on every way out: ``stop()``, the keys `q` and Ctrl-C, a
+/// up nothing but its own picture. The terminal is restored on every way out: ``stop()``, the key to quit and Ctrl-C, a
 /// hang-up, a crash, a deadly signal that the program does not handle itself, and `exit`.
 ///
 /// SIGTERM and SIGINT that the program handles are the program's: it calls ``stop()``. Ctrl-C at the keyboard is a key
@@ -15,7 +15,7 @@ import NIOConcurrencyHelpers
 package final class TerminalDisplay: Sendable {
     /// Why the display ended.
     package enum ExitCause: Sendable, Equatable {
-        /// A person asked for it with `q` or Ctrl-C.
+        /// A person asked for it with a key.
         case quitKey
         case stopped
         /// The terminal is gone.
@@ -24,6 +24,8 @@ package final class TerminalDisplay: Sendable {
 
     struct Mailbox {
         var newest: DisplayState?
+        /// What became of the person's wishes, in order.
+        var answers: [ScreenAnswer] = []
         var isStopping = false
         /// Bytes for the terminal beside the picture, each call whole: a bell, a notification.
         var calls: [UInt8] = []
@@ -37,6 +39,10 @@ package final class TerminalDisplay: Sendable {
     let settings: DisplaySettings
     /// Where what is drawn is measured, and what the latency pane shows.
     let latency: LatencyBook?
+    let bindings: KeyBindings
+    private let controls: NIOLockedValueBox<DisplayRemote>
+    /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
+    private static let mostAnswers = 64
 
     /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
     ///
@@ -44,12 +50,29 @@ package final class TerminalDisplay: Sendable {
     package init(
         output: Int32 = STDOUT_FILENO,
         settings: DisplaySettings,
+        bindings: KeyBindings = KeyBindings(),
         latency: LatencyBook? = nil
     ) throws(TerminalError) {
         self.latency = latency
+        self.bindings = bindings
+        self.controls = NIOLockedValueBox(DisplayRemote(without: "this display can only be looked at"))
         self.wake = try WakeSignal()
         self.device = try TerminalDevice(output)
         self.settings = settings
+    }
+
+    /// Has the person's wishes carried out by these; before ``run()``.
+    package func connect(_ remote: DisplayRemote) { self.controls.withLockedValue { $0 = remote } }
+
+    var remote: DisplayRemote { self.controls.withLockedValue { $0 } }
+
+    /// Takes what became of a wish. From any thread; never waits.
+    func tell(_ answer: ScreenAnswer) {
+        self.mailbox.withLockedValue { mailbox in
+            if mailbox.answers.count >= Self.mostAnswers { mailbox.answers.removeFirst() }
+            mailbox.answers.append(answer)
+        }
+        self.wake.ring()
     }
 
     /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.

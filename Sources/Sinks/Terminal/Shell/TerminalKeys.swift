@@ -1,91 +1,281 @@
-/// The keys that the display knows.
-package enum TerminalKey: Sendable, Equatable {
-    /// `q` or Ctrl-C.
-    case quit
-    /// Ctrl-Z.
-    case suspend
-    /// Ctrl-\, which asks for an end with a core dump.
-    case abort
-    /// Ctrl-L: draw everything anew.
-    case redraw
-    /// `l`: open the latency pane, or close it.
-    case latency
-    /// Esc by itself: close what is open.
-    case back
+/// What a terminal sends.
+package enum TerminalInput: Sendable, Equatable {
+    case key(TerminalKey)
+    /// Text from the clipboard, without control characters; the lines of it separated by blanks.
+    case pasted(String)
 }
 
-/// A terminal's input, byte by byte, as keys; escape sequences are swallowed whole, so that no key inside one acts.
+/// A terminal's input, byte by byte, as keys: a machine whose time is an argument.
+///
+/// Whatever is part of a sequence is swallowed whole, so that no key inside one acts, and pasted text is told as what it is.
+/// What it holds is bounded, however long a sequence or a text may be. A sequence that is never finished ends with a
+/// silence, for the person must not be shut out. Ctrl-C acts at all times. A terminal's late answers to questions are
+/// sequences like any other.
+///
+/// After ECMA-48, 5.4 (control sequences) and the xterm control sequences; keys as in terminfo(5).
 package struct TerminalKeys: Sendable {
+    /// For how long an Esc may be the beginning of a sequence, ns; terminals send those at once, a slow line in pieces.
+    package static let escapePatience: Int64 = 50_000_000
+    /// For how long the rest of a sequence may take whose Esc has been given out as a key, ns.
+    static let restPatience: Int64 = 250_000_000
+    /// After so long a silence a sequence is over, ns, ...
+    static let sequencePatience: Int64 = 500_000_000
+    /// ... and so is a text from the clipboard whose end does not come.
+    static let pastePatience: Int64 = 10_000_000_000
+    /// A Ctrl-C that comes so long after the byte before it is typed, though a paste may be under way, ns.
+    static let typedAfter: Int64 = 1_000_000_000
+    /// The most bytes kept of a control sequence, and of a pasted text.
+    static let mostParameters = 32
+    static let mostPasted = 4_096
+
     private enum State {
         case ground
         case escape
-        /// Within `ESC [` or `ESC O`, until the final byte.
-        case control
         /// Behind an Esc that came alone and has been given out as a key.
         case escaped
+        /// Within `ESC [`, until the final byte. Whose Esc has acted, the sequence does not.
+        case control(isLate: Bool)
+        /// Within `ESC O`.
+        case single(isLate: Bool)
+        /// Bytes that belong to a sequence though they look like keys: a click (`ESC [ M` and three bytes), F1 to F5 of the
+        /// Linux console (`ESC [ [` and a letter).
+        case following(Int)
+        /// Within a string, until BEL or `ESC \`.
+        case string(sawEscape: Bool)
+        case paste
     }
 
     private var state = State.ground
+    /// Of the sequence or the text under way.
+    private var kept: [UInt8] = []
+    /// Of a character of several bytes.
+    private var scalar: [UInt8] = []
+    private var scalarLength = 0
+    /// How much of the end mark of a pasted text has come.
+    private var endMatched = 0
+    /// When the newest byte came; monotonic ns.
+    private var newest: Int64 = 0
 
     package init() {}
 
-    /// Takes one byte of input; gives the key that it completes.
-    package mutating func took(_ byte: UInt8) -> TerminalKey? {
+    private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
+
+    /// Takes one byte of input; gives what it completes.
+    package mutating func took(_ byte: UInt8, now: Int64) -> TerminalInput? {
+        let silence = now - self.newest
+        self.newest = now
+        if byte == 0x03, !self.isPasting || silence >= Self.typedAfter {
+            self.reset()
+            return .key(.control("c"))
+        }
         switch self.state {
-        case .ground:
-            return self.plain(byte)
-        case .escaped:
-            // The rest of a sequence that was cut in half is swallowed; anything else is a key of its own.
-            self.state = .ground
-            guard byte != UInt8(ascii: "["), byte != UInt8(ascii: "O") else {
-                self.state = .control
+        case .ground: return self.plain(byte)
+        case .escape, .escaped: return self.behindEscape(byte)
+        case .control(let isLate): return self.control(byte, isLate: isLate)
+        case .single(let isLate):
+            guard byte >= 0x20 else { return self.broken(by: byte) }
+            // A modifier stands before the letter.
+            if (0x30...0x3F).contains(byte) {
+                self.keep(byte, most: Self.mostParameters)
                 return nil
             }
-            return self.plain(byte)
-        case .escape:
-            switch byte {
-            case UInt8(ascii: "["), UInt8(ascii: "O"): self.state = .control
-            case 0x1B: break
-            // A bare Esc and a key typed after it look like Alt and the key. Ctrl-C must act at all times.
-            case 0x03:
-                self.state = .ground
-                return .quit
-            default: self.state = .ground
-            }
-        case .control:
-            if byte == 0x03 {
-                self.state = .ground
-                return .quit
-            }
-            if byte == 0x1B {
-                self.state = .escape
-            } else if byte >= 0x40 {
-                self.state = .ground
-            }
+            defer { self.reset() }
+            return isLate ? nil : Self.key(final: byte, parameters: self.kept, isSingle: true)
+        case .following(let count):
+            self.state = count > 1 ? .following(count - 1) : .ground
+            return nil
+        case .string(let sawEscape): return self.string(byte, sawEscape: sawEscape)
+        case .paste: return self.paste(byte)
         }
-        return nil
     }
 
-    /// Notes that nothing more has been typed for now: an Esc at the end was a key by itself.
-    package mutating func paused() -> TerminalKey? {
+    /// When ``timePassed(now:)`` wants to be called; monotonic ns.
+    package var deadline: Int64? {
+        switch self.state {
+        case .ground: nil
+        case .escape: self.newest + Self.escapePatience
+        case .escaped: self.newest + Self.escapePatience + Self.restPatience
+        case .control, .single, .following, .string: self.newest + Self.sequencePatience
+        case .paste: self.newest + Self.pastePatience
+        }
+    }
+
+    /// Takes that nothing has come until now: an Esc at the end was a key by itself, and what was not finished is over.
+    package mutating func timePassed(now: Int64) -> TerminalInput? {
+        guard let deadline, now >= deadline else { return nil }
         switch self.state {
         case .escape:
             self.state = .escaped
-            return .back
-        case .ground, .control, .escaped: return nil
+            return .key(.named(.escape))
+        case .paste: return self.pasted()
+        case .ground, .escaped, .control, .single, .following, .string:
+            self.reset()
+            return nil
         }
     }
 
-    private mutating func plain(_ byte: UInt8) -> TerminalKey? {
+    private var isPasting: Bool {
+        if case .paste = self.state { true } else { false }
+    }
+
+    private mutating func reset() {
+        self.state = .ground
+        self.kept.removeAll(keepingCapacity: true)
+        self.scalar.removeAll(keepingCapacity: true)
+        self.scalarLength = 0
+        self.endMatched = 0
+    }
+
+    private mutating func keep(_ byte: UInt8, most: Int) {
+        if self.kept.count < most { self.kept.append(byte) }
+    }
+
+    // MARK: Characters
+
+    private mutating func plain(_ byte: UInt8) -> TerminalInput? {
+        if byte & 0xC0 == 0x80, self.scalarLength > 0 {
+            self.scalar.append(byte)
+            guard self.scalar.count == self.scalarLength else { return nil }
+            defer {
+                self.scalar.removeAll(keepingCapacity: true)
+                self.scalarLength = 0
+            }
+            // What is no UTF-8 is no key.
+            guard let scalar = String(validating: self.scalar, as: UTF8.self)?.unicodeScalars.first else { return nil }
+            return self.completed(scalar)
+        }
+        self.scalar.removeAll(keepingCapacity: true)
+        self.scalarLength = 0
         switch byte {
-        case UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x03: return .quit
-        case UInt8(ascii: "l"), UInt8(ascii: "L"): return .latency
-        case 0x1A: return .suspend
-        case 0x1C: return .abort
-        case 0x0C: return .redraw
         case 0x1B: self.state = .escape
+        case 0x08, 0x7F: return .key(.named(.backspace))
+        case 0x09: return .key(.named(.tab))
+        case 0x0A, 0x0D: return .key(.named(.enter))
+        case 0x01...0x1A: return .key(.control(Character(Unicode.Scalar(byte + 0x60))))
+        case 0x1C...0x1F: return .key(.control(Character(Unicode.Scalar(byte + 0x40))))
+        case 0x20...0x7E: return .key(.character(Character(Unicode.Scalar(byte))))
+        case 0xC2...0xDF: self.begin(byte, length: 2)
+        case 0xE0...0xEF: self.begin(byte, length: 3)
+        case 0xF0...0xF4: self.begin(byte, length: 4)
         default: break
         }
         return nil
+    }
+
+    private mutating func begin(_ byte: UInt8, length: Int) {
+        self.scalar.append(byte)
+        self.scalarLength = length
+    }
+
+    /// A character of several bytes; among them are the beginnings of sequences in one character (ECMA-48, C1).
+    private mutating func completed(_ scalar: Unicode.Scalar) -> TerminalInput? {
+        switch scalar.value {
+        case 0x9B: self.state = .control(isLate: false)
+        case 0x8F: self.state = .single(isLate: false)
+        case 0x90, 0x98, 0x9D, 0x9E, 0x9F: self.state = .string(sawEscape: false)
+        case 0x80...0x9F: break
+        default: return .key(.character(Character(scalar)))
+        }
+        return nil
+    }
+
+    // MARK: Sequences
+
+    private mutating func behindEscape(_ byte: UInt8) -> TerminalInput? {
+        let isLate = if case .escaped = self.state { true } else { false }
+        switch byte {
+        case UInt8(ascii: "["): self.state = .control(isLate: isLate)
+        case UInt8(ascii: "O"): self.state = .single(isLate: isLate)
+        case UInt8(ascii: "]"): self.state = .string(sawEscape: false)
+        case 0x1B: self.state = .escape
+        case _ where isLate:
+            // Typed after an Esc that was a key by itself.
+            self.state = .ground
+            return self.plain(byte)
+        case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
+            self.state = .string(sawEscape: false)
+        // A key with Alt, or a bare Esc and a key typed at once after it: nobody can tell, so neither acts.
+        default: self.state = .ground
+        }
+        return nil
+    }
+
+    /// A control character cuts a sequence short; CAN and SUB are made for that (ECMA-48, 8.3.6, 8.3.148).
+    private mutating func broken(by byte: UInt8) -> TerminalInput? {
+        switch byte {
+        case 0x1B:
+            self.reset()
+            self.state = .escape
+        case 0x18, 0x1A: self.reset()
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func control(_ byte: UInt8, isLate: Bool) -> TerminalInput? {
+        switch byte {
+        case 0x00..<0x20: return self.broken(by: byte)
+        case 0x20...0x3F:
+            self.keep(byte, most: Self.mostParameters)
+            return nil
+        case 0x40...0x7E: return self.finished(byte, isLate: isLate)
+        default:
+            self.reset()
+            return nil
+        }
+    }
+
+    private mutating func finished(_ final: UInt8, isLate: Bool) -> TerminalInput? {
+        let parameters = self.kept
+        self.reset()
+        switch final {
+        case UInt8(ascii: "M") where parameters.isEmpty: self.state = .following(3)
+        case UInt8(ascii: "[") where parameters.isEmpty: self.state = .following(1)
+        case UInt8(ascii: "~") where parameters == Array("200".utf8): self.state = .paste
+        case _ where isLate: break
+        default: return Self.key(final: final, parameters: parameters, isSingle: false)
+        }
+        return nil
+    }
+
+    private mutating func string(_ byte: UInt8, sawEscape: Bool) -> TerminalInput? {
+        switch byte {
+        case 0x07, 0x18, 0x1A: self.reset()
+        case UInt8(ascii: "\\") where sawEscape: self.reset()
+        // An Esc that is not the end's begins something else.
+        case _ where sawEscape:
+            self.reset()
+            self.state = .escape
+            return self.behindEscape(byte)
+        default: self.state = .string(sawEscape: byte == 0x1B)
+        }
+        return nil
+    }
+
+    // MARK: The clipboard
+
+    private mutating func paste(_ byte: UInt8) -> TerminalInput? {
+        if byte == Self.pasteEnd[self.endMatched] {
+            self.endMatched += 1
+            return self.endMatched == Self.pasteEnd.count ? self.pasted() : nil
+        }
+        // The mark has one Esc, at its beginning, so whatever matched so far is none of it.
+        for byte in Self.pasteEnd.prefix(self.endMatched) { self.keep(byte, most: Self.mostPasted) }
+        self.endMatched = byte == 0x1B ? 1 : 0
+        if byte != 0x1B { self.keep(byte, most: Self.mostPasted) }
+        return nil
+    }
+
+    private mutating func pasted() -> TerminalInput {
+        var text = ""
+        for scalar in String(decoding: self.kept, as: UTF8.self).unicodeScalars {
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D: text.unicodeScalars.append(" ")
+            case _ where scalar.properties.isControl || scalar.value == 0xFFFD: break
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        self.reset()
+        return .pasted(text)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Market
 import NIOConcurrencyHelpers
 
 /// The drawing thread: waits for news, keys, signals and the clock, and obeys ``FramePacer``.
@@ -22,7 +23,8 @@ struct TerminalLoop {
     private var arrivals: [Int64] = []
     /// The newest arrival that was drawn of each symbol; symbols only come, and are bounded by the feed.
     private var drawnArrivals: [String: Int64] = [:]
-    private var showsLatency = false
+    private var dialogue: ScreenDialogue
+    private let remote: DisplayRemote
     /// Whether the alternate screen is ours at the moment.
     private var isInside = false
 
@@ -30,6 +32,12 @@ struct TerminalLoop {
         self.display = display
         self.painter = display.settings.painter(TerminalAnswers())
         self.pacer = FramePacer(framesPerSecond: display.settings.framesPerSecond)
+        self.remote = display.remote
+        self.dialogue = ScreenDialogue(
+            bindings: display.bindings,
+            reach: display.remote.reach,
+            glyphs: display.settings.glyphs
+        )
     }
 
     mutating func run() -> TerminalDisplay.ExitCause {
@@ -55,13 +63,20 @@ struct TerminalLoop {
         }
         if events.contains(.resized) { self.pacer.contentChanged() }
 
-        let (news, isStopping) = self.display.mailbox.withLockedValue { mailbox in
-            defer { mailbox.newest = nil }
-            return (mailbox.newest, mailbox.isStopping)
+        let (news, answers, isStopping) = self.display.mailbox.withLockedValue { mailbox in
+            defer {
+                mailbox.newest = nil
+                mailbox.answers = []
+            }
+            return (mailbox.newest, mailbox.answers, mailbox.isStopping)
         }
         if isStopping { return .stopped }
         if let news {
             self.state = news
+            self.pacer.contentChanged()
+        }
+        for answer in answers {
+            self.carryOut(self.dialogue.heard(answer, state: self.newest, now: DisplayClock.now()))
             self.pacer.contentChanged()
         }
         self.takeCalls()
@@ -91,16 +106,17 @@ struct TerminalLoop {
         case .sleep(let until):
             return until.map { $0 - now.monotonic }
         case .draw:
-            var choice = DisplayChoice()
-            choice.pane = self.showsLatency ? .latency : nil
+            let size = self.display.device.size
+            let choice = self.dialogue.choice
             let frame = DisplayView.frame(
-                of: state,
+                of: self.dialogue.shown(state),
                 choice: choice,
-                size: self.display.device.size,
+                size: size,
                 now: now,
                 look: self.display.settings.look,
-                latency: self.showsLatency ? self.display.latency?.report : nil
+                latency: choice.pane == .latency ? self.display.latency?.report : nil
             )
+            self.dialogue.pageLines = max(size.rows - 4, 1)
             self.noteArrivals(in: state)
             self.pending = self.painter.bytes(from: self.shown, to: frame.grid)[...]
             self.shown = frame.grid
@@ -149,7 +165,7 @@ struct TerminalLoop {
         let needsBell = self.isInside && self.pending.isEmpty && (!self.pacer.isDirty || self.state == nil)
         let isCalled = self.display.mailbox.withLockedValue { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
-            return mailbox.isStopping || (needsBell && mailbox.newest != nil)
+            return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty
         }
         var events: Int16 = self.isInside ? Int16(POLLIN) : 0
         if !self.pending.isEmpty { events |= Int16(POLLOUT) }
@@ -157,12 +173,20 @@ struct TerminalLoop {
             pollfd(fd: self.display.wake.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: self.display.device.descriptor, events: events, revents: 0),
         ]
-        DisplayClock.wait(&descriptors, nanoseconds: isCalled || self.display.device.hasTyped ? 0 : wait)
+        let untilKey = self.keys.deadline.map { max($0 - DisplayClock.monotonic(), 0) }
+        let isReady = isCalled || self.display.device.hasTyped
+        DisplayClock.wait(&descriptors, nanoseconds: isReady ? 0 : [wait, untilKey].compactMap(\.self).min())
         self.display.mailbox.withLockedValue { $0.sleeps = false }
         if descriptors[0].revents != 0 { self.display.wake.hush() }
         let heard = Int32(descriptors[1].revents)
         if heard & POLLIN != 0 || self.display.device.hasTyped { return self.takeKeys() }
-        return heard & (POLLHUP | POLLERR | POLLNVAL) != 0 ? .hangup : nil
+        if heard & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .hangup }
+        return self.keysPaused()
+    }
+
+    /// The newest state; before the first an empty one, for keys are pressed at any time.
+    private var newest: DisplayState {
+        self.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
     }
 
     private mutating func takeKeys() -> TerminalDisplay.ExitCause? {
@@ -170,27 +194,45 @@ struct TerminalLoop {
         case .nothing: return nil
         case .closed: return .hangup
         case .bytes(let bytes):
+            let now = DisplayClock.now()
             for byte in bytes {
-                switch self.keys.took(byte) {
-                case .quit: return .quitKey
-                case .suspend: self.suspend()
-                case .abort: kill(getpid(), SIGQUIT)
-                case .redraw:
-                    self.shown = nil
-                    self.pacer.contentChanged()
-                case .latency: self.toggleLatency()
-                case .back: break
-                case nil: break
+                if let input = self.keys.took(byte, now: now.monotonic), let cause = self.take(input, now) {
+                    return cause
                 }
             }
-            if self.keys.paused() == .back, self.showsLatency { self.toggleLatency() }
             return nil
         }
     }
 
-    private mutating func toggleLatency() {
-        self.showsLatency.toggle()
+    /// Takes what the keys' machine completed by itself: an Esc behind which nothing came.
+    private mutating func keysPaused() -> TerminalDisplay.ExitCause? {
+        guard let deadline = self.keys.deadline else { return nil }
+        let now = DisplayClock.now()
+        guard now.monotonic >= deadline, let input = self.keys.timePassed(now: now.monotonic) else { return nil }
+        return self.take(input, now)
+    }
+
+    private mutating func take(_ input: TerminalInput, _ now: DisplayTime) -> TerminalDisplay.ExitCause? {
+        let wishes = self.dialogue.took(input, state: self.newest, now: now)
         self.pacer.contentChanged()
+        return self.carryOut(wishes)
+    }
+
+    /// Does what is wished at once, or has it begun elsewhere.
+    @discardableResult
+    private mutating func carryOut(_ wishes: [ScreenWish]) -> TerminalDisplay.ExitCause? {
+        for wish in wishes {
+            switch wish {
+            case .quit: return .quitKey
+            case .suspend: self.suspend()
+            case .abort: kill(getpid(), SIGQUIT)
+            case .redraw: self.shown = nil
+            case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
+                let display = self.display
+                self.remote.begin(wish) { display.tell($0) }
+            }
+        }
+        return nil
     }
 
     // MARK: In and out of the alternate screen
@@ -210,7 +252,7 @@ struct TerminalLoop {
             self.painter = self.display.settings.painter(self.display.ask())
         }
         self.hasAsked = true
-        self.pending = ScreenPainter.enter[...]
+        self.pending = TerminalModes.enter[...]
         self.shown = nil
         self.pacer.contentChanged()
     }
@@ -219,7 +261,7 @@ struct TerminalLoop {
     private mutating func goOutside() {
         guard self.isInside else { return }
         self.isInside = false
-        self.pending += ScreenPainter.leave
+        self.pending += TerminalModes.leave
         let limit = DisplayClock.monotonic() + Self.leaveLimit
         while self.flush(), !self.pending.isEmpty {
             let left = limit - DisplayClock.monotonic()

@@ -81,11 +81,11 @@ enum TerminalRescue {
 
     /// Makes the way back known; call before the terminal is changed.
     static func arm(descriptor: Int32, modes: termios) {
-        let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: ScreenPainter.leave.count)
-        leave.initialize(from: ScreenPainter.leave, count: ScreenPainter.leave.count)
+        let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalModes.leave.count)
+        leave.initialize(from: TerminalModes.leave, count: TerminalModes.leave.count)
         let new = UnsafeMutablePointer<Kit>.allocate(capacity: 1)
         new.initialize(
-            to: Kit(descriptor: descriptor, modes: modes, leave: leave, leaveCount: ScreenPainter.leave.count)
+            to: Kit(descriptor: descriptor, modes: modes, leave: leave, leaveCount: TerminalModes.leave.count)
         )
         // The one before is never freed (a few hundred bytes for each Ctrl-Z): a handler may be reading it.
         Self.kit.store(UInt(bitPattern: new), ordering: .sequentiallyConsistent)

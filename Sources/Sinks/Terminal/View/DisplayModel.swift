@@ -5,13 +5,16 @@ package import Market
 /// A value without a clock. Whoever owns it (the feed's loop, a `watch` client) calls it and publishes ``state`` to a
 /// ``TerminalDisplay``. Times are monotonic nanoseconds.
 package struct DisplayModel: Sendable {
-    package private(set) var state: DisplayState
-    private var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
+    package internal(set) var state: DisplayState
+    var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
     /// The row of each symbol number of the epoch, or -1; found again when rows have moved.
     private var rowOfNumber: [Int32] = []
     private var epoch: UInt64?
     /// The place of each subscribed symbol on the screen.
-    private var rankOf: [String: Int] = [:]
+    var rankOf: [String: Int] = [:]
+    /// Symbols that were removed from the screen, whoever else wants them.
+    var hidden: Set<String> = []
+    var log = DisplayEventLog()
 
     /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
     package init(
@@ -27,9 +30,12 @@ package struct DisplayModel: Sendable {
 
     /// Takes a debounced price.
     ///
-    /// - Parameter arrived: when its trade arrived; monotonic ns.
-    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil) {
+    /// - Parameters:
+    ///   - arrived: when its trade arrived; monotonic ns.
+    ///   - age: how old it is already, ns.
+    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
+        guard !self.hidden.contains(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
         self.state.rows[row].note(summary, now: now)
@@ -49,6 +55,7 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].summary = summary
         self.state.rows[row].skipped &+= update.skipped
         self.state.rows[row].priceArrived = arrived
+        if age > 0 { self.state.rows[row].arrived = now - age }
     }
 
     /// Takes what the board knows of a symbol now, between two debounced prices.
@@ -103,12 +110,18 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].history.take(summary.price, at: time, arrived: now)
     }
 
-    package mutating func statusChanged(_ status: FeedStatus) {
+    /// - Parameter wall: when, ns since 1970; where it is not known, when the state began.
+    package mutating func statusChanged(_ status: FeedStatus, at wall: Int64? = nil) {
         self.state.status = status
+        self.log.statusChanged(status, at: wall ?? status.since)
+        self.state.events = self.log.events
     }
 
     /// Takes the state of one symbol.
     package mutating func symbolChanged(_ status: SymbolStatus) {
+        guard !self.hidden.contains(status.symbol) else { return }
+        self.log.symbolChanged(status)
+        self.state.events = self.log.events
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
         else { return }
         self.state.symbolStates[status.symbol] = status
@@ -121,6 +134,7 @@ package struct DisplayModel: Sendable {
     /// Takes that a symbol is asked for no more.
     package mutating func symbolUnwished(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
+        self.log.symbolUnwished(symbol)
         if self.rankOf[symbol] == nil { self.state.waiting.removeAll { $0 == symbol } }
     }
 
@@ -131,11 +145,16 @@ package struct DisplayModel: Sendable {
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
             self.state.rows[index].history.interrupted()
         }
+        self.log.gapFound(gap)
+        self.state.events = self.log.events
     }
 
     /// Takes a warning for the person at the screen; it replaces the one before.
-    package mutating func noticed(_ text: String, now: Int64) {
+    ///
+    /// - Parameter wall: when, ns since 1970, for the event log.
+    package mutating func noticed(_ text: String, now: Int64, at wall: Int64? = nil) {
         self.state.notice = DisplayNotice(text: text, since: now)
+        if let wall { self.happened(text, isTrouble: true, at: wall) }
     }
 
     /// Takes the alerts that are set, and where they stand.
@@ -159,9 +178,7 @@ package struct DisplayModel: Sendable {
         if let row = self.rowOf[summary.symbol] { return row }
         if self.state.rows.count >= SymbolTable.capacity { self.forgetUnwished() }
         // Symbols that nobody named stand behind those that somebody did.
-        let rank = self.rankOf[summary.symbol] ?? .max
-        let row =
-            self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count
+        let row = self.placeOfNewRow(summary.symbol)
         self.state.waiting.removeAll { $0 == summary.symbol }
         var first = DisplayRow(summary: summary, arrived: now)
         // What came before the first sight, all at once, is no rate.

@@ -108,7 +108,7 @@ extension DisplayView {
 
     /// Draws the newest prices that were shown, the newest first, with what the debounce left out before each.
     mutating func drawTape(_ row: DisplayRow, lines: Range<Int>, column: Int, columns: Int) {
-        let entries = (0..<min(row.tape.count, lines.count - 1)).map { row.tape[$0] }
+        let entries = (0..<max(0, min(row.tape.count, lines.count - 1))).map { row.tape[$0] }
         guard !entries.isEmpty else { return }
         let prices = entries.map { "\(self.price($0.price, row)) \(self.arrow($0.direction))" }
         let sizes = entries.map { self.written(PriceText.exact($0.size)) }

@@ -120,7 +120,9 @@ extension DisplayView {
             case .late: "LATE "
             case .old: "OLD "
             }
-        let source = DisplayMarks.source(self.state.status.source, replay: nil).dropFirst().first.map { " \($0)" } ?? ""
+        // The longest form without a file's name.
+        let sources = DisplayMarks.source(self.state.status.source, replay: self.state.replay)
+        let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
         let name = Self.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }

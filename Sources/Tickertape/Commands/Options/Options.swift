@@ -119,8 +119,21 @@ struct FeedOptions: ParsableArguments, SettingFlags {
 
 /// The flags for what is shown, and at what pace.
 struct DisplayOptions: ParsableArguments, SettingFlags {
-    @Option(name: .of(.format), help: .of(.format, "format"), completion: .list(["auto", "tui", "plain", "json"]))
+    @Option(
+        name: .of(.format),
+        help: .of(.format, "format"),
+        completion: .list(["auto", "tui", "plain", "json", "csv", "oneline", "waybar"])
+    )
     var format: String?
+
+    @Option(name: .of(.fields), help: .of(.fields, "field,..."))
+    var fields: String?
+
+    @Flag(name: .of(.isOnce), help: ArgumentHelp(stringLiteral: Setting.isOnce.help))
+    var once = false
+
+    @Option(name: .of(.onceWithin), help: .of(.onceWithin, "duration"))
+    var onceWithin: String?
 
     @Flag(name: .of(.isQuiet), help: ArgumentHelp(stringLiteral: Setting.isQuiet.help))
     var quiet = false
@@ -154,6 +167,9 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
 
     func add(to flags: inout GivenFlags) {
         flags.add(.format, self.format)
+        if let fields { flags.add(.fields, fields.split(separator: ",").map(String.init), flag: "--fields") }
+        if self.once { flags.add(.isOnce, "true") }
+        flags.add(.onceWithin, self.onceWithin)
         if self.quiet { flags.add(.isQuiet, "true") }
         flags.add(.colour, self.colour)
         flags.add(.displayTheme, self.theme)

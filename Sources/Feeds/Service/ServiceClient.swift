@@ -1,0 +1,207 @@
+import NIOConcurrencyHelpers
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import TLS
+import WebSocket
+
+/// What requests to Finnhub's REST service need to be told.
+package struct ServiceSettings: Sendable {
+    /// The base address; its path stands before that of every request.
+    package var address: UpstreamAddress
+    /// Without one nothing is asked.
+    package var key: APIKey?
+    package var tls = TLSClientConfiguration()
+    /// The way there when it is not direct; used with TLS only.
+    package var proxy: ProxyServer?
+    package var dnsTimeout: TimeAmount = .seconds(5)
+    package var tcpTimeout: TimeAmount = .seconds(5)
+    /// How long everything together may take, up to the last byte of the answer.
+    package var timeout: TimeAmount = .seconds(15)
+    /// The largest body taken, in bytes; the list of an exchange has some MB.
+    package var maximumBytes = 16 << 20
+
+    package init(address: UpstreamAddress, key: APIKey?) {
+        self.address = address
+        self.key = key
+    }
+}
+
+/// A client of Finnhub's REST service: one GET a connection, over this program's own TLS.
+///
+/// Calls are rare (a list a day, headlines every few minutes), so that no connection is kept. The key travels in a header,
+/// never in a URL, and leaves no trace in what a failure says.
+package final class ServiceClient: Sendable {
+    private let settings: ServiceSettings
+    private let connector: UpstreamConnector
+    private let group: any EventLoopGroup
+    /// Nanoseconds since 1970.
+    private let wallClock: @Sendable () -> Int64
+
+    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    package convenience init(
+        _ settings: ServiceSettings,
+        on group: any EventLoopGroup,
+        wallClock: @escaping @Sendable () -> Int64
+    ) throws(TLSError) {
+        try self.init(settings, on: group, resolver: .system, wallClock: wallClock)
+    }
+
+    init(
+        _ settings: ServiceSettings,
+        on group: any EventLoopGroup,
+        resolver: NameResolver,
+        wallClock: @escaping @Sendable () -> Int64
+    ) throws(TLSError) {
+        self.settings = settings
+        self.group = group
+        self.wallClock = wallClock
+        let connectorSettings = ConnectorSettings(
+            address: settings.address,
+            target: settings.address.path,
+            proxy: settings.proxy,
+            tls: settings.tls,
+            dnsTimeout: settings.dnsTimeout,
+            tcpTimeout: settings.tcpTimeout,
+            upgradeTimeout: settings.timeout,
+            webSocket: WebSocketSettings(role: .client)
+        )
+        self.connector = try UpstreamConnector(connectorSettings, resolver: resolver, wallClock: wallClock)
+    }
+
+    /// Gets what is at a path below the base address.
+    ///
+    /// - Parameters:
+    ///   - path: begins with a slash.
+    ///   - query: names and values, not yet escaped.
+    /// - Returns: the body of an answer with status 200, whatever it is.
+    package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
+        guard let key = self.settings.key, !key.isEmpty else { return .failure(.noKey) }
+        guard let header = key.serviceHeader else {
+            return .failure(
+                ServiceFailure(
+                    .keyRejected,
+                    "the key holds characters that no header can: check FINNHUB_TOKEN or its file"
+                )
+            )
+        }
+        let result: Result<ServiceAnswer, any Error>
+        do {
+            result = .success(try await self.answer(to: self.target(path, query), header: header).get())
+        } catch {
+            result = .failure(error)
+        }
+        switch result {
+        case .success(let answer) where answer.status == .ok:
+            return .success(answer.body)
+        case .success(let answer):
+            return .failure(
+                self.redacted(
+                    ServiceFailure(
+                        status: answer.status,
+                        headers: answer.headers,
+                        body: answer.body,
+                        now: self.wallClock()
+                    ),
+                    key
+                )
+            )
+        case .failure(let error):
+            return .failure(self.redacted(self.failure(error), key))
+        }
+    }
+
+    private func redacted(_ failure: ServiceFailure, _ key: APIKey) -> ServiceFailure {
+        ServiceFailure(failure.kind, key.redacted(failure.description))
+    }
+
+    private func failure(_ error: any Error) -> ServiceFailure {
+        switch error {
+        case let failure as ServiceFailure: failure
+        case let failure as UpstreamFailure: ServiceFailure(failure)
+        default: ServiceFailure(UpstreamFailure(error))
+        }
+    }
+
+    /// The request target; only unreserved characters stand as they are (RFC 3986, 2.3).
+    private func target(_ path: String, _ query: [(String, String)]) -> String {
+        let base =
+            self.settings.address.path.hasSuffix("/")
+            ? self.settings.address.path.dropLast() : self.settings.address.path[...]
+        let parts = query.map { "\(Self.escaped($0.0))=\(Self.escaped($0.1))" }
+        return base + path + (parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.utf8.reduce(into: "") { out, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                out += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+    }
+
+    private func answer(to target: String, header: (String, String)) -> EventLoopFuture<ServiceAnswer> {
+        let loop = self.group.next()
+        let limit = self.settings.timeout
+        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
+        head.headers = [
+            "Host": self.settings.address.authority, "User-Agent": "tickertape", "Accept": "application/json",
+            "Accept-Encoding": "identity", "Connection": "close",
+        ]
+        head.headers.add(name: header.0, value: header.1)
+        let request = head
+        let maximumBytes = self.settings.maximumBytes
+        return loop.flatSubmit {
+            let promise = loop.makePromise(of: ServiceAnswer.self)
+            let attempt = ServiceAttempt()
+            let bound = NIOLoopBound(attempt, eventLoop: loop)
+            let timer = loop.scheduleTask(in: limit) {
+                promise.fail(bound.value.expired(after: limit))
+                bound.value.channel?.close(promise: nil)
+            }
+            promise.futureResult.whenComplete { _ in timer.cancel() }
+            self.connector.open(
+                on: loop,
+                reached: { channel in
+                    guard !attempt.isOver else { throw ChannelError.ioOnClosedChannel }
+                    attempt.channel = channel
+                },
+                then: { channel in
+                    let answer = channel.eventLoop.makePromise(of: Result<ServiceAnswer, ServiceFailure>.self)
+                    let handler = ServiceRequestHandler(
+                        request: request,
+                        maximumBytes: maximumBytes,
+                        begun: { bound.value.hasBegun = true },
+                        answer: answer
+                    )
+                    do {
+                        try handler.join(channel)
+                    } catch {
+                        answer.fail(error)
+                    }
+                    return answer.futureResult
+                }
+            ).flatMapThrowing { try $0.get() }.cascade(to: promise)
+            return promise.futureResult
+        }
+    }
+}
+
+/// Where a request is on its way; belongs to its loop.
+private final class ServiceAttempt {
+    var channel: (any Channel)?
+    var hasBegun = false
+    private(set) var isOver = false
+
+    func expired(after limit: TimeAmount) -> ServiceFailure {
+        self.isOver = true
+        let what = self.hasBegun ? "the answer began and did not end" : "no answer came"
+        return ServiceFailure(.network, "\(what) within \(limit.words): try again later")
+    }
+}

@@ -1,0 +1,104 @@
+import NIOCore
+import NIOHTTP1
+import Wire
+
+extension ServiceFailure {
+    /// How long to wait after a refusal for too many calls that names no wait, ns: Finnhub counts by the minute.
+    private static let usualPause: Int64 = 60_000_000_000
+    /// How much of a body is looked at for what it says.
+    private static let readBytes = 4_096
+
+    /// The meaning of an answer that is not 200.
+    ///
+    /// - Parameter now: nanoseconds since 1970.
+    init(status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer, now: Int64) {
+        let text = String(
+            buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body
+        )
+        let words = Self.words(of: text)
+        let answer = "HTTP \(status.code)" + (words.isEmpty ? "" : ": \(words)")
+        if let edge = UpstreamFailure.edge(status: status.code, headers: headers, body: text) {
+            self.init(.down, "the edge in front of the service \(edge); try again later or from another network")
+            return
+        }
+        switch status.code {
+        case 401:
+            self.init(
+                .keyRejected,
+                "the service does not accept the key (\(answer)): check FINNHUB_TOKEN, --token-file or `token` in the config"
+            )
+        case 403:
+            self.init(
+                .notPermitted,
+                "the key's plan does not have this (\(answer)): finnhub.io/pricing says which does"
+            )
+        case 429 where words.contains("sign up"):
+            self = .noKey
+        case 429:
+            let wait = Self.wait(headers, now: now)
+            self.init(
+                .limited(until: now + wait),
+                "the limit of calls is reached (\(answer)): try again in \((wait + 999_999_999) / 1_000_000_000) s"
+            )
+        case 300..<400:
+            let place = AnswerText.redirection(headers).map { " to \($0)" } ?? ""
+            self.init(
+                .unexpected,
+                "the service redirects\(place) (HTTP \(status.code)), which is not followed: check service.url"
+            )
+        case 404, 410:
+            self.init(.unexpected, "the service has nothing at this path (\(answer)): check service.url")
+        case 500..<600:
+            self.init(.down, "the service is down (\(answer)): try again later")
+        default:
+            self.init(.unexpected, "the service refuses the request (\(answer)): check service.url")
+        }
+    }
+
+    /// An answer that is no JSON, or none of the expected shape.
+    ///
+    /// - Parameter what: what was expected: `a list of symbols`.
+    init(notWhat what: String, body: ByteBuffer) {
+        let text = String(
+            buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body
+        )
+        let words = Self.words(of: text)
+        let instead = words.isEmpty ? "nothing" : words
+        self.init(
+            .unexpected,
+            "the answer is not \(what) but \(instead): is service.url right, or does a network's login page stand in between?"
+        )
+    }
+
+    /// The connection, and not the service, failed.
+    init(_ failure: UpstreamFailure) {
+        // The words are those of the WebSocket's connections, whose address is another setting.
+        self.init(.network, failure.description.replacing("the upstream address", with: "service.url"))
+    }
+
+    /// How long to wait: `Retry-After`, or the second at which the count begins anew, or a minute; ns.
+    private static func wait(_ headers: HTTPHeaders, now: Int64) -> Int64 {
+        if let wait = RetryAfter.parse(headers, now: now) { return wait }
+        if let text = headers.first(name: "X-Ratelimit-Reset"), let reset = Int64(text) {
+            let wait = reset.subtractingReportingOverflow(now / 1_000_000_000)
+            if !wait.overflow, (1...86_400).contains(wait.partialValue) { return wait.partialValue * 1_000_000_000 }
+        }
+        return Self.usualPause
+    }
+
+    /// What a body says: Finnhub's own text of an error, or the start of whatever it is.
+    private static func words(of body: String) -> String {
+        var copy = body
+        let error = copy.withUTF8 { bytes -> String? in
+            var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+            guard reader.take(UInt8(ascii: "{")) else { return nil }
+            var isFirst = true
+            while case .key(let key) = reader.nextMember(isFirst: &isFirst) {
+                if key.equals("error"), reader.kind() == .string { return reader.string()?.text }
+                guard reader.skipValue() else { return nil }
+            }
+            return nil
+        }
+        return AnswerText.line(of: error ?? body)
+    }
+}

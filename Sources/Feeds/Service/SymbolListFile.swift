@@ -1,0 +1,64 @@
+import NIOCore
+import Wire
+
+/// The list of an exchange's symbols on disk, so that it is asked for once a day.
+///
+/// Nothing depends on it: what cannot be read is as good as missing, and what cannot be written is asked for again.
+package struct SymbolListFile: Sendable {
+    /// A list as the service sent it, and when.
+    struct Kept: Sendable, Equatable {
+        var body: ByteBuffer
+        /// Wall clock, ns since 1970.
+        var fetched: Int64
+    }
+
+    /// The largest file that is read, in bytes; a little more than the largest answer that is taken.
+    private static let limit = (16 << 20) + 1_024
+    /// The line before the list, so that a file of another kind, or half of one, is recognised.
+    private static let mark = "tickertape symbols 1"
+
+    private let directory: String
+    private let name: String
+
+    /// - Parameters:
+    ///   - directory: a folder of this user's alone; made where it is missing.
+    ///   - service: the service that the list is from, without its key.
+    package init(directory: String, exchange: String, service: UpstreamAddress) {
+        self.directory = directory
+        // Any name becomes one of a file, and two services do not share one.
+        let place = "\(service.authority)\(service.path) \(exchange.uppercased())"
+        self.name = "symbols-\(String(Self.digest(place.utf8), radix: 16)).json"
+    }
+
+    /// Reads what is kept; `nil` where there is nothing, or nothing that is whole.
+    func read() -> Kept? {
+        guard let folder = try? PrivateFolder(self.directory),
+            let text = try? folder.read(self.name, limit: Self.limit),
+            let end = text.utf8.firstIndex(of: UInt8(ascii: "\n"))
+        else { return nil }
+        let words = text[..<end].split(separator: " ")
+        let body = text[text.index(after: end)...]
+        guard text.hasPrefix(Self.mark + " "), words.count == 5, let fetched = Int64(words[3]), fetched >= 0,
+            UInt64(words[4], radix: 16) == Self.digest(body.utf8)
+        else { return nil }
+        return Kept(body: ByteBuffer(substring: body), fetched: fetched)
+    }
+
+    /// Replaces what is kept, at once; answers why it cannot.
+    func write(_ kept: Kept) -> String? {
+        let text = String(buffer: kept.body)
+        do throws(PrivateFolder.Failure) {
+            let folder = try PrivateFolder(self.directory)
+            let digest = String(Self.digest(text.utf8), radix: 16)
+            try folder.replace(self.name, with: "\(Self.mark) \(kept.fetched) \(digest)\n\(text)")
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    /// FNV-1a with 64 bits: finds what a bad disk or a torn write did, and is no protection against anybody.
+    private static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+}

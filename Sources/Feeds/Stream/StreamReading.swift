@@ -1,0 +1,172 @@
+import Market
+import Wire
+
+/// What a reader of a relay's `/v1/stream` wants and where it left off, over all connections.
+///
+/// After a break it asks with `since` for what it missed. What it is sent then is made into what it would have been sent
+/// without the break: a price that it has is no news, and one that it has not says how many trades were left out.
+struct StreamReading: Sendable {
+    /// The most names that are remembered; a relay has no more symbols (``SymbolTable/capacity``).
+    private static let capacity = SymbolTable.capacity
+
+    private var followsAll: Bool
+    /// Symbols that were asked for by name, in order.
+    private(set) var symbols: [String]
+    /// Symbols that are not wanted although all are.
+    private var excluded: Set<String> = []
+    /// The newest trade that this reader knows of.
+    private(set) var position: TapePosition?
+    /// The run of numbers that the relay is in.
+    private var run: UInt64?
+    /// The last price of each symbol that was passed on, in that run.
+    private var told: [String: SymbolSummary] = [:]
+    /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
+    private var lastHeard: Int64?
+    private var silentSince: Int64?
+    /// Whether the relay was asked for what was missed, and has not yet said that this was all.
+    private(set) var isResuming = false
+
+    /// - Parameter symbols: none means all that the relay has.
+    init(symbols: [String]) {
+        self.symbols = symbols
+        self.followsAll = symbols.isEmpty
+    }
+
+    /// What is to be asked for on a new connection.
+    mutating func opened() -> [StreamRequest] {
+        // A connection that breaks before it has caught up does not end the silence.
+        if !self.isResuming { self.silentSince = self.lastHeard }
+        self.isResuming = false
+        var requests: [StreamRequest] = []
+        if self.followsAll {
+            requests.append(.subscribe([], since: self.position))
+            if !self.symbols.isEmpty { requests.append(.subscribe(self.symbols)) }
+            if !self.excluded.isEmpty { requests.append(.unsubscribe(self.excluded.sorted())) }
+        } else if !self.symbols.isEmpty {
+            requests.append(.subscribe(self.symbols, since: self.position))
+        }
+        self.isResuming = self.position != nil && !requests.isEmpty
+        return requests
+    }
+
+    /// Takes a wish for a symbol; answers with what to ask for, if that is anything new.
+    mutating func wished(_ symbol: String) -> StreamRequest? {
+        if self.followsAll {
+            guard self.excluded.remove(symbol) != nil || !self.symbols.contains(symbol) else { return nil }
+        } else if self.symbols.contains(symbol) {
+            return nil
+        }
+        if !self.symbols.contains(symbol) {
+            guard self.symbols.count < Self.capacity else { return nil }
+            self.symbols.append(symbol)
+        }
+        return .subscribe([symbol])
+    }
+
+    /// Takes that a symbol is not wanted any more; answers with what to ask for, if that is anything new.
+    mutating func unwished(_ symbol: String) -> StreamRequest? {
+        self.told[symbol] = nil
+        if self.followsAll {
+            self.symbols.removeAll { $0 == symbol }
+            guard self.excluded.count < Self.capacity, self.excluded.insert(symbol).inserted else { return nil }
+        } else {
+            guard let index = self.symbols.firstIndex(of: symbol) else { return nil }
+            self.symbols.remove(at: index)
+        }
+        return .unsubscribe([symbol])
+    }
+
+    private func wants(_ symbol: String) -> Bool {
+        self.followsAll ? !self.excluded.contains(symbol) : self.symbols.contains(symbol)
+    }
+
+    /// Takes a message; answers with what it says to this reader, `nil` for what is no news.
+    ///
+    /// - Parameter wall: our wall clock, ns since 1970.
+    mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {
+        defer { self.lastHeard = wall }
+        switch message {
+        case .hello(let epoch, let newest, _, _):
+            if let epoch {
+                self.began(epoch)
+                // Who goes on from an earlier place is told by `resumed` where it has come to.
+                if !self.isResuming { self.position = TapePosition(epoch: epoch, sequence: newest ?? 0) }
+            }
+            return message
+        case .snapshot(let update, let age):
+            guard self.wants(update.summary.symbol) else { return nil }
+            return self.tookSnapshot(update, age: age)
+        case .price(let update):
+            guard self.wants(update.summary.symbol) else { return nil }
+            self.tell(update.summary)
+            return message
+        case .trades(let summary):
+            guard self.wants(summary.symbol) else { return nil }
+            self.reached(summary.sequence)
+            return message
+        case .trade(let trade):
+            guard self.wants(trade.symbol) else { return nil }
+            self.reached(trade.sequence)
+            return message
+        case .symbol(let status):
+            return self.wants(status.symbol) ? message : nil
+        case .gap(let gap):
+            return .gap(self.tookGap(gap, wall: wall))
+        case .resumed(let resumed):
+            self.isResuming = false
+            self.began(resumed.position.epoch)
+            self.position = resumed.position
+            return message
+        case .status, .error, .unknown, .malformed:
+            return message
+        }
+    }
+
+    private mutating func tookSnapshot(_ update: PriceUpdate, age: Int64?) -> StreamMessage {
+        var update = update
+        let summary = update.summary
+        if let known = self.told[summary.symbol], summary.trades >= known.trades {
+            if summary.sequence == known.sequence { return .trades(summary) }
+            // The relay counts from this reader's newest trade of all, and each symbol's own may be older than that.
+            update.skipped = max(summary.trades - known.trades, 1) - 1
+        } else if self.isResuming {
+            // Its own count has the trade that is shown among them.
+            update.skipped = max(update.skipped, 1) - 1
+        }
+        self.tell(summary)
+        return .snapshot(update, age: age)
+    }
+
+    private mutating func tookGap(_ gap: Gap, wall: Int64) -> Gap {
+        var gap = gap
+        if self.isResuming {
+            guard gap.from >= gap.to else { return gap }
+            // The relay cannot know since when this reader has not heard it.
+            gap.from = min(self.silentSince ?? gap.to, gap.to)
+            gap.reason = "the link to the relay was lost, and not all of what was missed can be had: \(gap.reason)"
+        } else if gap.symbol == nil, gap.epoch != 0, gap.epoch != self.run {
+            // The relay's tape has begun anew.
+            self.began(gap.epoch)
+            self.position = TapePosition(epoch: gap.epoch, sequence: max(gap.nextSequence, 1) - 1)
+        }
+        return gap
+    }
+
+    private mutating func tell(_ summary: SymbolSummary) {
+        if self.told.count < Self.capacity || self.told[summary.symbol] != nil { self.told[summary.symbol] = summary }
+        self.reached(summary.sequence)
+    }
+
+    private mutating func reached(_ sequence: UInt64) {
+        // Until `resumed` the place is the one from before the break, so that another break loses nothing.
+        guard !self.isResuming, let position, sequence > position.sequence else { return }
+        self.position?.sequence = sequence
+    }
+
+    /// What was told in another run has other numbers and other counts.
+    private mutating func began(_ epoch: UInt64) {
+        guard epoch != self.run else { return }
+        self.run = epoch
+        self.told = [:]
+    }
+}

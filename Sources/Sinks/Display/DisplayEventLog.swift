@@ -1,0 +1,90 @@
+package import Market
+
+/// What befell the feed, for the event pane: each change of its state with the reason, gaps, refused symbols, warnings.
+///
+/// Bounded: of more than ``capacity`` the oldest go. Times are wall clock, ns since 1970.
+package struct DisplayEventLog: Sendable {
+    package static let capacity = 500
+    /// The most symbols whose trouble is remembered.
+    private static let mostTroubled = SymbolTable.capacity
+
+    package private(set) var events: [DisplayEvent] = []
+    private var status: FeedStatus?
+    /// Symbols that were last told to be quiet or refused, with the word.
+    private var troubled: [String: String] = [:]
+
+    package init() {}
+
+    /// Adds an entry; the same text at the same time again is none.
+    package mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
+        let event = DisplayEvent(time: time, text: text, isTrouble: isTrouble)
+        guard self.events.last != event else { return }
+        if self.events.count >= Self.capacity { self.events.removeFirst(self.events.count - Self.capacity + 1) }
+        self.events.append(event)
+    }
+
+    /// Takes the state of the feed; what only repeats the one before is no entry.
+    package mutating func statusChanged(_ status: FeedStatus, at time: Int64) {
+        defer { self.status = status }
+        if let before = self.status, before.word == status.word, before.reason == status.reason,
+            before.via == status.via, Self.attempt(before) == Self.attempt(status)
+        {
+            return
+        }
+        self.add(Self.sentence(status), isTrouble: status.phase.isTroubleOnScreen, at: time)
+    }
+
+    package mutating func gapFound(_ gap: Gap) {
+        let whose = gap.symbol.map { " of \($0)" } ?? ""
+        self.add("gap\(whose) of \(AgeText.words(gap.to - gap.from)): \(gap.reason)", isTrouble: true, at: gap.to)
+    }
+
+    /// Takes the state of a symbol: trouble, and that it is over. That one was asked for and came is seen by its price.
+    package mutating func symbolChanged(_ status: SymbolStatus) {
+        let reason = status.reason.map { ": \($0)" } ?? ""
+        switch status.state {
+        case .asked: break
+        case .live:
+            guard self.troubled.removeValue(forKey: status.symbol) != nil else { return }
+            self.add("\(status.symbol) trades again", isTrouble: false, at: status.since)
+        case .quiet, .refused:
+            guard self.troubled[status.symbol] != status.word else { return }
+            if self.troubled.count < Self.mostTroubled { self.troubled[status.symbol] = status.word }
+            self.add("\(status.symbol) \(status.word)\(reason)", isTrouble: true, at: status.since)
+        }
+    }
+
+    package mutating func symbolUnwished(_ symbol: String) { self.troubled[symbol] = nil }
+
+    private static func attempt(_ status: FeedStatus) -> Int? {
+        guard case .reconnecting(let attempt, _) = status.phase else { return nil }
+        return attempt
+    }
+
+    /// The state with its reason. How long a wait is depends on when the line is read, so moments are told.
+    private static func sentence(_ status: FeedStatus) -> String {
+        var text = status.word
+        switch status.phase {
+        case .reconnecting(let attempt, let retryAt):
+            text += ", attempt \(attempt) at \(UTCText.timeOfDay(retryAt))"
+        case .rateLimited(let until): text += " until \(UTCText.timeOfDay(until))"
+        case .keyInUse(let retryAt), .keyRejected(.some(let retryAt)):
+            text += ", next attempt at \(UTCText.timeOfDay(retryAt))"
+        case .connecting, .waiting, .live, .late, .stale, .keyRejected(nil), .noSuchSymbol, .notPermitted, .ended,
+            .stopped:
+            break
+        }
+        if let via = status.via { text += " by the relay at \(via)" }
+        return status.reason.map { "\(text): \($0)" } ?? text
+    }
+}
+
+extension FeedStatus.Phase {
+    /// Whether no trades come, or none has for a while.
+    fileprivate var isTroubleOnScreen: Bool {
+        switch self {
+        case .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted: true
+        case .connecting, .waiting, .live, .ended, .stopped: false
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import Market
+
+/// Symbols that the person at the screen adds and removes, and the log of what befell the feed.
+extension DisplayModel {
+    /// Takes a symbol that is wanted from now on, behind those that were before.
+    package mutating func symbolAdded(_ symbol: String) {
+        self.hidden.remove(symbol)
+        guard self.rankOf[symbol] == nil else { return }
+        self.rankOf[symbol] = (self.rankOf.values.max() ?? -1) + 1
+        // One that somebody else's wish has brought already keeps its row, in its new place.
+        if let row = self.rowOf[symbol] {
+            let known = self.state.rows.remove(at: row)
+            self.state.rows.insert(known, at: self.placeOfNewRow(symbol))
+            self.countRows()
+        } else if !self.state.waiting.contains(symbol) {
+            self.state.waiting.append(symbol)
+        }
+    }
+
+    /// Takes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
+    package mutating func symbolRemoved(_ symbol: String) {
+        self.rankOf[symbol] = nil
+        self.state.waiting.removeAll { $0 == symbol }
+        self.state.symbolStates[symbol] = nil
+        if let row = self.rowOf[symbol] {
+            self.state.rows.remove(at: row)
+            self.countRows()
+        }
+        // As many as there can be symbols; what is forgotten here comes back to the screen, and no harm is done.
+        if self.hidden.count < SymbolTable.capacity { self.hidden.insert(symbol) }
+    }
+
+    /// Takes something that the person did, or that was done for them, for the event log.
+    package mutating func happened(_ text: String, isTrouble: Bool = false, at wall: Int64) {
+        self.log.add(text, isTrouble: isTrouble, at: wall)
+        self.state.events = self.log.events
+    }
+
+    package mutating func replayMoved(_ position: ReplayPosition?) { self.state.replay = position }
+
+    /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.
+    func placeOfNewRow(_ symbol: String) -> Int {
+        let rank = self.rankOf[symbol] ?? .max
+        return self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count
+    }
+
+    private mutating func countRows() {
+        self.rowOf = [:]
+        for index in self.state.rows.indices { self.rowOf[self.state.rows[index].summary.symbol] = index }
+    }
+}

@@ -1,0 +1,164 @@
+package import Market
+
+/// What the person at the screen wants of the rest of the program.
+package enum ScreenWish: Sendable, Equatable {
+    case quit
+    /// Stop the job, as Ctrl-Z does.
+    case suspend
+    /// End with a core dump, as Ctrl-\ does.
+    case abort
+    /// Draw everything anew.
+    case redraw
+    /// Answered by ``ScreenAnswer/subscribed(_:problem:)`` and so on.
+    case subscribe(String)
+    case unsubscribe(String)
+    case reconnect
+    /// The symbols that fit a text. Each search has a number; only the answer to the newest counts.
+    case search(String, number: Int)
+    case news
+    case setAlert(String)
+    /// The alert at a place of ``DisplayState/alerts``, with its text, for the list may have changed meanwhile.
+    case removeAlert(Int, text: String)
+    case replay(ReplayRequest)
+}
+
+/// What became of a wish.
+package enum ScreenAnswer: Sendable, Equatable {
+    /// `problem`: one line that says why not, with the cure; `nil` where it was done.
+    case subscribed(String, problem: String?)
+    case unsubscribed(String, problem: String?)
+    case reconnecting(problem: String?)
+    case found([DisplayPrompt.Suggestion], number: Int, problem: String?)
+    case news(DisplayNews)
+    case alertSet(String, problem: String?)
+    case alertRemoved(String, problem: String?)
+    case replay(problem: String?)
+}
+
+/// A thing that the rest of the program can do for the screen, or why it cannot.
+package enum ScreenAbility<Doing: Sendable>: Sendable {
+    case can(Doing)
+    /// One line with the cure: `this is not a replay`.
+    case cannot(String)
+
+    package var doing: Doing? {
+        switch self {
+        case .can(let doing): doing
+        case .cannot: nil
+        }
+    }
+
+    package var obstacle: String? {
+        switch self {
+        case .can: nil
+        case .cannot(let reason): reason
+        }
+    }
+}
+
+/// What the screen can have done in the rest of the program.
+///
+/// Each closure may be called at any time and any number of times, one call at a time of each kind but for `search`, where
+/// a newer one may begin before the older one has answered. What takes a text answers with one line that says why not, or
+/// `nil` where it was done.
+package struct DisplayRemote: Sendable {
+    package typealias Ask = @Sendable () async -> String?
+    package typealias AskWithText = @Sendable (String) async -> String?
+
+    /// Symbols that fit a text, the best first, or what keeps them from being known.
+    package struct Found: Sendable, Equatable {
+        package var suggestions: [DisplayPrompt.Suggestion]
+        package var problem: String?
+
+        package init(_ suggestions: [DisplayPrompt.Suggestion], problem: String? = nil) {
+            self.suggestions = suggestions
+            self.problem = problem
+        }
+    }
+
+    package var subscribe: ScreenAbility<AskWithText>
+    package var unsubscribe: ScreenAbility<AskWithText>
+    package var reconnect: ScreenAbility<Ask>
+    package var search: ScreenAbility<@Sendable (String) async -> Found>
+    package var news: ScreenAbility<@Sendable () async -> DisplayNews>
+    package var setAlert: ScreenAbility<AskWithText>
+    /// Judges the text of an alert without setting it: why it is none, or `nil`. Called while somebody waits for the screen.
+    package var checkAlert: @Sendable (String) -> String? = { _ in nil }
+    package var removeAlert: ScreenAbility<@Sendable (Int, _ text: String) async -> String?>
+    package var replay: ScreenAbility<@Sendable (ReplayRequest) async -> String?>
+
+    /// A screen that can only be looked at.
+    package init(without reason: String) {
+        self.subscribe = .cannot(reason)
+        self.unsubscribe = .cannot(reason)
+        self.reconnect = .cannot(reason)
+        self.search = .cannot(reason)
+        self.news = .cannot(reason)
+        self.setAlert = .cannot(reason)
+        self.removeAlert = .cannot(reason)
+        self.replay = .cannot(reason)
+    }
+
+    /// What is out of reach, for the machine that answers the keys.
+    package var reach: ScreenReach {
+        ScreenReach(
+            subscribe: self.subscribe.obstacle,
+            unsubscribe: self.unsubscribe.obstacle,
+            reconnect: self.reconnect.obstacle,
+            search: self.search.obstacle,
+            news: self.news.obstacle,
+            setAlert: self.setAlert.obstacle,
+            removeAlert: self.removeAlert.obstacle,
+            replay: self.replay.obstacle,
+            checkAlert: self.checkAlert
+        )
+    }
+
+    /// Begins what a wish asks for; `tell` is called with what became of it, on any thread. Wishes that the screen fulfils
+    /// by itself, and those that cannot be fulfilled, lead to nothing.
+    package func begin(_ wish: ScreenWish, tell: @escaping @Sendable (ScreenAnswer) -> Void) {
+        switch wish {
+        case .quit, .suspend, .abort, .redraw: break
+        case .subscribe(let symbol):
+            guard let doing = self.subscribe.doing else { return }
+            Task { tell(.subscribed(symbol, problem: await doing(symbol))) }
+        case .unsubscribe(let symbol):
+            guard let doing = self.unsubscribe.doing else { return }
+            Task { tell(.unsubscribed(symbol, problem: await doing(symbol))) }
+        case .reconnect:
+            guard let doing = self.reconnect.doing else { return }
+            Task { tell(.reconnecting(problem: await doing())) }
+        case .search(let text, let number):
+            guard let doing = self.search.doing else { return }
+            Task {
+                let found = await doing(text)
+                tell(.found(found.suggestions, number: number, problem: found.problem))
+            }
+        case .news:
+            guard let doing = self.news.doing else { return }
+            Task { tell(.news(await doing())) }
+        case .setAlert(let text):
+            guard let doing = self.setAlert.doing else { return }
+            Task { tell(.alertSet(text, problem: await doing(text))) }
+        case .removeAlert(let place, let text):
+            guard let doing = self.removeAlert.doing else { return }
+            Task { tell(.alertRemoved(text, problem: await doing(place, text))) }
+        case .replay(let request):
+            guard let doing = self.replay.doing else { return }
+            Task { tell(.replay(problem: await doing(request))) }
+        }
+    }
+}
+
+/// Why each thing is out of reach of the screen; `nil` where it is not.
+package struct ScreenReach: Sendable {
+    package var subscribe: String?
+    package var unsubscribe: String?
+    package var reconnect: String?
+    package var search: String?
+    package var news: String?
+    package var setAlert: String?
+    package var removeAlert: String?
+    package var replay: String?
+    package var checkAlert: @Sendable (String) -> String? = { _ in nil }
+}

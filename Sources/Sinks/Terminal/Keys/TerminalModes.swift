@@ -1,0 +1,6 @@
+/// What is switched on in the terminal while the screen is ours, and off again behind it: the alternate screen, and pasted
+/// text in brackets, so that it is known from keys (xterm's mode 2004).
+enum TerminalModes {
+    static let enter: [UInt8] = ScreenPainter.enter + Array("\u{1B}[?2004h".utf8)
+    static let leave: [UInt8] = Array("\u{1B}[?2004l".utf8) + ScreenPainter.leave
+}

@@ -1,0 +1,63 @@
+import Market
+import NIOCore
+import Wire
+
+// A price as a line of chosen fields, in each of the formats that have them.
+extension LineFormat {
+    /// Words with a space in between; what is not known is a dash.
+    static func plain(_ price: LinePrice, _ fields: [LineField]) -> String {
+        fields.map { field in
+            guard let text = price.text(field) else { return "-" }
+            return field == .symbol ? Self.word(text) : text
+        }.joined(separator: " ")
+    }
+
+    /// The first record of a CSV output: the fields' names.
+    static func csvHeader(_ fields: [LineField]) -> String { fields.map(\.rawValue).joined(separator: ",") + "\r" }
+
+    /// A record (RFC 4180), with the CR of its line end; what is not known is empty.
+    static func csv(_ price: LinePrice, _ fields: [LineField]) -> String {
+        fields.map { Self.quoted(price.text($0) ?? "") }.joined(separator: ",") + "\r"
+    }
+
+    /// A field as it may stand in a record; a line break in foreign text is made visible, so that a record is a line.
+    private static func quoted(_ text: String) -> String {
+        let clean = ScreenText.clean(text, columns: 256)
+        let needsQuotes =
+            clean.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") } || clean.hasPrefix(" ")
+            || clean.hasSuffix(" ")
+        return needsQuotes ? "\"\(clean.replacing("\"", with: "\"\""))\"" : clean
+    }
+
+    /// The relay's message cut down to these keys, and those that only a line has.
+    ///
+    /// Decimals are strings and exact, `time` is milliseconds, `received` microseconds and `age` milliseconds, as there.
+    static func json(_ price: LinePrice, _ fields: [LineField]) -> ByteBuffer {
+        let summary = price.update.summary
+        var out = ByteBuffer(string: #"{"type":"price""#)
+        for field in fields {
+            out.writeString(",\"\(field.jsonKey)\":")
+            switch field {
+            case .time: JSONText.write(summary.exchangeTime / 1_000_000, into: &out)
+            case .received: JSONText.write(summary.received / 1_000, into: &out)
+            case .sequence: JSONText.write(summary.sequence, into: &out)
+            case .trades: JSONText.write(summary.trades, into: &out)
+            case .skipped: JSONText.write(price.update.skipped, into: &out)
+            case .age: out.writeString(price.age.map { "\(max($0, 0) / 1_000_000)" } ?? "null")
+            case .symbol, .price, .size, .state, .change, .percent, .open, .high, .low, .volume:
+                if let text = price.text(field) {
+                    JSONText.escape(text, into: &out)
+                } else {
+                    out.writeString("null")
+                }
+            }
+        }
+        out.writeString("}")
+        return out
+    }
+}
+
+extension LineField {
+    /// The key in the relay's messages, where they have it.
+    fileprivate var jsonKey: String { self == .sequence ? "seq" : self.rawValue }
+}

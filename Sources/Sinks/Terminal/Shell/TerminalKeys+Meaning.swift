@@ -1,0 +1,73 @@
+// What a whole sequence means.
+extension TerminalKeys {
+    /// The key of a control sequence (`ESC [`) or a single shift (`ESC O`).
+    static func key(final: UInt8, parameters: [UInt8], isSingle: Bool) -> TerminalInput? {
+        guard let numbers = Self.numbers(parameters) else { return nil }
+        let modifier = isSingle ? numbers.first : (numbers.count > 1 ? numbers[1] : nil)
+        let isShifted: Bool
+        switch modifier ?? 1 {
+        case 0, 1: isShifted = false
+        case 2: isShifted = true
+        // With Alt or Ctrl it is another key, and none that means anything here.
+        default: return nil
+        }
+        if final == UInt8(ascii: "~") {
+            switch numbers.first ?? 0 {
+            case 11...15: return .key(.function((numbers.first ?? 11) - 10))
+            case 17...21: return .key(.function((numbers.first ?? 17) - 11))
+            case 23, 24: return .key(.function((numbers.first ?? 23) - 12))
+            case let number: return Self.edited(number).map { .key(isShifted ? .shifted($0) : .named($0)) }
+            }
+        }
+        switch final {
+        case UInt8(ascii: "P")...UInt8(ascii: "S") where isSingle || numbers.first == 1:
+            return .key(.function(Int(final - UInt8(ascii: "P")) + 1))
+        // The enter of a number pad.
+        case UInt8(ascii: "M") where isSingle: return .key(.named(.enter))
+        case UInt8(ascii: "Z") where !isSingle: return .key(.shifted(.tab))
+        // rxvt's arrows with Shift.
+        case UInt8(ascii: "a")...UInt8(ascii: "d") where !isSingle:
+            return Self.arrow(final - 0x20).map { .key(.shifted($0)) }
+        default: return Self.arrow(final).map { .key(isShifted ? .shifted($0) : .named($0)) }
+        }
+    }
+
+    private static func arrow(_ final: UInt8) -> TerminalKey.Name? {
+        switch final {
+        case UInt8(ascii: "A"): .up
+        case UInt8(ascii: "B"): .down
+        case UInt8(ascii: "C"): .right
+        case UInt8(ascii: "D"): .left
+        case UInt8(ascii: "H"): .home
+        case UInt8(ascii: "F"): .end
+        default: nil
+        }
+    }
+
+    /// The keys of the block above the arrows, as the VT220 and rxvt number them.
+    private static func edited(_ number: Int) -> TerminalKey.Name? {
+        switch number {
+        case 1, 7: .home
+        case 2: .insert
+        case 3: .delete
+        case 4, 8: .end
+        case 5: .pageUp
+        case 6: .pageDown
+        default: nil
+        }
+    }
+
+    /// The numbers of a sequence, separated by semicolons; `nil` where it has marks of its own, as answers have.
+    private static func numbers(_ parameters: [UInt8]) -> [Int]? {
+        var numbers: [Int] = []
+        for part in parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            var number = 0
+            for byte in part {
+                guard (0x30...0x39).contains(byte), number < 100_000 else { return nil }
+                number = number * 10 + Int(byte - 0x30)
+            }
+            numbers.append(number)
+        }
+        return parameters.isEmpty ? [] : numbers
+    }
+}

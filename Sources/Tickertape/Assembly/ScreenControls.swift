@@ -1,0 +1,164 @@
+import Feeds
+import Market
+import Sinks
+
+/// What the keys at a screen can have done in the rest of a program.
+enum ScreenControls {
+    /// For a program with a feed of its own.
+    ///
+    /// - Parameters:
+    ///   - symbols: what is on the screen at the start.
+    ///   - limit: the most symbols upstream.
+    ///   - recorded: the symbols of the recording, where it is one and they are known.
+    ///   - replay: commands the replay, where it is one.
+    static func make(
+        feed: FinnhubFeed,
+        source: FeedStatus.Source,
+        relay: Relay?,
+        display: PriceDisplay,
+        symbols: [String],
+        limit: Int,
+        watchlist: KeptWatchlist?,
+        recorded: Set<String>?,
+        alerts: AlertBoard,
+        replay: (any ReplayControlling)?
+    ) -> DisplayRemote {
+        let places = OwnPlaces(symbols, limit: limit)
+        let list = ScreenSymbols(
+            symbols: symbols,
+            source: ScreenSymbols.Source(
+                adopt: { symbol in
+                    let answer: OwnSymbolAnswer
+                    if let relay {
+                        answer = await relay.adopt(symbol)
+                    } else {
+                        answer = await places.take(symbol)
+                        if answer == .accepted { feed.wish(for: symbol) }
+                    }
+                    return switch answer {
+                    case .accepted: nil
+                    case .full:
+                        "all \(limit) places are taken, those of the relay's clients among them: remove a symbol first, "
+                            + "or raise upstream.max-symbols if the key's plan allows more"
+                    case .invalid: "\(symbol) cannot be a symbol; write it like BINANCE:BTCUSDT"
+                    }
+                },
+                disown: { symbol in
+                    feed.disown(symbol)
+                    if let relay {
+                        await relay.disown(symbol)
+                    } else {
+                        await places.free(symbol)
+                        feed.unwish(symbol)
+                    }
+                }
+            ),
+            display: display,
+            watchlist: watchlist,
+            recorded: recorded
+        )
+        var remote = DisplayRemote(without: "this version cannot do that")
+        remote.subscribe = .can { await list.add($0) }
+        remote.unsubscribe = .can { await list.remove($0) }
+        switch source {
+        case .live: remote.reconnect = .can { Self.words(for: await feed.reconnect()) }
+        case .replay: remote.reconnect = .cannot("this is a replay: there is nothing to connect to")
+        case .demo: remote.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
+        }
+        remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: this version has no list to search")
+        remote.news = .cannot("this version shows no news")
+        Self.connect(&remote, to: alerts)
+        if let replay {
+            replay.watch { _ in display.replayMoved() }
+            remote.replay = .can { request in
+                await withCheckedContinuation { continuation in
+                    replay.request(request) { answer in
+                        switch answer {
+                        case .success: continuation.resume(returning: nil)
+                        case .failure(let refusal): continuation.resume(returning: refusal.description)
+                        }
+                    }
+                }
+            }
+        } else {
+            remote.replay = .cannot("this is not a replay")
+        }
+        return remote
+    }
+
+    /// Alerts are set and removed alike whatever is watched.
+    private static func connect(_ remote: inout DisplayRemote, to alerts: AlertBoard) {
+        remote.checkAlert = { AlertBoard.complaint(about: $0) }
+        remote.setAlert = .can { text in
+            do throws(AlertRule.Misfit) {
+                try alerts.add(text)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        remote.removeAlert = .can { _, text in alerts.remove(text) ? nil : "this alert is gone already" }
+    }
+
+    /// For a program that watches a relay.
+    static func make(
+        watching feed: StreamFeed,
+        display: PriceDisplay,
+        symbols: [String],
+        alerts: AlertBoard
+    ) -> DisplayRemote {
+        let list = ScreenSymbols(
+            symbols: symbols,
+            source: ScreenSymbols.Source(
+                adopt: { symbol in
+                    feed.subscribe(symbol)
+                    return nil
+                },
+                disown: { symbol in feed.unsubscribe(symbol) }
+            ),
+            display: display,
+            watchlist: nil
+        )
+        var remote = DisplayRemote(without: "ask for this at the tickertape whose relay is watched")
+        remote.subscribe = .can { await list.add($0) }
+        remote.unsubscribe = .can { await list.remove($0) }
+        remote.reconnect = .can { Self.words(for: await feed.reconnect()) }
+        remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT")
+        remote.news = .cannot("news are shown where the key is, and not while a relay is watched")
+        Self.connect(&remote, to: alerts)
+        remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
+        return remote
+    }
+
+    /// Why there is no new connection, in one line; `nil` where there will be one.
+    static func words(for renewal: ConnectionRenewal, now: Int64 = WallClock.now()) -> String? {
+        switch renewal {
+        case .begun: nil
+        case .underWay: "it is connecting already"
+        case .notBefore(let until, let reason):
+            "not before \(UTCText.timeOfDay(until)) UTC, in \(AgeText.words(until - now)): \(reason)"
+        case .tooSoon: "it was asked for a moment ago"
+        case .over: "the feed has ended"
+        }
+    }
+}
+
+/// The places upstream where there is no relay that shares them.
+private actor OwnPlaces {
+    private var taken: Set<String>
+    private let limit: Int
+
+    init(_ symbols: [String], limit: Int) {
+        self.taken = Set(symbols)
+        self.limit = limit
+    }
+
+    func take(_ symbol: String) -> OwnSymbolAnswer {
+        guard !self.taken.contains(symbol) else { return .accepted }
+        guard self.taken.count < self.limit else { return .full }
+        self.taken.insert(symbol)
+        return .accepted
+    }
+
+    func free(_ symbol: String) { self.taken.remove(symbol) }
+}

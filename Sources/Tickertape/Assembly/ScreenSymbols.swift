@@ -1,0 +1,69 @@
+import Sinks
+
+/// The watchlist of a screen: what a person adds and removes, one after the other.
+actor ScreenSymbols {
+    /// How a symbol is asked for and given up.
+    struct Source: Sendable {
+        /// Answers with why it cannot be had, in one line, or `nil`.
+        var adopt: @Sendable (String) async -> String?
+        var disown: @Sendable (String) async -> Void
+    }
+
+    private var symbols: [String]
+    private let source: Source
+    private let display: PriceDisplay
+    private let watchlist: KeptWatchlist?
+    /// The symbols that there are, where that is known: those of a recording.
+    private let recorded: Set<String>?
+
+    init(
+        symbols: [String],
+        source: Source,
+        display: PriceDisplay,
+        watchlist: KeptWatchlist?,
+        recorded: Set<String>? = nil
+    ) {
+        self.symbols = symbols
+        self.source = source
+        self.display = display
+        self.watchlist = watchlist
+        self.recorded = recorded
+    }
+
+    /// Adds a symbol; answers with why not, in one line, or `nil`.
+    func add(_ text: String) async -> String? {
+        let symbol: String
+        do throws(Misfit) {
+            symbol = try Syntax<String>.symbol.read(text)
+        } catch {
+            return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"
+        }
+        if let recorded, !recorded.contains(symbol) { return Self.missing(symbol, from: recorded) }
+        if let problem = await self.source.adopt(symbol) { return problem }
+        if !self.symbols.contains(symbol) { self.symbols.append(symbol) }
+        self.display.symbolAdded(symbol)
+        self.keep()
+        return nil
+    }
+
+    /// Removes a symbol; answers with why not, in one line, or `nil`.
+    func remove(_ symbol: String) async -> String? {
+        self.symbols.removeAll { $0 == symbol }
+        self.display.symbolRemoved(symbol)
+        await self.source.disown(symbol)
+        self.keep()
+        return nil
+    }
+
+    private func keep() {
+        // A list of nothing would be none: the settings' counts again then.
+        guard let watchlist, !self.symbols.isEmpty else { return }
+        if let problem = watchlist.save(self.symbols) { self.display.notice("warning: \(problem)") }
+    }
+
+    private static func missing(_ symbol: String, from recorded: Set<String>) -> String {
+        let names = recorded.sorted()
+        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+        return "the recording has no \(symbol); it has \(names.prefix(5).joined(separator: ", "))\(more)"
+    }
+}

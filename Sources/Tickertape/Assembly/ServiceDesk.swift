@@ -1,0 +1,116 @@
+import Feeds
+import Market
+import NIOPosix
+import Sinks
+import TLS
+
+/// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
+struct ServiceDesk: Sendable {
+    let symbols: SymbolCatalogue
+    let headlines: Headlines
+    /// What a person must know of all answers; `nil` when there is nothing.
+    let warning: String?
+
+    /// - Parameters:
+    ///   - exchange: whose symbols are searched where there is a key.
+    ///   - recording: the recording to search instead of the service; where there is no key and none is named, the bundled
+    ///     one is.
+    /// - Throws: ``OperatorError`` when the recording, the proxy or the trust roots cannot be used.
+    init(
+        _ settings: Settings,
+        exchange: String = Self.usualExchange,
+        recording: String? = nil,
+        surroundings: Surroundings = .ofThisProcess
+    ) throws(OperatorError) {
+        var client: ServiceClient?
+        if let token = settings.token {
+            client = try Self.client(settings, token: token)
+        }
+        self.headlines = Headlines(client, wallClock: WallClock.now)
+        self.warning =
+            settings.tls.verify || client == nil
+            ? nil : "the certificate of the service is not checked (tls.verify), so anybody could have sent this"
+        if let client, recording == nil {
+            let folder = settings.cacheFolder(surroundings)
+            let address = settings.service.url.address.upstreamAddress
+            self.symbols = SymbolCatalogue(
+                .service(
+                    client,
+                    exchange: exchange,
+                    file: folder.map { SymbolListFile(directory: $0, exchange: exchange, service: address) }
+                ),
+                wallClock: WallClock.now
+            )
+            return
+        }
+        guard let path = recording ?? BundledRecording.path else {
+            throw OperatorError(ServiceFailure.noKey.description, status: .failure)
+        }
+        let file = try OperatorError.opening(recording: path)
+        let name = recording == nil ? "the bundled recording" : "the recording \(path.split(separator: "/").last ?? "")"
+        self.symbols = SymbolCatalogue(.recording(symbols: file.symbols, name: name), wallClock: WallClock.now)
+    }
+
+    /// The exchange whose symbols are searched when none is named.
+    static let usualExchange = "BINANCE"
+
+    private static func client(_ settings: Settings, token: Secret) throws(OperatorError) -> ServiceClient {
+        let url = settings.service.url.address
+        var service = ServiceSettings(address: url.upstreamAddress, key: APIKey(token.reveal()))
+        service.tls = settings.tlsConfiguration
+        service.proxy = try settings.proxyServer(for: url)
+        service.dnsTimeout = settings.handshake.dns
+        service.tcpTimeout = settings.handshake.tcp
+        service.timeout = settings.service.timeout
+        do throws(TLSError) {
+            return try ServiceClient(service, on: MultiThreadedEventLoopGroup.singleton, wallClock: WallClock.now)
+        } catch {
+            throw OperatorError("\(error) (tls.ca-file, --ca-file)", status: .configuration)
+        }
+    }
+
+    // MARK: For the screen
+
+    /// What fits a text that is being typed, with what a person must know about it.
+    func suggestions(
+        for text: String,
+        limit: Int = 20
+    ) async -> (suggestions: [DisplayPrompt.Suggestion], message: String?) {
+        switch await self.symbols.search(text, limit: limit) {
+        case .failure(let failure):
+            return ([], failure.description)
+        case .success(let found):
+            let suggestions = found.symbols.map { symbol in
+                DisplayPrompt.Suggestion(
+                    text: symbol.symbol,
+                    note: symbol.description.isEmpty
+                        ? symbol.displaySymbol : "\(symbol.displaySymbol), \(symbol.description)"
+                )
+            }
+            return (suggestions, found.note ?? self.warning)
+        }
+    }
+
+    /// The newest headlines for the news pane, or why there are none.
+    func news() async -> DisplayNews {
+        switch await self.headlines.latest() {
+        case .failure(let failure):
+            return .failed(failure.description)
+        case .success(let headlines):
+            return .headlines(
+                headlines.map { DisplayHeadline(time: $0.time, source: $0.source, text: $0.text) }
+            )
+        }
+    }
+}
+
+extension Settings {
+    /// Where lists are kept for a day; `nil` keeps none.
+    func cacheFolder(_ surroundings: Surroundings) -> String? {
+        switch self.service.cache {
+        case .off: nil
+        case .path(let path): path
+        case .auto: surroundings.cacheFolder
+        }
+    }
+}

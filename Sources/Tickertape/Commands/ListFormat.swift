@@ -1,0 +1,75 @@
+import ArgumentParser
+import Glibc
+import NIOCore
+import Sinks
+import Wire
+
+/// How a command prints a list.
+enum ListFormat: String, CaseIterable, ExpressibleByArgument {
+    case plain, json, csv
+}
+
+/// A list for standard output: columns with a name, and a value for each in every row.
+struct PrintedList {
+    /// A number is written as it is, text as JSON or CSV wants it.
+    enum Value {
+        case text(String)
+        case number(Int64)
+
+        fileprivate var plain: String {
+            switch self {
+            case .text(let text): ScreenText.clean(text, columns: 512)
+            case .number(let number): "\(number)"
+            }
+        }
+    }
+
+    let columns: [String]
+    var rows: [[Value]] = []
+
+    /// The lines in a format. Foreign text never reaches the output raw.
+    func lines(_ format: ListFormat) -> [String] {
+        switch format {
+        case .plain:
+            let texts = self.rows.map { $0.map(\.plain) }
+            // All but the last column stand below each other.
+            let widths = self.columns.indices.map { column in
+                texts.map { ScreenText.width(of: $0[column]) }.max() ?? 0
+            }
+            return texts.map { row in
+                row.indices.map { column in
+                    let room = column == row.count - 1 ? 0 : widths[column] - ScreenText.width(of: row[column])
+                    return row[column] + String(repeating: " ", count: max(room, 0))
+                }.joined(separator: "  ").trimmingBlanks()
+            }
+        case .csv:
+            return [self.columns.joined(separator: ",") + "\r"]
+                + self.rows.map { row in row.map { Self.quoted($0.plain) }.joined(separator: ",") + "\r" }
+        case .json:
+            return self.rows.map { row in
+                var out = ByteBuffer(string: "{")
+                for (index, value) in row.enumerated() {
+                    out.writeString("\(index == 0 ? "" : ",")\"\(self.columns[index])\":")
+                    switch value {
+                    case .number(let number): JSONText.write(number, into: &out)
+                    // What a terminal would obey is made visible here too.
+                    case .text: JSONText.escape(value.plain, into: &out)
+                    }
+                }
+                out.writeString("}")
+                return String(buffer: out)
+            }
+        }
+    }
+
+    /// Prints it; a reader that goes away is no error.
+    func print(_ format: ListFormat) {
+        signal(SIGPIPE, SIG_IGN)
+        for line in self.lines(format) { Console.print(line) }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let needsQuotes = text.contains(",") || text.contains("\"") || text.hasPrefix(" ") || text.hasSuffix(" ")
+        return needsQuotes ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+    }
+}

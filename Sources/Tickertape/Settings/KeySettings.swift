@@ -1,0 +1,46 @@
+import Sinks
+
+extension Setting {
+    /// The keys of the screen, one setting for each action.
+    static let keyBindings: [Setting] = KeyAction.allCases.map { action in
+        Setting(
+            "keys.\(action.rawValue)",
+            list: \.keys[action],
+            of: .key,
+            count: 0...KeyBindings.mostKeys,
+            help: "Keys of the screen: \(action.meaning)."
+        )
+    }
+}
+
+extension Syntax<TerminalKey> {
+    /// A key by its character or its name.
+    static var key: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                do throws(TerminalKey.Misspelling) {
+                    return try TerminalKey(text)
+                } catch {
+                    throw Misfit(error.reason)
+                }
+            },
+            write: { $0.word }
+        )
+    }
+}
+
+extension Settings {
+    /// Finds a key that is given two meanings.
+    func refuseSharedKeys() throws(OperatorError) {
+        guard let conflict = self.keys.conflict else { return }
+        let settings = conflict.actions.map { "keys.\($0.rawValue)" }
+        let origins = settings.map { self.origin(of: $0) }
+        // The one that was written is the one to change, or the other to be given another key.
+        let named = zip(settings, origins).map { "\($0) (\($1))" }.joined(separator: " and ")
+        let isUsage = origins.contains { if case .flag = $0 { true } else { false } }
+        throw OperatorError(
+            "\(named) both have the key \(conflict.key.word): give one of them another, or none with []",
+            status: isUsage ? .usage : .configuration
+        )
+    }
+}

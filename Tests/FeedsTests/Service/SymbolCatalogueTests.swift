@@ -1,0 +1,229 @@
+import Glibc
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+import TickertapeTesting
+
+@testable import Feeds
+
+@Suite("The list of symbols", .timeLimit(.minutes(2 * Patience.factor)))
+struct SymbolCatalogueTests {
+    private static let hour: Int64 = 3_600_000_000_000
+    private static let list =
+        #"[{"description":"Binance BTCUSDT","displaySymbol":"BTC/USDT","symbol":"BINANCE:BTCUSDT"}]"#
+
+    /// A service, a folder and a clock, and catalogues that share them as the runs of a program do.
+    private final class Bench: Sendable {
+        let folder: TemporaryFolder
+        let server: RawServer
+        private let clock = NIOLockedValueBox<Int64>(1_704_067_200_000_000_000)
+        private let body = NIOLockedValueBox((status: "200 OK", text: SymbolCatalogueTests.list))
+
+        init() async throws {
+            self.folder = try TemporaryFolder()
+            let body = self.body
+            self.server = try await RawServer.start { head in
+                let (status, text) = body.withLockedValue { $0 }
+                let exchanges = #"["BINANCE","KRAKEN"]"#
+                let answer = head.contains("/crypto/exchange") ? exchanges : text
+                return .sendAndClose("HTTP/1.1 \(status)\r\nContent-Length: \(answer.utf8.count)\r\n\r\n\(answer)")
+            }
+        }
+
+        var asked: Int { self.server.heads.count }
+
+        func answers(_ status: String, _ text: String) { self.body.withLockedValue { $0 = (status, text) } }
+
+        func passes(_ time: Int64) { self.clock.withLockedValue { $0 += time } }
+
+        func catalogue() throws -> SymbolCatalogue {
+            let address = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: self.server.port, path: "/v1")
+            let clock = self.clock
+            let client = try ServiceClient(
+                ServiceSettings(address: address, key: APIKey(Canary.key)),
+                on: MultiThreadedEventLoopGroup.singleton
+            ) { clock.withLockedValue { $0 } }
+            let file = SymbolListFile(directory: "\(self.folder.path)/cache", exchange: "BINANCE", service: address)
+            return SymbolCatalogue(.service(client, exchange: "BINANCE", file: file)) { clock.withLockedValue { $0 } }
+        }
+
+        /// The names and contents of the files that are kept.
+        func kept() throws -> [(path: String, text: String)] {
+            var files: [(String, String)] = []
+            guard let folder = opendir("\(self.folder.path)/cache") else { return [] }
+            defer { closedir(folder) }
+            while let entry = readdir(folder) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasPrefix(".") { continue }
+                files.append(("\(self.folder.path)/cache/\(name)", try self.folder.read("cache/\(name)")))
+            }
+            return files
+        }
+
+        func end() async throws {
+            try await self.server.stop()
+            self.folder.remove()
+        }
+    }
+
+    @Test("is asked for once a day, whatever the number of searches and of starts")
+    func daily() async throws {
+        let bench = try await Bench()
+        let first = try bench.catalogue()
+        // All at once, as when somebody types.
+        async let one = first.search("bitcoin")
+        async let other = first.search("btc")
+        #expect(try await one.get().symbols.map(\.symbol) == ["BINANCE:BTCUSDT"])
+        #expect(try await other.get().note == nil)
+        #expect(bench.asked == 1)
+        bench.passes(23 * Self.hour)
+        #expect(try await bench.catalogue().search("btc").get().symbols.count == 1)
+        #expect(bench.asked == 1)
+        bench.passes(2 * Self.hour)
+        bench.answers("200 OK", Self.list.replacing("BTC", with: "ETH"))
+        #expect(try await bench.catalogue().search("eth").get().symbols.count == 1)
+        #expect(try await first.search("eth").get().symbols.count == 1)
+        #expect(bench.asked == 2)
+        #expect(try bench.kept().count == 1)
+        for file in try bench.kept() { #expect(!Canary.occurs(in: file.text)) }
+        try await bench.end()
+    }
+
+    @Test("what fits nothing is told as that, with the number of symbols")
+    func nothing() async throws {
+        let bench = try await Bench()
+        let found = try await bench.catalogue().search("zzz").get()
+        #expect(found.symbols.isEmpty && found.note == "nothing among 1 symbols fits \"zzz\"")
+        try await bench.end()
+    }
+
+    @Test("when the service is down an old list is used with a word, and without one the failure is told")
+    func down() async throws {
+        let bench = try await Bench()
+        bench.answers("503 No", "")
+        let first = try bench.catalogue()
+        guard case .failure(let failure) = await first.search("btc") else { throw ChannelError.eof }
+        #expect(failure.kind == .down)
+        // Somebody who types on does not make it worse.
+        _ = await first.search("btcu")
+        #expect(bench.asked == 1)
+        bench.passes(20_000_000_000)
+        bench.answers("200 OK", Self.list)
+        #expect(try await first.search("btc").get().note == nil)
+        bench.passes(50 * Self.hour)
+        bench.answers("503 No", "")
+        let late = try await bench.catalogue().search("btc").get()
+        #expect(late.symbols.count == 1)
+        #expect(late.note == "the list is 2 days old: the service is down (HTTP 503): try again later")
+        try await bench.end()
+    }
+
+    @Test(
+        "a list on disk that is damaged, cut, of another kind, from the future or a link is asked for again",
+        arguments: ["flip", "cut", "empty", "garbage", "binary", "future", "link", "folder", "huge"]
+    )
+    func abuse(_ how: String) async throws {
+        let bench = try await Bench()
+        _ = try await bench.catalogue().search("btc").get()
+        let file = try #require(try bench.kept().first)
+        let name = String(file.path.split(separator: "/").last ?? "")
+        func replace(_ text: String) throws { _ = try bench.folder.write(text, to: "cache/\(name)") }
+        switch how {
+        case "flip": try replace(file.text.replacing("BTC/USDT", with: "BTC/USDX"))
+        case "cut": try replace(String(file.text.dropLast(5)))
+        case "empty": try replace("")
+        case "garbage": try replace("tickertape symbols 1 x y\n[]")
+        case "binary":
+            let descriptor = open(file.path, O_WRONLY | O_TRUNC)
+            _ = write(descriptor, [0xff, 0xfe, 0x0a, 0x80] as [UInt8], 4)
+            close(descriptor)
+        case "future": bench.passes(-100 * Self.hour)
+        case "link":
+            unlink(file.path)
+            symlink(try bench.folder.write(file.text, to: "elsewhere"), file.path)
+        case "folder":
+            unlink(file.path)
+            mkdir(file.path, 0o700)
+        default: truncate(file.path, 1 << 30)
+        }
+        let found = try await bench.catalogue().search("btc").get()
+        #expect(found.symbols.map(\.displaySymbol) == ["BTC/USDT"])
+        #expect(bench.asked == 2)
+        // A folder in its place is no reason for a failure; it is told, since each start asks the service then.
+        #expect((found.note != nil) == (how == "folder"), "\(found.note ?? "")")
+        try await bench.end()
+    }
+
+    @Test("a folder that others can write to is not used, and that is told")
+    func folder() async throws {
+        let bench = try await Bench()
+        mkdir("\(bench.folder.path)/cache", 0o777)
+        chmod("\(bench.folder.path)/cache", 0o777)
+        let found = try await bench.catalogue().search("btc").get()
+        #expect(found.symbols.count == 1)
+        #expect(found.note?.contains("others can write to") == true)
+        #expect(try bench.kept().isEmpty)
+        try await bench.end()
+    }
+
+    @Test("an exchange that the service does not know is told with those that it does")
+    func exchanges() async throws {
+        let bench = try await Bench()
+        bench.answers("200 OK", "[]")
+        guard case .failure(let failure) = try await bench.catalogue().search("btc") else { throw ChannelError.eof }
+        #expect(
+            failure.description == "the service lists no symbols for the exchange BINANCE; it knows BINANCE, KRAKEN"
+        )
+        bench.answers("200 OK", "<html><title>Log in</title>")
+        bench.passes(Self.hour)
+        guard case .failure(let page) = try await bench.catalogue().search("btc") else { throw ChannelError.eof }
+        #expect(
+            page.description.hasPrefix(
+                "the answer is not a list of symbols but a page of HTML, \"Log in\": is service.url right"
+            )
+        )
+        #expect(try bench.kept().isEmpty)
+        try await bench.end()
+    }
+
+    @Test("without a key the symbols of a recording are searched, and that is told")
+    func recording() async throws {
+        let catalogue = SymbolCatalogue(.recording(symbols: ["BINANCE:BTCUSDT", "X:Y"], name: "the recording r.jsonl"))
+        { 0 }
+        let found = try await catalogue.search("bitcoin").get()
+        #expect(found.symbols.map(\.symbol) == ["BINANCE:BTCUSDT"])
+        #expect(found.note?.hasPrefix("these are the symbols of the recording r.jsonl; with a key") == true)
+        let nothing = try await catalogue.search("solana").get()
+        #expect(nothing.note?.hasPrefix("nothing among 2 symbols fits \"solana\"; these are") == true)
+    }
+
+    @Test("headlines are asked for every five minutes at most, and no headlines are told as that")
+    func headlines() async throws {
+        let clock = NIOLockedValueBox<Int64>(1_704_067_200_000_000_000)
+        let body = NIOLockedValueBox("[]")
+        let server = try await RawServer.start { _ in
+            let text = body.withLockedValue { $0 }
+            return .sendAndClose("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        }
+        let address = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
+        let client = try ServiceClient(
+            ServiceSettings(address: address, key: APIKey(Canary.key)),
+            on: MultiThreadedEventLoopGroup.singleton
+        ) { clock.withLockedValue { $0 } }
+        let headlines = Headlines(client) { clock.withLockedValue { $0 } }
+        guard case .failure(let none) = await headlines.latest() else { throw ChannelError.eof }
+        #expect(none.description == "the service has no headlines about crypto currencies now")
+        clock.withLockedValue { $0 += 20_000_000_000 }
+        body.withLockedValue { $0 = #"[{"datetime":1,"headline":"A","source":"S"}]"# }
+        #expect(try await headlines.latest().get().map(\.text) == ["A"])
+        clock.withLockedValue { $0 += 299_000_000_000 }
+        _ = await headlines.latest()
+        #expect(server.heads.count == 2)
+        #expect(server.heads[0].hasPrefix("GET /news?category=crypto HTTP/1.1\r\n"))
+        #expect(await Headlines(nil) { 0 }.latest() == .failure(.noKey))
+        try await server.stop()
+    }
+}

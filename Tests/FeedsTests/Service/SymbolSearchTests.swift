@@ -1,0 +1,83 @@
+import NIOCore
+import Testing
+
+@testable import Feeds
+
+@Suite("Finding symbols by what people type")
+struct SymbolSearchTests {
+    private static let search = SymbolSearch(
+        [
+            "BTCUSDT", "BTCEUR", "BTCUSDC", "BCHUSDT", "WBTCUSDT", "ETHBTC", "ETHUSDT", "ETHWUSDT", "STETHETH",
+            "SOLUSDT",
+            "SOLEUR", "DOGEUSDT", "1000SATSUSDT", "RESOLVUSDT", "ADABTC", "USDCUSDT", "XYZ",
+        ].map { ListedSymbol(named: "BINANCE:\($0)", description: "Binance \($0)") }
+    )
+
+    private func names(_ text: String, limit: Int = 5) -> [String] {
+        Self.search.found(text, limit: limit).map { String($0.symbol.dropFirst(8)) }
+    }
+
+    @Test(
+        "the exact comes first, then the coin, what begins so, and what holds it; usual currencies before others",
+        arguments: [
+            ("btcusdt", ["BTCUSDT", "WBTCUSDT"]), ("BINANCE:BTCEUR", ["BTCEUR"]), ("BTC/EUR", ["BTCEUR"]),
+            ("btc", ["BTCUSDT", "BTCUSDC", "BTCEUR", "WBTCUSDT", "ADABTC"]),
+            ("eth", ["ETHUSDT", "ETHBTC", "ETHWUSDT", "STETHETH"]),
+            ("bitcoin", ["BTCUSDT", "BTCUSDC", "BTCEUR", "BCHUSDT"]), ("Bitcoin Cash", ["BCHUSDT"]),
+            ("bitcoin eur", ["BTCEUR"]), ("  SOLANA ", ["SOLUSDT", "SOLEUR"]), ("solan", ["SOLUSDT", "SOLEUR"]),
+            ("sol", ["SOLUSDT", "SOLEUR", "RESOLVUSDT"]), ("dogecoin", ["DOGEUSDT"]), ("xyz", ["XYZ"]),
+            ("sats", ["1000SATSUSDT"]), ("ethereum", ["ETHUSDT", "ETHBTC"]), ("nothing", []), ("btc nothing", []),
+        ]
+    )
+    func ranked(_ text: String, _ expected: [String]) {
+        #expect(self.names(text) == expected)
+    }
+
+    @Test("nothing typed is fitted by all, the usual currencies first, and no more come than were asked for")
+    func all() {
+        #expect(self.names("", limit: 100).count == Self.search.count)
+        #expect(self.names("  ", limit: 3) == ["BCHUSDT", "BTCUSDT", "ETHUSDT"])
+        #expect(self.names("btc", limit: 0) == [] && self.names("btc", limit: -1) == [])
+        #expect(self.names(String(repeating: "x", count: 1_000_000)) == [])
+    }
+
+    @Test("a list is read as the service sends it, with an entry that lacks its exchange, and passes over what is none")
+    func list() {
+        let text =
+            #"[{"description":"Binance LTCBTC","displaySymbol":"LTC/BTC","symbol":"BINANCE:LTCBTC"},{"symbol":"ETHBTC"},"#
+            + #"{"symbol":7},{"symbol":""},null,[1],"x",{"displaySymbol":"\#(String(repeating: "y", count: 999))","symbol":"A:B"}]"#
+        let list = ListedSymbol.list(ByteBuffer(string: text), exchange: "binance")
+        #expect(list?.map(\.symbol) == ["BINANCE:LTCBTC", "BINANCE:ETHBTC", "A:B"])
+        #expect(list?.map(\.displaySymbol).prefix(2) == ["LTC/BTC", "ETH/BTC"])
+        #expect((list?.last?.displaySymbol.count ?? 1_000) < 100)
+        #expect(ListedSymbol.list(ByteBuffer(string: "[]"), exchange: "X") == [])
+    }
+
+    @Test(
+        "what is no list of symbols is not taken for an empty one",
+        arguments: [
+            "", "{}", #"{"error":"x"}"#, "<html>", "[", #"[{"symbol":"A"}"#, #"[{"symbol":"A"}] x"#, "[{}]", "[1,2]",
+            #"[{"symbol":"A",}]"#, "null", "[" + String(repeating: "[", count: 1_000),
+        ]
+    )
+    func notLists(_ text: String) {
+        #expect(ListedSymbol.list(ByteBuffer(string: text), exchange: "X") == nil)
+    }
+
+    @Test("headlines are read newest first, and a link that is no web address is left out")
+    func headlines() {
+        let text =
+            #"[{"category":"crypto","datetime":1700000000,"headline":"Old","id":1,"image":"","related":"","source":"S","#
+            + #""summary":"","url":"https://a/b"},{"datetime":1800000000,"headline":"New","source":"T","url":"javascript:x"},"#
+            + #"{"datetime":"x","headline":"no"},{"datetime":99999999999999,"headline":"no"},{"headline":""}]"#
+        #expect(
+            Headline.list(ByteBuffer(string: text)) == [
+                Headline(time: 1_800_000_000_000_000_000, source: "T", text: "New", url: ""),
+                Headline(time: 1_700_000_000_000_000_000, source: "S", text: "Old", url: "https://a/b"),
+            ]
+        )
+        #expect(Headline.list(ByteBuffer(string: "[]")) == [])
+        #expect(Headline.list(ByteBuffer(string: #"[{"x":1}]"#)) == nil)
+        #expect(Headline.list(ByteBuffer(string: #"{"error":"x"}"#)) == nil)
+    }
+}

@@ -1,0 +1,61 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOPosix
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import Feeds
+
+@Suite("A relay's stream as a feed", .timeLimit(.minutes(2 * Patience.factor)))
+struct StreamFeedTests {
+    private static func hello(_ newest: Int) -> ScriptedFinnhub.Act {
+        .send(
+            #"{"type":"hello","n":1,"epoch":7,"seq":\#(newest),"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#
+        )
+    }
+
+    /// Waits for a request on a connection, passing over what else happens.
+    private func request(
+        _ events: inout AsyncStream<ScriptedFinnhub.Event>.Iterator,
+        on connection: Int
+    ) async -> String? {
+        while let event = await events.next() {
+            if case .received(connection, let text) = event { return text }
+        }
+        return nil
+    }
+
+    @Test("wishes made while it runs are asked for at once, and again with the place on the next connection")
+    func wishes() async throws {
+        let relay = try await ScriptedFinnhub.start { connection in .play([Self.hello(3 + connection)]) }
+        var settings = StreamFeed.Settings(
+            relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
+            symbols: ["A"]
+        )
+        settings.ladder.first = 1_000_000
+        settings.ladder.floor = 0
+        let greeted = NIOLockedValueBox(0)
+        let feed = try await StreamFeed.make(
+            settings: settings,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "feed") { _ in SwiftLogNoOpLogHandler() },
+            wallClock: { 0 }
+        ) { event in
+            if case .message(.hello) = event { greeted.withLockedValue { $0 += 1 } }
+        }
+        let running = Task { try await feed.run() }
+        var events = relay.events.makeAsyncIterator()
+        #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["A"]}"#)
+        feed.subscribe("B")
+        #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["B"]}"#)
+        feed.unsubscribe("A")
+        #expect(await self.request(&events, on: 0) == #"{"type":"unsubscribe","symbols":["A"]}"#)
+        while greeted.withLockedValue({ $0 }) == 0 { await Task.yield() }
+        relay.drop(0)
+        #expect(await self.request(&events, on: 1) == #"{"type":"subscribe","symbols":["B"],"since":"7:3"}"#)
+        feed.stop()
+        try await running.value
+        try await relay.stop()
+    }
+}

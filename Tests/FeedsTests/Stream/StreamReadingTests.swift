@@ -1,0 +1,145 @@
+import Market
+import Testing
+import Wire
+
+@testable import Feeds
+
+@Suite("What a reader of a relay's stream asks for and makes of the answers")
+struct StreamReadingTests {
+    private static let status = FeedStatus(source: .live, phase: .live, since: 0)
+
+    private func summary(_ symbol: String, _ sequence: UInt64, trades: UInt64) throws -> SymbolSummary {
+        let price = try #require(ExactDecimal("\(100 + sequence)"))
+        return SymbolSummary(
+            symbol: symbol,
+            price: price,
+            size: .zero,
+            exchangeTime: 0,
+            received: 0,
+            sequence: sequence,
+            open: price,
+            high: price,
+            low: price,
+            volume: ExactSum(),
+            trades: trades
+        )
+    }
+
+    private func update(
+        _ symbol: String,
+        _ sequence: UInt64,
+        trades: UInt64,
+        skipped: UInt64 = 0
+    ) throws -> PriceUpdate {
+        PriceUpdate(summary: try self.summary(symbol, sequence, trades: trades), skipped: skipped)
+    }
+
+    private func hello(_ epoch: UInt64, _ newest: UInt64) -> StreamMessage {
+        .hello(epoch: epoch, newest: newest, symbols: [], Self.status)
+    }
+
+    @Test("the first connection asks without a place, and a later one goes on behind the newest trade that came")
+    func place() throws {
+        var reading = StreamReading(symbols: ["A", "B"])
+        #expect(reading.opened() == [.subscribe(["A", "B"])])
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        #expect(reading.position == TapePosition(epoch: 7, sequence: 10))
+        _ = reading.took(.price(try self.update("A", 12, trades: 3)), wall: 2)
+        _ = reading.took(.trades(try self.summary("B", 15, trades: 9)), wall: 3)
+        // Numbers may come out of order, for prices are held back.
+        _ = reading.took(.price(try self.update("A", 14, trades: 4)), wall: 4)
+        #expect(reading.opened() == [.subscribe(["A", "B"], since: TapePosition(epoch: 7, sequence: 15))])
+        // Cut off again before it has caught up: nothing is lost.
+        _ = reading.took(self.hello(7, 40), wall: 5)
+        #expect(reading.opened() == [.subscribe(["A", "B"], since: TapePosition(epoch: 7, sequence: 15))])
+        let end = TapePosition(epoch: 7, sequence: 44)
+        _ = reading.took(.resumed(StreamResumed(position: end, trades: 3, isComplete: true)), wall: 6)
+        #expect(reading.opened() == [.subscribe(["A", "B"], since: end)])
+    }
+
+    @Test("wishes are remembered over connections, whether all or some are followed")
+    func wishes() {
+        var some = StreamReading(symbols: ["A"])
+        #expect(some.wished("A") == nil)
+        #expect(some.wished("B") == .subscribe(["B"]))
+        #expect(some.unwished("A") == .unsubscribe(["A"]))
+        #expect(some.unwished("A") == nil)
+        #expect(some.opened() == [.subscribe(["B"])])
+        #expect(some.unwished("B") == .unsubscribe(["B"]))
+        // Nothing is not everything.
+        #expect(some.opened() == [])
+
+        var all = StreamReading(symbols: [])
+        #expect(all.opened() == [.subscribe([])])
+        #expect(all.wished("X") == .subscribe(["X"]))
+        #expect(all.wished("X") == nil)
+        #expect(all.unwished("Y") == .unsubscribe(["Y"]))
+        #expect(all.opened() == [.subscribe([]), .subscribe(["X"]), .unsubscribe(["Y"])])
+        #expect(all.wished("Y") == .subscribe(["Y"]))
+        #expect(all.opened() == [.subscribe([]), .subscribe(["X", "Y"])])
+    }
+
+    @Test("what is not wanted any more is not told, though it was on its way")
+    func late() throws {
+        var reading = StreamReading(symbols: ["A", "B"])
+        _ = reading.unwished("A")
+        #expect(reading.took(.price(try self.update("A", 1, trades: 1)), wall: 0) == nil)
+        #expect(reading.took(.snapshot(try self.update("A", 1, trades: 1)), wall: 0) == nil)
+        #expect(reading.took(.symbol(SymbolStatus(symbol: "A", state: .live, since: 0)), wall: 0) == nil)
+        #expect(reading.took(.price(try self.update("B", 2, trades: 1)), wall: 0) != nil)
+    }
+
+    @Test("after a break a price that is known is no news, and another one says how many trades were left out")
+    func snapshots() throws {
+        var reading = StreamReading(symbols: [])
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 0), wall: 0)
+        _ = reading.took(.snapshot(try self.update("A", 3, trades: 3), age: 5), wall: 1)
+        _ = reading.took(.price(try self.update("B", 9, trades: 2)), wall: 2)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 20), wall: 9)
+        let same = try self.update("A", 3, trades: 3)
+        #expect(reading.took(.snapshot(same, age: 8), wall: 9) == .trades(same.summary))
+        // Two of its trades came after the break and one before it, which had been held back: the relay counts two.
+        let next = reading.took(.snapshot(try self.update("B", 20, trades: 5, skipped: 2), age: 1), wall: 9)
+        #expect(next == .snapshot(try self.update("B", 20, trades: 5, skipped: 2), age: 1))
+        // One that was never seen counts from the place.
+        let new = reading.took(.snapshot(try self.update("C", 15, trades: 90, skipped: 4), age: 1), wall: 9)
+        #expect(new == .snapshot(try self.update("C", 15, trades: 90, skipped: 3), age: 1))
+    }
+
+    @Test("a relay that has begun anew tells a gap, which begins when it was last heard")
+    func gap() throws {
+        var reading = StreamReading(symbols: ["A"])
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 5), wall: 100)
+        _ = reading.took(.price(try self.update("A", 6, trades: 6)), wall: 2_000)
+        _ = reading.opened()
+        _ = reading.took(self.hello(8, 2), wall: 9_000)
+        let told = Gap(from: 8_900, to: 8_900, reason: "no such number", nextSequence: 1, epoch: 8, cause: .other)
+        guard case .gap(let gap)? = reading.took(.gap(told), wall: 9_000) else {
+            Issue.record("no gap")
+            return
+        }
+        #expect(gap.from == 2_000 && gap.to == 8_900)
+        #expect(gap.reason.hasPrefix("the link to the relay was lost") && gap.reason.hasSuffix("no such number"))
+        // The counts of the old run mean nothing in the new one.
+        let first = reading.took(.snapshot(try self.update("A", 2, trades: 7, skipped: 2), age: 1), wall: 9_000)
+        #expect(first == .snapshot(try self.update("A", 2, trades: 7, skipped: 1), age: 1))
+        let end = StreamResumed(position: TapePosition(epoch: 8, sequence: 2), trades: 2, isComplete: false)
+        _ = reading.took(.resumed(end), wall: 9_000)
+        #expect(reading.position == end.position)
+    }
+
+    @Test("a tape that begins anew on one connection moves the place")
+    func renewal() throws {
+        var reading = StreamReading(symbols: ["A"])
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 500), wall: 0)
+        let gap = Gap(from: 1, to: 1, reason: "new epoch", nextSequence: 1, epoch: 8, overlap: 0)
+        #expect(reading.took(.gap(gap), wall: 2) == .gap(gap))
+        #expect(reading.position == TapePosition(epoch: 8, sequence: 0))
+        _ = reading.took(.price(try self.update("A", 1, trades: 1)), wall: 2)
+        #expect(reading.opened() == [.subscribe(["A"], since: TapePosition(epoch: 8, sequence: 1))])
+    }
+}

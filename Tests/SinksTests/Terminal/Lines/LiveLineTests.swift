@@ -1,0 +1,118 @@
+import Market
+import Testing
+
+@testable import Sinks
+
+@Suite("One line for all symbols")
+struct LiveLineTests {
+    private func at(_ milliseconds: Int64) -> DisplayTime {
+        DisplayTime(
+            monotonic: sampleNoon.monotonic + milliseconds * 1_000_000,
+            wall: sampleNoon.wall + milliseconds * 1_000_000
+        )
+    }
+
+    private func price(_ symbol: String, _ price: String = "61837.63", open: String = "61825.5", at: Int64) -> LineItem
+    {
+        .price(
+            PriceUpdate(summary: sampleSummary(symbol, price: price, open: open), skipped: 0),
+            arrived: self.at(at).monotonic
+        )
+    }
+
+    private func text(_ line: inout LiveLine, _ milliseconds: Int64, isForced: Bool = false) -> String? {
+        line.line(now: self.at(milliseconds), isForced: isForced).map { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
+    @Test("it says price, change, age and state, keeps a symbol's digits, and begins before there is any price")
+    func words() {
+        var line = LiveLine(
+            .oneline,
+            symbols: ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"],
+            status: sampleStatus(.connecting)
+        )
+        #expect(self.text(&line, 0) == "BTCUSDT - no trade yet | ETHUSDT - no trade yet | connecting")
+        line.took(.status(sampleStatus(.live, .demo)), now: self.at(1_000).monotonic)
+        line.took(self.price("BINANCE:BTCUSDT", at: 1_000), now: self.at(1_000).monotonic)
+        #expect(
+            self.text(&line, 1_000) == "BTCUSDT 61837.63 +0.02% 0 s | ETHUSDT - no trade yet | live DEMO"
+        )
+        line.took(self.price("BINANCE:BTCUSDT", "61837.6", at: 2_000), now: self.at(2_000).monotonic)
+        #expect(self.text(&line, 2_000)?.hasPrefix("BTCUSDT 61837.60 +0.02% 0 s") == true)
+    }
+
+    @Test("the age counts on without news, once a second at most, and without a change there is no line")
+    func age() {
+        var line = LiveLine(.oneline, symbols: [], status: sampleStatus())
+        line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
+        #expect(self.text(&line, 0) == "A 1 0.00% 0 s | live")
+        #expect(self.text(&line, 400) == nil)
+        var lines: [String] = []
+        var now: Int64 = 0
+        // It says itself when it must be asked again.
+        while now < 8_000, let due = line.due {
+            now = max(now + 1, (due - self.at(0).monotonic + 999_999) / 1_000_000)
+            if let text = self.text(&line, now) { lines.append(text) }
+        }
+        #expect(lines.contains("A 1 0.00% 3 s | live"))
+        // A feed that goes on calling itself live is not believed.
+        #expect(lines.contains("A 1 0.00% 7 s | late"))
+        #expect(lines.count <= 8)
+        // Any number of prices within a second is one line.
+        line.took(self.price("A", "2", open: "1", at: now), now: self.at(now).monotonic)
+        let first = self.text(&line, now + 1_000)
+        #expect(first?.hasPrefix("A 2 ") == true)
+        for price in 3...9 {
+            line.took(self.price("A", "\(price)", open: "1", at: now + 1_000), now: self.at(now + 1_000).monotonic)
+            #expect(self.text(&line, now + 1_001) == nil)
+        }
+        #expect(self.text(&line, now + 2_000)?.hasPrefix("A 9 ") == true)
+    }
+
+    @Test("a lost connection, a quiet or refused symbol and an old price are told in words; waits count down")
+    func trouble() {
+        var line = LiveLine(.oneline, symbols: ["X:A", "X:B", "C"], status: sampleStatus())
+        line.took(
+            .snapshot(PriceUpdate(summary: sampleSummary("X:A"), skipped: 0), arrived: self.at(-90_000).monotonic),
+            now: 0
+        )
+        line.took(self.price("X:B", at: 0), now: 0)
+        line.took(.symbol(SymbolStatus(symbol: "X:B", state: .quiet, since: 0)), now: 0)
+        let refused = SymbolStatus(symbol: "C", state: .refused(.noSuchSymbol, retryAt: 0), since: 0)
+        line.took(.symbol(refused), now: 0)
+        let until = self.at(12_000).wall
+        line.took(.status(sampleStatus(.reconnecting(attempt: 3, retryAt: until))), now: 0)
+        #expect(
+            self.text(&line, 0)
+                == "A 61837.63 +0.02% old 1m30s | B 61837.63 +0.02% quiet 0 s | C - no-such-symbol | reconnecting 3 in 12 s"
+        )
+        #expect(self.text(&line, 2_000)?.hasSuffix("reconnecting 3 in 10 s") == true)
+    }
+
+    @Test("two symbols of one name keep their exchanges, and no foreign text gives orders to tmux or the terminal")
+    func names() {
+        var line = LiveLine(.oneline, symbols: ["X:A", "Y:A", "#(reboot)\u{1B}[2J"], status: sampleStatus(.waiting))
+        #expect(
+            self.text(&line, 0)
+                == "X:A - no trade yet | Y:A - no trade yet | _(reboot)␛[2J - no trade yet | waiting"
+        )
+        var many = LiveLine(.oneline, symbols: (1...50).map { "S\($0)" }, status: sampleStatus())
+        #expect(self.text(&many, 0)?.hasSuffix("| 30 more | live") == true)
+    }
+
+    @Test("Waybar gets text, tooltip and classes, with its markup escaped")
+    func waybar() {
+        var line = LiveLine(
+            .waybar,
+            symbols: ["B:<A&B>"],
+            status: sampleStatus(.live, .replay(file: "f", speed: 1), checked: false)
+        )
+        line.took(self.price("B:<A&B>", "5", open: "10", at: 0), now: 0)
+        #expect(
+            self.text(&line, 0)
+                == #"{"text":"&lt;A&amp;B&gt; 5 -50.00% 0 s | live REPLAY CERTIFICATE-NOT-CHECKED","alt":"live","tooltip":"#
+                + #""B:&lt;A&amp;B&gt; 5, 0 s ago, -5 since the start, high 10, low 5, volume 123.45678, 17 trades\n"#
+                + #"live, REPLAY 1x f, CERTIFICATE NOT CHECKED","class":["live","replay","unchecked","down"]}"#
+        )
+    }
+}

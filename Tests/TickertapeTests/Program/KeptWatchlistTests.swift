@@ -1,0 +1,108 @@
+import Glibc
+import NIOConcurrencyHelpers
+import Testing
+import TickertapeTesting
+
+@testable import Tickertape
+
+@Suite("The watchlist that is kept")
+struct KeptWatchlistTests {
+    private let folder = ScratchFolder()
+    private let warnings = NIOLockedValueBox<[String]>([])
+
+    private func settings(_ symbols: [String] = ["X:A"], origin: Origin = .builtIn) -> Settings {
+        var settings = Settings()
+        settings.symbols = symbols
+        settings.origins["symbols"] = origin
+        settings.state.directory = .path(self.folder.folder("state"))
+        return settings
+    }
+
+    private func list(_ settings: Settings) -> KeptWatchlist? {
+        KeptWatchlist(settings) { [warnings] text in warnings.withLockedValue { $0.append(text) } }
+    }
+
+    private func write(_ text: String) {
+        _ = self.folder.folder("state")
+        _ = self.folder.file("state/watchlist", text)
+    }
+
+    private var warned: [String] { self.warnings.withLockedValue { $0 } }
+
+    @Test("comes back as it was left, with what was removed gone, in a file of this user alone")
+    func keeps() throws {
+        defer { unlink("\(self.folder.path)/state/watchlist") }
+        let list = try #require(self.list(self.settings()))
+        #expect(list.load() == ["X:A"])
+        #expect(list.save(["X:B", "IC MARKETS:1"]) == nil)
+        var facts = stat()
+        #expect(stat("\(self.folder.path)/state/watchlist", &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+        #expect(self.list(self.settings())?.load() == ["X:B", "IC MARKETS:1"])
+        #expect(self.warned == [])
+    }
+
+    @Test("counts no more where the settings name other symbols than those it was made from")
+    func settingsWin() throws {
+        defer { unlink("\(self.folder.path)/state/watchlist") }
+        #expect(self.list(self.settings())?.save(["X:B"]) == nil)
+        #expect(self.list(self.settings(["X:C"], origin: .file("/c.yaml")))?.load() == ["X:C"])
+        // Where they name the same again, whoever named them, it is the newest list from these.
+        #expect(self.list(self.settings(["X:A"], origin: .file("/c.yaml")))?.load() == ["X:B"])
+    }
+
+    @Test("is not there for who names symbols at the start, or wants none, or keeps no state")
+    func none() {
+        #expect(self.list(self.settings(origin: .flag("--symbol"))) == nil)
+        var settings = self.settings()
+        settings.display.keepsWatchlist = false
+        #expect(self.list(settings) == nil)
+        settings = self.settings()
+        settings.state.directory = .off
+        #expect(self.list(settings) == nil)
+        #expect(self.warned == [])
+    }
+
+    @Test(
+        "a file that is not as it was written is told of and ignored",
+        arguments: [
+            "", "\n", "nonsense\n", "tickertape watchlist 2\nbase X:A\nsymbol X:B\n", "tickertape watchlist 1\n",
+            "tickertape watchlist 1\nbase X:A\n", "tickertape watchlist 1\nbase X:A\nsymbol X:B",
+            "tickertape watchlist 1\nbase X:A\nsymbol X:B\nsymbol X:B\n",
+            "tickertape watchlist 1\nbase X:A\nsymbol \n", "tickertape watchlist 1\nbase X:A\nother X:B\n",
+            "tickertape watchlist 1\nbase X:A\nsymbol X\u{1B}[2J\n",
+            "tickertape watchlist 1\r\nbase X:A\r\nsymbol X:B\r\n",
+            "tickertape watchlist 1\nbase X:A\nsymbol " + String(repeating: "X", count: 65) + "\n",
+            "tickertape watchlist 1\nbase X:A\nsymbol abcdefghij0123456789\n",
+            "tickertape watchlist 1\nbase X:A\n" + (0...1_000).map { "symbol X:\($0)\n" }.joined(),
+            String(repeating: "x", count: 300 << 10), "\u{0}",
+        ]
+    )
+    func damaged(text: String) {
+        self.write(text)
+        #expect(self.list(self.settings())?.load() == ["X:A"])
+        #expect(self.warned.count == 1)
+        #expect(self.warned.first?.contains("/watchlist cannot be used") == true)
+        #expect(self.warned.first?.contains("abcdefghij") != true)
+        unlink("\(self.folder.path)/state/watchlist")
+    }
+
+    @Test("what cannot be read or written is told of in one line, and the program goes on")
+    func obstacles() throws {
+        let path = self.folder.folder("state")
+        let target = self.folder.file("elsewhere", "tickertape watchlist 1\nbase X:A\nsymbol X:B\n")
+        #expect(symlink(target, "\(path)/watchlist") == 0)
+        #expect(self.list(self.settings())?.load() == ["X:A"])
+        #expect(self.warned.count == 1)
+        unlink("\(path)/watchlist")
+        #expect(mkdir("\(path)/watchlist", 0o700) == 0)
+        let list = try #require(self.list(self.settings()))
+        #expect(list.load() == ["X:A"])
+        #expect(list.save(["X:B"])?.contains("so the watchlist is not kept") == true)
+        rmdir("\(path)/watchlist")
+        // A folder that others can write to is not to be believed.
+        chmod(path, 0o777)
+        #expect(self.list(self.settings()) == nil)
+        #expect(self.warned.last?.contains("others can write") == true)
+        chmod(path, 0o700)
+    }
+}

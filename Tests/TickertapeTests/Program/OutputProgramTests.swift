@@ -1,0 +1,157 @@
+import Glibc
+import Testing
+import TickertapeTesting
+
+/// The program without a screen, as scripts and status bars run it.
+@Suite("The program's outputs", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+struct OutputProgramTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+    private static let trade =
+        #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
+
+    private func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProgram {
+        try RunningProgram(RunningProgram.tickertape, arguments, environment: environment)
+    }
+
+    @Test("prints CSV that Python's csv module reads as it was meant, from the header to the last record")
+    func csv() async throws {
+        try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")
+        let script = """
+            import csv, decimal, datetime, sys
+            with open(sys.argv[1], newline="") as file: text = file.read()
+            assert text.count("\\r\\n") == text.count("\\n") > 3, text
+            for row in csv.DictReader(text.splitlines()):
+                assert None not in row and None not in row.values(), row
+                assert decimal.Decimal(row["price"]) - decimal.Decimal(row["open"]) == decimal.Decimal(row["change"]), row
+                assert datetime.datetime.fromisoformat(row["time"]) and datetime.datetime.fromisoformat(row["received"])
+                assert row["state"].endswith("REPLAY") and int(row["sequence"]) > 0 and float(row["age"]) >= 0, row
+            print("good")
+            """
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let replay = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "'\(RunningProgram.tickertape)' replay '\(Self.demo)' --speed 50 --relay off --format csv > '\(folder.path)/out.csv'",
+            ]
+        )
+        #expect(await replay.ending() == .exit(0), "\(replay.errors)")
+        let python = try RunningProgram(RunningProgram.python, ["-c", script, "\(folder.path)/out.csv"])
+        #expect(await python.ending() == .exit(0), "\(python.errors)")
+        #expect(python.output == "good\n")
+    }
+
+    @Test("an unknown field is refused with the known ones, before anything is opened")
+    func fields() async throws {
+        let program = try self.start("--fields", "price,prize", "--format", "csv")
+        #expect(await program.ending() == .exit(64))
+        #expect(
+            program.errors.contains("\"prize\", which is no field; did you mean price? There are: symbol, price,"),
+            "\(program.errors)"
+        )
+        let variable = try self.start("--relay", "off", environment: ["TICKERTAPE_DISPLAY_FIELDS": "x"])
+        #expect(await variable.ending() == .exit(78))
+    }
+
+    @Test("--once prints each symbol's price once and ends with 0, without a relay")
+    func once() async throws {
+        let program = try self.start(
+            "--once",
+            "--fields",
+            "symbol,price,state",
+            "--symbol",
+            "BINANCE:BTCUSDT",
+            "--symbol",
+            "BINANCE:ETHUSDT"
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        let lines = program.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.hasPrefix("BINANCE:") && $0.hasSuffix(" live DEMO") }, "\(lines)")
+        #expect(!program.errors.contains("the relay is on"))
+    }
+
+    @Test("--once ends with 3 and says which symbol had no fresh price, and why")
+    func missed() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .play([.send(Self.trade), .send(#"{"msg":"Invalid symbol X:Y","type":"error"}"#)])
+        }
+        let program = try self.start(
+            "--once",
+            "--once-within",
+            "3s",
+            "--format",
+            "json",
+            "--upstream",
+            "ws://127.0.0.1:\(server.port)",
+            "--symbol",
+            "BINANCE:BTCUSDT",
+            "--symbol",
+            "X:Y",
+            environment: ["FINNHUB_TOKEN": Canary.key]
+        )
+        #expect(await program.ending() == .exit(3), "\(program.errors)")
+        #expect(program.output.split(separator: "\n").count == 1)
+        #expect(program.output.hasPrefix(#"{"type":"price","symbol":"BINANCE:BTCUSDT""#))
+        #expect(
+            program.errors.contains("no fresh price within 3 s of X:Y (Invalid symbol X:Y)"),
+            "\(program.errors)"
+        )
+        try await server.stop()
+        let silent = try self.start(
+            "--once",
+            "--once-within",
+            "200ms",
+            "--upstream",
+            "ws://127.0.0.1:\(server.port)",
+            environment: ["FINNHUB_TOKEN": Canary.key]
+        )
+        #expect(await silent.ending() == .exit(3), "\(silent.errors)")
+        #expect(silent.errors.contains("refuses connections"), "\(silent.errors)")
+        #expect(silent.output == "" && !Canary.occurs(in: silent.errors))
+    }
+
+    @Test(
+        "a reader that goes away ends it quietly with 0, in every format",
+        arguments: ["plain", "json", "csv", "oneline", "waybar"]
+    )
+    func closedPipe(_ format: String) async throws {
+        let shell = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "{ '\(RunningProgram.tickertape)' --relay off --format \(format) 2>&3; echo \"status $?\" >&3; } 3>&2 | head -n 1",
+            ]
+        )
+        #expect(await shell.ending() == .exit(0))
+        #expect(shell.output.split(separator: "\n").count == 1)
+        #expect(shell.errors.contains("status 0"), "\(shell.errors)")
+        #expect(!shell.errors.lowercased().contains("pipe"))
+    }
+
+    @Test("status bars get a line whose age counts on when the service goes silent")
+    func statusBar() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
+        let program = try self.start(
+            "--relay",
+            "off",
+            "--format",
+            "oneline",
+            "--upstream",
+            "ws://127.0.0.1:\(server.port)",
+            environment: ["FINNHUB_TOKEN": Canary.key]
+        )
+        // A line a second at most: the price is late after five.
+        let lines = await program.lines(12)
+        let ages = lines.compactMap { RunningProgram.number(in: $0, behind: "BTCUSDT 61837.63 0.00% ") }
+        #expect(ages.count > 5 && zip(ages, ages.dropFirst()).allSatisfy { $0 < $1 }, "\(lines) \(program.errors)")
+        #expect(
+            lines.contains { $0.hasSuffix(" s | live") } && lines.contains { $0.hasSuffix(" s | late") },
+            "\(lines)"
+        )
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        try await server.stop()
+    }
+}
