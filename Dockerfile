@@ -1,4 +1,4 @@
-# The program in a small image: built with Swift linked in, run on Debian's libssl, libzstd and zlib.
+# The program in a small image: built with Swift linked in, run on Debian's libssl, libzstd, zlib and SQLite.
 #
 #   docker build -t tickertape .
 #   docker run --rm -it --network host --read-only -e FINNHUB_TOKEN tickertape
@@ -11,7 +11,7 @@ FROM swift:6.3-bookworm AS build
 # Security updates matter more than equal bytes: the versions are the distribution's.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libssl-dev libzstd-dev pkg-config zlib1g-dev \
+    && apt-get install --yes --no-install-recommends libsqlite3-dev libssl-dev libzstd-dev pkg-config zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
@@ -24,7 +24,7 @@ RUN swift build --configuration release --product tickertape --static-swift-stdl
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libssl3 libstdc++6 libzstd1 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
 COPY --from=build /out/ /usr/local/

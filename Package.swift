@@ -17,6 +17,7 @@ let house = outer + [SwiftSetting.enableUpcomingFeature("MemberImportVisibility"
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
@@ -53,6 +54,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -93,6 +95,12 @@ let package = Package(
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),
+        // The store of what is to survive a restart; the only room that knows SQLite.
+        .target(
+            name: "History",
+            dependencies: ["Market", "Wire", .grdb, .nioConcurrency, .nioCore, .nioPosix],
+            swiftSettings: outer
+        ),
         .target(
             name: "Feeds",
             dependencies: [
@@ -114,7 +122,7 @@ let package = Package(
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", "Sinks",
+                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", "Sinks", "History",
                 .nioConcurrency, .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser,
                 .configuration,
             ],
@@ -201,9 +209,15 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(
+            name: "HistoryTests",
+            dependencies: ["History", "Market", "Wire", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore],
+            swiftSettings: outer
+        ),
+        .testTarget(
             name: "TickertapeTests",
             dependencies: [
-                "Tickertape", "Feeds", "Sinks", "Market", "Wire", "Recordings", "WebSocket", "TLS", "TickertapeTesting",
+                "Tickertape", "Feeds", "Sinks", "History", "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house

@@ -127,6 +127,16 @@ struct StreamSpecificationTests {
             StreamEncoder.subscribed(nil, delivery: .every(milliseconds: 250), number: 1),
             StreamEncoder.resumed(epoch: 7, from: 1, to: 2, trades: 1, isComplete: true, number: 1),
             StreamEncoder.skipped(trades: 1, in: 1...1, number: 1),
+            StreamEncoder.subscribed(["A"], bars: .minute, number: 1),
+            StreamEncoder.bar(
+                ToldBar(
+                    symbol: "A",
+                    width: .minute,
+                    bar: Bar(pieceFrom: Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0))),
+                    isClosed: true
+                ),
+                number: 1
+            ),
             StreamEncoder.pong(id: ByteBuffer(string: "7"), time: 1, number: 1),
             StreamEncoder.error("no", code: "busy", number: 1),
         ]
@@ -170,12 +180,12 @@ struct StreamSpecificationTests {
                 switch request {
                 case .faulty, .other: Issue.record("\(String(buffer: example)) is \(request)")
                 case .replay(let text): _ = try ReplayRequestText.parse(text, position: Self.position)
-                case .subscribe, .unsubscribe, .overflow, .ping: break
+                case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
                 }
             }
         }
         let text = Self.lines.joined(separator: "\n")
-        for fault in [StreamRequest.Fault.delivery, .every, .since, .overflow, .id] {
+        for fault in [StreamRequest.Fault.delivery, .every, .since, .overflow, .id, .bars] {
             #expect(text.contains(fault.code))
         }
         #expect(text.contains(StreamHello.subprotocol) && text.contains(StreamHello.protocolName))

@@ -6,7 +6,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
     /// How many addends are missing from the sum, because 38 digits could not hold it with them.
     ///
     /// Only a broken upstream gets here: the exponents of the addends must lie some 20 orders of magnitude apart.
-    package private(set) var omitted: UInt64 = 0
+    package internal(set) var omitted: UInt64 = 0
 
     package init() {}
 
@@ -27,7 +27,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         )
     }
 
-    private mutating func add(_ addend: Int128, exponent addendExponent: Int) {
+    mutating func add(_ addend: Int128, exponent addendExponent: Int) {
         guard addend != 0 else { return }
         if self.significand == 0 {
             self.significand = addend
@@ -77,7 +77,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
     private static var limit: UInt128 { 100_000_000_000_000_000_000_000_000_000_000_000_000 }
 
     /// The digits without trailing zeros, and their power of ten.
-    private var normalised: (significand: Int128, exponent: Int) {
+    var normalised: (significand: Int128, exponent: Int) {
         guard self.significand != 0 else { return (0, 0) }
         var digits = self.significand
         var power = self.exponent

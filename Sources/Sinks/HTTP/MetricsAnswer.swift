@@ -34,6 +34,14 @@ enum MetricsAnswer {
                 Double(dropped)
             )
         }
+        if let lost = instruments.lostInHistory {
+            out.single(
+                "tickertape_history_lost_trades_total",
+                .counter,
+                "Trades that are in no bar of the history.",
+                Double(lost)
+            )
+        }
         ProcessFigures.read().write(to: &out)
         return out.buffer
     }

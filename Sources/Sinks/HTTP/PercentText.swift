@@ -49,6 +49,9 @@ struct QueryText {
         }
     }
 
+    /// The value of that name.
+    func text(_ name: String) -> String? { self.values[name] }
+
     /// The whole number of that name in the range, or the default.
     func number(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(HTTPRefusal) -> Int {
         guard let text = self.values[name] else { return usual }

@@ -16,6 +16,10 @@ struct RelayRouter: Sendable {
         var symbolSnapshot: @Sendable (String) async throws -> ByteBuffer?
         /// The newest trades of one symbol, as many as the limit at most.
         var trades: @Sendable (String, Int) async throws -> TradeExcerpt?
+        /// The bars of one symbol; `nil` when it has none.
+        var bars: @Sendable (String, BarQuery) async throws -> BarExcerpt?
+        /// What earlier runs have recorded.
+        var past: RelayPast?
         var instruments: Instruments
         var version: String
         /// The replay behind the feed; `nil` where there is none.
@@ -67,10 +71,19 @@ struct RelayRouter: Sendable {
         }
         get("/v1/trades/:symbol") { request, context in
             let symbol = try context.symbol()
-            let query = try QueryText(request.uri.query, known: ["limit"])
-            let limit = try query.number("limit", in: 1...Self.mostTrades, default: Self.usualTrades)
-            guard let trades = try await sources.trades(symbol, limit) else { throw HTTPRefusal.noSuchSymbol(symbol) }
+            let query = try TradeQuery(request.uri.query)
+            let trades = try await sources.trades(symbol, query.limit)
+            if let answer = try await query.pastAnswer(symbol, live: trades, past: sources.past) {
+                return .fresh("application/json", answer)
+            }
+            guard let trades else { throw HTTPRefusal.noSuchSymbol(symbol) }
             return .fresh("application/json", StatusAnswers.trades(trades))
+        }
+        get("/v1/bars/:symbol") { request, context in
+            let symbol = try context.symbol()
+            let query = try BarQuery(request.uri.query)
+            guard let excerpt = try await sources.bars(symbol, query) else { throw HTTPRefusal.noSuchSymbol(symbol) }
+            return .tagged(excerpt.body(symbol, query), for: request)
         }
         let replay = sources.replay
         get(ReplayDoor.path) { _, _ in

@@ -42,6 +42,16 @@ package final class Instruments: Sendable {
         self.dropped.withLockedValue { $0 = count }
     }
 
+    /// Trades that are missing in the history, once there is one.
+    private let historyLost = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
+
+    /// Tells how to find out how many trades a history lacks.
+    package func historyLost(_ count: @escaping @Sendable () -> UInt64) {
+        self.historyLost.withLockedValue { $0 = count }
+    }
+
+    var lostInHistory: UInt64? { self.historyLost.withLockedValue { $0 }?() }
+
     var droppedFrames: UInt64? { self.dropped.withLockedValue { $0 }?() }
 }
 

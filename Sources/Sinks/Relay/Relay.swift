@@ -48,6 +48,7 @@ package final class Relay: TapeReader, Sendable {
     private let gauges: RelayGauges
     private let instruments: Instruments
     private let tls: RelayTLS?
+    private let past: RelayPast?
     /// The replay behind the feed, where it can be commanded.
     private let replay: (any ReplayControlling)?
     private let hub: NIOLoopBoundBox<RelayHub>
@@ -66,6 +67,7 @@ package final class Relay: TapeReader, Sendable {
     ///   - wallClock: ns since 1970.
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; nil speaks none.
+    ///   - past: what is kept of earlier runs and of this one, to be asked off the loop.
     ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
@@ -80,10 +82,12 @@ package final class Relay: TapeReader, Sendable {
         wallClock: @escaping @Sendable () -> Int64 = Relay.systemTime,
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
-        replay: (any ReplayControlling)? = nil
+        replay: (any ReplayControlling)? = nil,
+        past: RelayPast? = nil
     ) {
         self.settings = settings
         self.replay = replay
+        self.past = past
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop
@@ -189,6 +193,11 @@ package final class Relay: TapeReader, Sendable {
     /// runs.
     package func remember(_ runs: [RecordedTrades]) async {
         try? await self.eventLoop.submit { self.hub.value.remember(runs) }.get()
+    }
+
+    /// Takes in bars of earlier runs; to be called before the feed runs.
+    package func remember(_ bars: [EarlierBars]) async {
+        try? await self.eventLoop.submit { self.hub.value.bars.begin(with: bars) }.get()
     }
 
     /// Listens, and returns the address with its port, or the socket file's where that is all.
@@ -302,6 +311,11 @@ package final class Relay: TapeReader, Sendable {
             snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
             trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
+            bars: { [past] symbol, query in
+                let live = try await loop.submit { hub.value.bars(of: symbol, query) }.get()
+                return try await BarExcerpt.joining(live, past: past, of: symbol, query)
+            },
+            past: self.past,
             instruments: self.instruments,
             version: self.settings.version,
             replay: self.replayDoor

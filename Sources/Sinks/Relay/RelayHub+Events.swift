@@ -86,6 +86,7 @@ extension RelayHub {
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
         self.ring.append(batch)
         self.lastArrival = (batch.received, batch.receivedMonotonic)
+        self.countBars(batch)
     }
 
     /// Shows what is to be shown of the reads, and sends all that was written.
@@ -192,6 +193,7 @@ extension RelayHub {
     }
 
     func gapFound(_ gap: Gap) {
+        self.bars.gapFound(gap)
         let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
     }

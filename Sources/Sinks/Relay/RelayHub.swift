@@ -40,6 +40,10 @@ final class RelayHub {
     var resuming: [ObjectIdentifier: StreamClient] = [:]
     /// By the interval in ms.
     var beats: [Int: PriceBeat] = [:]
+    /// The bars of all symbols, and who is told which.
+    var bars = BarBook()
+    var barTopics: [BarTopic: BarReaders] = [:]
+    var barTimer: Scheduled<Void>?
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
     /// The short way to clients for whom nothing waits.
@@ -257,6 +261,7 @@ final class RelayHub {
         self.isStopped = true
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
+        self.barTimer?.cancel()
         for beat in self.beats.values { beat.timer?.cancel() }
         self.show(self.desk.flush())
         self.priceTimer?.task.cancel()

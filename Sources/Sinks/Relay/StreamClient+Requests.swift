@@ -17,7 +17,7 @@ extension StreamClient {
         switch request {
         case .subscribe(let symbols, _, let since):
             cost += symbols.count / Self.symbolsPerRequest + (since == nil ? 0 : Self.costOfResuming)
-        case .unsubscribe(let symbols):
+        case .unsubscribe(let symbols), .subscribeBars(let symbols, _), .unsubscribeBars(let symbols, _):
             cost += symbols.count / Self.symbolsPerRequest
         case .overflow, .ping, .replay, .faulty, .other, nil: break
         }
@@ -36,6 +36,10 @@ extension StreamClient {
         case .unsubscribe(let symbols):
             if self.isDeferred(request, always: false) { return }
             self.unsubscribe(symbols)
+        case .subscribeBars(let symbols, let width):
+            self.subscribe(symbols, bars: width)
+        case .unsubscribeBars(let symbols, let width):
+            self.unsubscribe(symbols, bars: width)
         case .overflow(let policy):
             self.overflow = policy
             self.policyChanged()
@@ -172,10 +176,12 @@ extension StreamClient {
         if symbols.isEmpty {
             self.session.unfollowAll()
             self.wishesChanged()
+            self.leaveBars()
             self.giveUpAll()
             return
         }
         for symbol in symbols {
+            self.leaveBars(of: symbol)
             self.toldRefused.remove(symbol)
             if let row = self.hub.desk.knownRow(of: symbol) { self.session.unfollow(row) }
             if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }

@@ -26,6 +26,8 @@ final class StreamClient: RelayClient {
     var isStepScheduled = false
     /// Requests that wait until it has caught up.
     var deferred: [StreamRequest] = []
+    /// The bars that it is told.
+    var barTopics: Set<BarTopic> = []
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
 
@@ -86,6 +88,7 @@ final class StreamClient: RelayClient {
         self.hub.tradeAudience.remove(self)
         self.session.unfollowAll()
         self.beatsChanged()
+        self.leaveBars()
         self.giveUpAll()
     }
 

@@ -11,6 +11,8 @@ enum StreamControl {
     case gap(Gap)
     case resumeGap(reason: String, to: Int64, next: TapePosition)
     case subscribed([String]?, StreamDelivery)
+    case subscribedBars([String], BarWidth)
+    case bar(ToldBar)
     case resumed(since: TapePosition, epoch: UInt64, to: UInt64, trades: UInt64, isComplete: Bool)
     case skipped(UInt64, ClosedRange<UInt64>)
     case pong(id: ByteBuffer?, time: Int64)
@@ -36,6 +38,10 @@ enum StreamControl {
             )
         case .subscribed(let symbols, let delivery):
             StreamEncoder.subscribed(symbols, delivery: delivery, number: number)
+        case .subscribedBars(let symbols, let width):
+            StreamEncoder.subscribed(symbols, bars: width, number: number)
+        case .bar(let told):
+            StreamEncoder.bar(told, number: number)
         case .resumed(let since, let epoch, let to, let trades, let isComplete):
             StreamEncoder.resumed(
                 epoch: epoch,
@@ -58,6 +64,7 @@ enum StreamControl {
 
     /// The bytes that it takes, about.
     var cost: Int {
+        if case .subscribedBars(let symbols, _) = self { return 256 + symbols.count * SymbolLedger.longestName }
         if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolLedger.longestName }
         return 512
     }

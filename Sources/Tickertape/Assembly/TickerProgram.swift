@@ -77,6 +77,7 @@ struct TickerProgram {
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
         let valve = FeedValve()
+        let history = HistoryPart(settings: self.settings, source: self.feed.source)
         let door = self.makeRelay(
             on: relayLoop,
             inherited: inherited,
@@ -86,10 +87,12 @@ struct TickerProgram {
             instruments: instruments,
             certificate: certificate,
             logger: relayLog,
-            lock: keeping?.lock
+            lock: keeping?.lock,
+            past: history?.past
         )
         // Before it listens: who comes back asks for what was before.
         if let door { await self.remember(door.relay) }
+        if let door, let history { await history.seed(door.relay) }
         try await door?.open()
         if door == nil { keeping?.lock?.announce(.off) }
         let relay = door?.relay
@@ -109,7 +112,12 @@ struct TickerProgram {
             recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
             await relay?.stop()
+            await history?.finish()
             throw error
+        }
+        if let history {
+            history.connect(recorder, warn: Self.warning(on: shown))
+            instruments.historyLost { history.keeper.report.lost }
         }
         if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
@@ -134,6 +142,7 @@ struct TickerProgram {
         var readers: [any TapeReader] = [tally, meter, alerts.reader]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
+        if let history { readers.append(history.keeper) }
         if manager.isThere { readers.append(manager) }
         // Last, for on the same loop it has written to all clients when it returns.
         if let relay { readers.append(relay) }
@@ -152,6 +161,7 @@ struct TickerProgram {
         var parts = [
             Impatience.part { relay?.cut() }, manager.watch([feedLoop, relayLoop]),
         ]
+        if let history { parts.append(history.part) }
         if let recorder { parts.append(self.recorderPart(recorder)) }
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
@@ -200,7 +210,8 @@ struct TickerProgram {
         instruments: Instruments,
         certificate: RelayTLS?,
         logger: Logger,
-        lock: KeyLock?
+        lock: KeyLock?,
+        past: RelayPast?
     ) -> RelayDoor? {
         let place = self.settings.relay
         var (listen, socket) = (place.listen, place.unixSocket)
@@ -237,7 +248,8 @@ struct TickerProgram {
             wallClock: WallClock.now,
             instruments: instruments,
             tls: certificate,
-            replay: self.replay
+            replay: self.replay,
+            past: past
         )
         return RelayDoor(
             relay: relay,

@@ -23,6 +23,8 @@ struct Tickertape: AsyncParsableCommand {
               tickertape symbols bitcoin               find a symbol by name
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
+              tickertape export btc.jsonl --csv        its trades, or its bars, as a table
+              tickertape history info                  what is kept of earlier runs
               tickertape simulate                      a made-up market, no key, for demos and load
               tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
@@ -43,7 +45,8 @@ struct Tickertape: AsyncParsableCommand {
         version: "tickertape \(tickertapeVersion)",
         subcommands: [
             RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
-            ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, CertCommand.self,
+            ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, ExportCommand.self,
+            HistoryCommand.self, CertCommand.self,
             ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self

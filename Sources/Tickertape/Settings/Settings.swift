@@ -25,6 +25,7 @@ package struct Settings: Sendable, Equatable {
     /// Which keys of the screen do what.
     package var keys = KeyBindings()
     package var record = Record()
+    package var history = History()
     package var alerts = Alerts()
     package var relay = Relay()
     package var logLevel = Logger.Level.info
@@ -215,6 +216,11 @@ package struct Settings: Sendable, Equatable {
         /// How many days of files are kept, and how many bytes; `nil` is all.
         package var keepDays: Int?
         package var keepSize: Int?
+    }
+
+    package struct History: Sendable, Equatable {
+        /// The database: a path, `auto` for one beside the recording, or `off`.
+        package var file = "auto"
     }
 
     package struct Relay: Sendable, Equatable {

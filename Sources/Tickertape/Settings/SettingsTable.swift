@@ -27,6 +27,7 @@ extension Setting {
         isQuiet, keepsWatchlist,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
+        historyFile,
         alertRules, alertActions, alertHysteresis, alertCooldown, alertQuietHours, alertExec, alertExecTimeout,
         alertExecAtOnce, alertWebhook, alertWebhookFile, alertWebhookAuthorityFile,
         relayListen, relayUnixSocket, relayCertificateFile, relayKeyFile, relayTokenFile, relayHostNames,
@@ -478,6 +479,13 @@ extension Setting {
         \.record.keepSize,
         Syntax.size.within(1 << 20...(1 << 50)).optional("all"),
         help: "Remove the oldest complete files of the recording when all are larger than this together."
+    )
+
+    static let historyFile = Setting(
+        "history.file",
+        \.history.file,
+        .path,
+        help: "Where bars and the index of the recordings are kept while recording: a path, auto (beside them), or off."
     )
 
     static let relayListen = Setting(

@@ -1,10 +1,11 @@
+package import Market
 package import NIOCore
 
 /// What a client asks of `/v1/stream`: `{"type":"subscribe","symbol":"…"}`, `"symbols":["…",…]`, or neither for all.
 package enum StreamRequest: Sendable, Equatable {
     /// What is wrong with a request that is one.
     package enum Fault: Error, Sendable, Equatable {
-        case delivery, every, since, overflow, id, noSymbols
+        case delivery, every, since, overflow, id, noSymbols, bars, barsAlone
 
         /// One stable word.
         package var code: String {
@@ -15,6 +16,7 @@ package enum StreamRequest: Sendable, Equatable {
             case .overflow: "bad-overflow"
             case .id: "bad-id"
             case .noSymbols: "invalid-symbol"
+            case .bars, .barsAlone: "bad-bars"
             }
         }
 
@@ -27,6 +29,8 @@ package enum StreamRequest: Sendable, Equatable {
             case .overflow: "overflow must be latest or close"
             case .id: "the id of a ping must not be longer than \(StreamRequest.maximumIDBytes) bytes"
             case .noSymbols: "symbols is empty; leave it out to mean everything"
+            case .bars: "bars must be one of \(BarWidth.words)"
+            case .barsAlone: "bars needs a symbol, and no delivery, every or since beside it"
             }
         }
     }
@@ -34,6 +38,10 @@ package enum StreamRequest: Sendable, Equatable {
     /// Asks for these symbols, or for all that the feed has where there are none.
     case subscribe([String], delivery: StreamDelivery? = nil, since: TapePosition? = nil)
     case unsubscribe([String])
+    /// Asks for bars of these symbols, beside their prices; there is at least one.
+    case subscribeBars([String], BarWidth)
+    /// Gives up the bars of these symbols, of one width or of all.
+    case unsubscribeBars([String], BarWidth?)
     case overflow(StreamOverflow)
     /// A question whether the relay is there; the id is JSON and comes back.
     case ping(id: ByteBuffer?)
@@ -59,6 +67,8 @@ package enum StreamRequest: Sendable, Equatable {
                     throw .noSymbols
                 }
                 switch fields.type {
+                case "subscribe" where fields.bars != nil, "unsubscribe" where fields.bars != nil:
+                    return try fields.barRequest()
                 case "subscribe":
                     if fields.isEveryWrong { throw .every }
                     let delivery = try StreamDelivery.parse(word: fields.delivery, milliseconds: fields.every)
@@ -107,6 +117,16 @@ package enum StreamRequest: Sendable, Equatable {
             var line = JSONLine(type: "unsubscribe", number: nil)
             if !symbols.isEmpty { line.field("symbols", symbols) }
             return line.finish()
+        case .subscribeBars(let symbols, let width):
+            var line = JSONLine(type: "subscribe", number: nil)
+            line.field("symbols", symbols)
+            line.field("bars", width.word)
+            return line.finish()
+        case .unsubscribeBars(let symbols, let width):
+            var line = JSONLine(type: "unsubscribe", number: nil)
+            if !symbols.isEmpty { line.field("symbols", symbols) }
+            line.field("bars", width?.word ?? "all")
+            return line.finish()
         case .overflow(let policy):
             var line = JSONLine(type: "overflow", number: nil)
             line.field("policy", policy.rawValue)
@@ -139,6 +159,7 @@ private struct RequestFields {
     var isEveryWrong = false
     var since: String?
     var policy: String?
+    var bars: String?
     var id: ByteBuffer?
 
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -192,6 +213,7 @@ private struct RequestFields {
             if key.equals("delivery") { self.delivery = "" }
             if key.equals("since") { self.since = "" }
             if key.equals("policy") { self.policy = "" }
+            if key.equals("bars") { self.bars = "" }
             return reader.skipValue()
         }
         guard let value = reader.string() else { return false }
@@ -199,6 +221,22 @@ private struct RequestFields {
         if key.equals("delivery") { self.delivery = value.text }
         if key.equals("since") { self.since = value.text }
         if key.equals("policy") { self.policy = value.text }
+        if key.equals("bars") { self.bars = value.text }
         return true
+    }
+
+    /// The request that a request with `bars` is.
+    func barRequest() throws(StreamRequest.Fault) -> StreamRequest {
+        let width = self.bars.flatMap { BarWidth(word: $0) }
+        if self.type == "unsubscribe" {
+            guard width != nil || self.bars == "all" else { throw .bars }
+            return .unsubscribeBars(self.symbols, width)
+        }
+        guard let width else { throw .bars }
+        guard !self.symbols.isEmpty, self.delivery == nil, self.every == nil, !self.isEveryWrong, self.since == nil
+        else {
+            throw .barsAlone
+        }
+        return .subscribeBars(self.symbols, width)
     }
 }

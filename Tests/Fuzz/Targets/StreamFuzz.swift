@@ -32,7 +32,7 @@ enum StreamFuzz {
             let position = ReplayPosition(start: 0, end: 9_000_000_000, at: 1, speed: 1)
             _ = try? ReplayRequestText.parse(text, position: position)
         case .other, .faulty: return isMessage
-        case .subscribe, .unsubscribe, .overflow, .ping: break
+        case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
         }
         let back = StreamRequest.parse(request.encoded())
         try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")

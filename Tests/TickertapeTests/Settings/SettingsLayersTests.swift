@@ -128,7 +128,7 @@ struct SettingsLayersTests {
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
         "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
         "display.decimal": "comma", "display.flash": "false", "display.title": "false",
-        "record.file": "out.jsonl", "record.directory": "/var/lib",
+        "record.file": "out.jsonl", "record.directory": "/var/lib", "history.file": "off",
         "record.flush-interval": "20ms", "record.sync-interval": "2s", "record.segment-size": "1MiB",
         "record.compress": "false", "record.keep-days": "7", "record.keep-size": "10GiB", "relay.listen": "off",
         "relay.ping-interval": "9s",

@@ -1,0 +1,254 @@
+import Glibc
+package import Market
+import NIOConcurrencyHelpers
+import NIOPosix
+package import Wire
+
+/// The keeper of what is to survive a restart: it reads the tape, and a thread of its own writes bars and the index of the
+/// recording into the database, twice a second.
+///
+/// The feed only queues (bounded). What a slow or full disk does not take is counted, said, and kept in memory as far as
+/// there is room; the bars that lack it are marked incomplete.
+package final class HistoryKeeper: TapeReader {
+    /// What became of a run's history.
+    package struct Report: Sendable, Equatable {
+        /// Trades that were taken, and those that are in no bar of the database.
+        package var trades: UInt64 = 0
+        package var lost: UInt64 = 0
+        /// Transactions.
+        package var commits: UInt64 = 0
+    }
+
+    /// How much may wait, and how often is written.
+    package struct Limits: Sendable {
+        /// Trades between the feed and the thread; 56 bytes each.
+        package var waitingTrades = 250_000
+        /// Pieces of bars that the disk has not taken; some 300 bytes each.
+        package var waitingPieces = 100_000
+        /// The pause between two transactions, in seconds.
+        package var pause: Double = 0.5
+
+        package init() {}
+    }
+
+    enum Entry {
+        case trades([Trade], SymbolTable, epoch: UInt64, first: UInt64, received: Int64)
+        case hole(HistoryBatch.Hole)
+        case lost(UInt64, from: Int64, to: Int64)
+    }
+
+    private struct Queue {
+        var entries: [Entry] = []
+        var trades = 0
+        var lost: (count: UInt64, from: Int64, to: Int64)?
+        /// Trades that found no room in the queue.
+        var overflowed: UInt64 = 0
+        var isFinished = false
+    }
+
+    /// What the thread waits for between two transactions.
+    private enum Bell {
+        static let silent = 0
+        static let finish = 1
+    }
+
+    private struct Shown {
+        var store: HistoryStore
+        var report = Report()
+        /// How often the thread has looked.
+        var rounds = 0
+    }
+
+    private let limits: Limits
+    private let queue = NIOLockedValueBox(Queue())
+    private let bell = ConditionLock(value: Bell.silent)
+    /// Held for as long as the disk takes; nobody but the thread waits for it.
+    private let writer: NIOLockedValueBox<HistoryWriter>
+    /// What others ask of the writer, as of its last transaction.
+    private let shown: NIOLockedValueBox<Shown>
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let readers = NIOThreadPool(numberOfThreads: 2)
+    private let ending: NIOLockedValueBox<Ending>
+
+    private enum Ending {
+        case running
+        case awaited(CheckedContinuation<Void, Never>)
+        case over
+    }
+
+    /// Opens the database and begins to write.
+    ///
+    /// - Parameters:
+    ///   - path: of the database; while another program holds `PATH.lock` beside it, this one only reads.
+    ///   - recording: the file that the newest frames go to, if there is one.
+    ///   - wallClock: ns since 1970.
+    ///   - tell: is told in one line, on any thread, what a person should know.
+    /// - Throws: ``HistoryFailure``.
+    package init(
+        path: String,
+        limits: Limits = Limits(),
+        recording: @escaping @Sendable () -> String?,
+        wallClock: @escaping @Sendable () -> Int64,
+        tell: @escaping @Sendable (String) -> Void
+    ) throws(HistoryFailure) {
+        self.limits = limits
+        let lock = try HistoryLock(path: path)
+        let store = try HistoryStore.opening(path, now: wallClock(), tell: tell)
+        self.shown = NIOLockedValueBox(Shown(store: store))
+        self.writer = NIOLockedValueBox(
+            HistoryWriter(
+                store: store,
+                lock: lock,
+                waitingPieces: limits.waitingPieces,
+                recording: recording,
+                wallClock: wallClock,
+                tell: tell
+            )
+        )
+        self.ending = NIOLockedValueBox(.running)
+        self.pool.start()
+        self.readers.start()
+        self.pool.submit { _ in self.work() }
+    }
+
+    // MARK: The tape
+
+    package func read(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished else { return }
+            guard queue.trades + batch.trades.count <= self.limits.waitingTrades else {
+                let count = UInt64(batch.trades.count)
+                queue.overflowed += count
+                queue.lost = (
+                    (queue.lost?.count ?? 0) + count, queue.lost?.from ?? batch.received, batch.received
+                )
+                return
+            }
+            Self.tellLost(&queue)
+            queue.trades += batch.trades.count
+            queue.entries.append(
+                .trades(
+                    batch.trades,
+                    batch.symbols,
+                    epoch: batch.epoch,
+                    first: batch.firstSequence,
+                    received: batch.received
+                )
+            )
+        }
+    }
+
+    package func statusChanged(_ status: FeedStatus) {}
+
+    package func gapFound(_ gap: Gap) {
+        self.queue.withLockedValue { queue in
+            // Gaps come with reconnects, which have pauses between them.
+            guard !queue.isFinished, queue.entries.count < self.limits.waitingTrades else { return }
+            Self.tellLost(&queue)
+            queue.entries.append(
+                .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
+            )
+        }
+    }
+
+    /// Puts what was left out into its place.
+    private static func tellLost(_ queue: inout Queue) {
+        guard let lost = queue.lost else { return }
+        queue.lost = nil
+        queue.entries.append(.lost(lost.count, from: lost.from, to: lost.to))
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        var isFinished = false
+        while !isFinished {
+            if self.bell.lock(whenValue: Bell.finish, timeoutSeconds: self.limits.pause) {
+                isFinished = true
+                self.bell.unlock()
+            }
+            let entries = self.queue.withLockedValue { queue -> [Entry] in
+                if isFinished { Self.tellLost(&queue) }
+                queue.trades = 0
+                defer { queue.entries = [] }
+                return queue.entries
+            }
+            self.writer.withLockedValue { writer in
+                for entry in entries { writer.take(entry) }
+                writer.commit()
+                self.shown.withLockedValue { shown in
+                    shown = Shown(store: writer.store, report: writer.report, rounds: shown.rounds + 1)
+                }
+            }
+        }
+        let waiting = self.ending.withLockedValue { ending in
+            defer { ending = .over }
+            return ending
+        }
+        if case .awaited(let continuation) = waiting { continuation.resume() }
+    }
+
+    /// What became of the trades so far. From any thread; waits for no disk.
+    package var report: Report {
+        let overflowed = self.queue.withLockedValue { $0.overflowed }
+        var report = self.shown.withLockedValue { $0.report }
+        report.lost += overflowed
+        return report
+    }
+
+    /// How often the thread has looked for what is queued.
+    var rounds: Int { self.shown.withLockedValue { $0.rounds } }
+
+    /// Writes what is queued, and closes the database.
+    package func finish() async -> Report {
+        self.queue.withLockedValue { $0.isFinished = true }
+        self.bell.lock()
+        self.bell.unlock(withValue: Bell.finish)
+        await withCheckedContinuation { continuation in
+            let isOver = self.ending.withLockedValue { ending in
+                if case .over = ending { return true }
+                ending = .awaited(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+        try? await self.readers.shutdownGracefully()
+        let report = self.writer.withLockedValue { writer in
+            writer.close()
+            return writer.report
+        }
+        self.shown.withLockedValue { $0.report = report }
+        try? await self.pool.shutdownGracefully()
+        return self.report
+    }
+
+    // MARK: Reading
+
+    /// Asks the database on a thread for that, two questions at a time.
+    package func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (HistoryStore) throws -> Answer
+    ) async throws -> Answer {
+        let store = self.shown.withLockedValue { $0.store }
+        return try await self.readers.runIfActive { try question(store) }
+    }
+}
+
+/// The right to write a history: held by one program at a time, and gone with it.
+final class HistoryLock: Sendable {
+    private let descriptor: Int32
+
+    init(path: String) throws(HistoryFailure) {
+        self.descriptor = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard self.descriptor >= 0 else {
+            throw HistoryFailure(.world, "\(path).lock: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+
+    /// Takes it, if nobody else has it.
+    func take() -> Bool { flock(self.descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+    func release() { _ = flock(self.descriptor, LOCK_UN) }
+}

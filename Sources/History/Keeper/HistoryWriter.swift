@@ -1,0 +1,155 @@
+import Market
+
+/// What the keeper's thread does: it gathers trades into a batch, and commits it.
+///
+/// Belongs to one thread at a time.
+struct HistoryWriter {
+    /// The holes that may still touch trades to come, at most.
+    private static let mostHoles = 32
+
+    private(set) var store: HistoryStore
+    private(set) var report = HistoryKeeper.Report()
+    private let waitingPieces: Int
+    private let recording: @Sendable () -> String?
+    private let wallClock: @Sendable () -> Int64
+    private let tell: @Sendable (String) -> Void
+    private var batch = HistoryBatch()
+    /// Trades in the batch.
+    private var waiting: UInt64 = 0
+    private var holes: [HistoryBatch.Hole] = []
+    /// The symbols that have traded in this run.
+    private var seen: Set<String> = []
+    /// The newest trade of the run before this one, until this one's first trade comes.
+    private var before: Int64?
+    private let lock: HistoryLock
+    private var holdsLock = false
+    private var isFailing = false
+    private var isClosed = false
+
+    init(
+        store: HistoryStore,
+        lock: HistoryLock,
+        waitingPieces: Int,
+        recording: @escaping @Sendable () -> String?,
+        wallClock: @escaping @Sendable () -> Int64,
+        tell: @escaping @Sendable (String) -> Void
+    ) {
+        self.store = store
+        self.lock = lock
+        self.waitingPieces = waitingPieces
+        self.recording = recording
+        self.wallClock = wallClock
+        self.tell = tell
+        if !self.mayWrite() {
+            tell("another tickertape writes the history \(store.path); this one goes on with it when that has ended")
+        }
+    }
+
+    /// Whether it is this program that writes. One that replaces another begins when that has gone; what happened until then
+    /// is the other's, and what nobody wrote is a hole.
+    private mutating func mayWrite() -> Bool {
+        if self.holdsLock { return true }
+        guard self.lock.take() else { return false }
+        self.holdsLock = true
+        self.before = try? self.store.newestTime()
+        return true
+    }
+
+    mutating func take(_ entry: HistoryKeeper.Entry) {
+        guard self.mayWrite() else { return }
+        switch entry {
+        case .trades(let trades, let symbols, let epoch, let first, let received):
+            if let before {
+                self.before = nil
+                self.take(
+                    HistoryBatch.Hole(symbol: nil, from: before, to: received, reason: "tickertape was restarted")
+                )
+            }
+            for trade in trades {
+                let symbol = symbols.name(of: trade.symbol)
+                let isFirst = !self.seen.contains(symbol)
+                if isFirst { self.seen.insert(symbol) }
+                self.batch.take(trade, of: symbol, isFirst: isFirst)
+            }
+            self.report.trades += UInt64(trades.count)
+            self.waiting += UInt64(trades.count)
+            if let path = self.recording() {
+                self.batch.note(
+                    HistoryBatch.Segment(
+                        path: path,
+                        epoch: epoch,
+                        sequences: first..<first + UInt64(trades.count),
+                        firstTime: received,
+                        lastTime: received
+                    )
+                )
+            }
+        case .hole(let hole):
+            self.take(hole)
+        case .lost(let count, let from, let to):
+            self.take(
+                HistoryBatch.Hole(
+                    symbol: nil,
+                    from: from,
+                    to: to,
+                    reason: "\(count) trades found no room on their way here"
+                )
+            )
+        }
+        guard self.batch.pieceCount > self.waitingPieces else { return }
+        let now = self.wallClock()
+        _ = self.batch.dropPieces()
+        self.report.lost += self.waiting
+        self.take(HistoryBatch.Hole(symbol: nil, from: now, to: now, reason: "\(self.waiting) trades were not written"))
+        self.waiting = 0
+    }
+
+    private mutating func take(_ hole: HistoryBatch.Hole) {
+        self.batch.take(hole)
+        self.holes.append(hole)
+        if self.holes.count > Self.mostHoles { self.holes.removeFirst() }
+    }
+
+    mutating func commit() {
+        guard !self.batch.isEmpty, !self.isClosed else { return }
+        do throws(HistoryFailure) {
+            try self.store.commit(self.batch, holes: self.holes)
+        } catch {
+            return self.failed(error)
+        }
+        self.batch = HistoryBatch()
+        self.waiting = 0
+        self.report.commits += 1
+        if self.isFailing {
+            self.isFailing = false
+            self.tell("the history \(self.store.path) is written again")
+        }
+    }
+
+    private mutating func failed(_ failure: HistoryFailure) {
+        guard failure.kind == .damaged else {
+            if !self.isFailing {
+                self.isFailing = true
+                self.tell("the history \(self.store.path) cannot be written: \(failure); it is tried again")
+            }
+            return
+        }
+        let path = self.store.path
+        try? self.store.close()
+        do throws(HistoryFailure) {
+            self.tell(try HistoryStore.moveAside(path, now: self.wallClock(), because: failure.description))
+            self.store = try HistoryStore(path: path)
+        } catch {
+            if !self.isFailing { self.tell("the history \(path) cannot be written: \(error)") }
+            self.isFailing = true
+        }
+    }
+
+    mutating func close() {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        self.report.lost += self.waiting
+        try? self.store.close()
+        if self.holdsLock { self.lock.release() }
+    }
+}

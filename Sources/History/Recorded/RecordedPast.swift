@@ -1,0 +1,129 @@
+import Glibc
+import Market
+import NIOCore
+package import Wire
+
+/// The trades of a symbol that are recorded, found by the index of segments and read from the files, within limits.
+package struct RecordedPast {
+    package struct Limits: Sendable {
+        /// Bytes read for one question.
+        package var bytes: Int64 = 256 << 20
+        /// How long it may take, ns.
+        package var time: Int64 = 3_000_000_000
+
+        package init() {}
+    }
+
+    private let symbol: String
+    private let query: PastTradesQuery
+    private let deadline: Int64
+    private var budget: Int64
+    private var parser = FinnhubParser()
+    private var symbols = SymbolTable()
+
+    package init(symbol: String, query: PastTradesQuery, limits: Limits = Limits()) {
+        self.symbol = symbol
+        self.query = query
+        self.budget = limits.bytes
+        self.deadline = Self.now &+ limits.time
+    }
+
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+
+    /// Looks through the files; blocks for as long as that takes.
+    ///
+    /// - Parameter segments: of the index, the oldest first.
+    package mutating func find(in segments: [HistoryBatch.Segment]) -> PastTrades {
+        let fitting = segments.filter { segment in
+            if let from = self.query.from, segment.lastTime < from &- 2_000_000_000 { return false }
+            if let to = self.query.to, segment.firstTime >= to { return false }
+            guard let before = self.query.before, let epoch = segment.epoch else { return true }
+            if epoch != before.epoch { return epoch < before.epoch }
+            return segment.sequences.map { $0.lowerBound < before.sequence } ?? true
+        }
+        return self.query.from == nil ? self.last(in: fitting) : self.first(in: fitting)
+    }
+
+    /// The first trades from a moment on.
+    private mutating func first(in segments: [HistoryBatch.Segment]) -> PastTrades {
+        var found = PastTrades()
+        let from = self.query.from ?? .min
+        for segment in segments {
+            guard let file = SegmentFile(path: segment.path) else { continue }
+            var place = file.place { file.arrival(of: $0) >= from }
+            while place < file.size {
+                guard self.mayGoOn(reading: SegmentFile.windowBytes) else {
+                    found.isComplete = false
+                    return found
+                }
+                found.items += self.trades(of: file, at: place, count: SegmentFile.windowBytes)
+                if found.items.count >= self.query.limit {
+                    found.items.removeLast(found.items.count - self.query.limit)
+                    return found
+                }
+                place += SegmentFile.windowBytes
+            }
+        }
+        return found
+    }
+
+    /// The last trades before a place or a moment.
+    private mutating func last(in segments: [HistoryBatch.Segment]) -> PastTrades {
+        var found = PastTrades()
+        let (before, to) = (self.query.before, self.query.to)
+        for segment in segments.reversed() {
+            guard let file = SegmentFile(path: segment.path) else { continue }
+            var end = file.place { frame in
+                if let to, file.arrival(of: frame) >= to { return true }
+                guard let before, before.epoch == file.header.epoch, let numbers = frame.numbers else { return false }
+                return numbers.first >= before.sequence
+            }
+            // The place is that of a line, or shortly before it.
+            end = min(file.size, end + SegmentFile.windowBytes / 4)
+            while end > 0 {
+                guard self.mayGoOn(reading: SegmentFile.windowBytes) else {
+                    found.isComplete = false
+                    return found
+                }
+                let begin = max(0, end - SegmentFile.windowBytes)
+                found.items = self.trades(of: file, at: begin, count: end - begin) + found.items
+                if found.items.count >= self.query.limit {
+                    found.items.removeFirst(found.items.count - self.query.limit)
+                    return found
+                }
+                end = begin
+            }
+        }
+        return found
+    }
+
+    private mutating func mayGoOn(reading bytes: Int64) -> Bool {
+        self.budget -= bytes
+        return self.budget >= 0 && Self.now < self.deadline
+    }
+
+    /// The trades that are wanted in a stretch of a file.
+    private mutating func trades(of file: SegmentFile, at place: Int64, count: Int64) -> [PastTrades.Item] {
+        guard let epoch = file.header.epoch else { return [] }
+        var items: [PastTrades.Item] = []
+        var (parser, symbols) = (self.parser, self.symbols)
+        file.read(at: place, count: count) { frame in
+            let received = file.arrival(of: frame)
+            if let from = self.query.from, received < from { return true }
+            if let to = self.query.to, received >= to { return false }
+            guard let trades = frame.numberedTrades(&parser, symbols: &symbols) else { return true }
+            for trade in trades where symbols.name(of: trade.trade.symbol) == self.symbol {
+                let place = TapePosition(epoch: epoch, sequence: trade.sequence)
+                if let before = self.query.before,
+                    (place.epoch, place.sequence) >= (before.epoch, before.sequence)
+                {
+                    return false
+                }
+                items.append(PastTrades.Item(place: place, trade: trade.trade, received: received))
+            }
+            return true
+        }
+        (self.parser, self.symbols) = (parser, symbols)
+        return items
+    }
+}

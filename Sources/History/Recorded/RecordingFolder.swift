@@ -1,0 +1,51 @@
+import Glibc
+import NIOCore
+import Wire
+
+/// The recordings in a folder, for the index: those that an earlier program, or none with a history, has left.
+package enum RecordingFolder {
+    /// Files that are looked at, at most.
+    private static let mostFiles = 10_000
+
+    /// What can be said of each recording of the market there without reading it: its header, and when it was last changed.
+    ///
+    /// - Parameters:
+    ///   - source: as in the header (``RecordingHeader/source``); others are not of this history.
+    ///   - known: of the index; a file that has not changed since is not opened.
+    package static func scan(
+        _ folder: String,
+        source: String,
+        known: [HistoryBatch.Segment]
+    ) -> [HistoryBatch.Segment] {
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        let known = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        var found: [HistoryBatch.Segment] = []
+        var count = 0
+        while count < Self.mostFiles, let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name.hasSuffix(".jsonl") else { continue }
+            count += 1
+            let path = "\(folder)/\(name)"
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            if let segment = known[path], segment.lastTime >= changed { continue }
+            guard let file = SegmentFile(path: path), file.header.source == source,
+                let start = file.header.start
+            else { continue }
+            found.append(
+                HistoryBatch.Segment(
+                    path: path,
+                    epoch: file.header.epoch,
+                    sequences: nil,
+                    firstTime: start,
+                    lastTime: max(start, changed)
+                )
+            )
+        }
+        return found.sorted { ($0.firstTime, $0.path) < ($1.firstTime, $1.path) }
+    }
+}

@@ -1,0 +1,110 @@
+package import Market
+
+/// What is to be written next: the trades since the last time as pieces of bars, the gaps among them, and where they are
+/// recorded.
+///
+/// A pure value. Trades of one second and symbol make one piece, so a second of any market is one row of each width.
+package struct HistoryBatch: Sendable {
+    /// What is known of one recording file, or of a part of one.
+    package struct Segment: Sendable, Equatable {
+        package var path: String
+        package var epoch: UInt64?
+        /// The numbers of the trades in it; `nil` where they are not known.
+        package var sequences: Range<UInt64>?
+        /// The arrivals of its first and last frames, ns since 1970.
+        package var firstTime: Int64
+        package var lastTime: Int64
+
+        package init(path: String, epoch: UInt64?, sequences: Range<UInt64>?, firstTime: Int64, lastTime: Int64) {
+            self.path = path
+            self.epoch = epoch
+            self.sequences = sequences
+            self.firstTime = firstTime
+            self.lastTime = lastTime
+        }
+    }
+
+    /// A stretch of arrivals in which trades may be missing.
+    package struct Hole: Sendable, Equatable {
+        package var symbol: String?
+        /// Ns since 1970.
+        package var from: Int64
+        package var to: Int64
+        package var reason: String
+
+        /// Whether it touches a bar, as ``BarSeries/gapFound(from:to:)`` has it.
+        func touches(_ bar: Bar, of symbol: String) -> Bool {
+            (self.symbol == nil || self.symbol == symbol) && bar.start <= self.to
+                && bar.end > self.from &- BarSeries.usualDelay
+        }
+    }
+
+    /// By symbol, the pieces in the order in which their trades came.
+    package private(set) var pieces: [String: [Bar]] = [:]
+    package private(set) var pieceCount = 0
+    /// The holes that were found since the last time.
+    package private(set) var holes: [Hole] = []
+    package private(set) var segments: [Segment] = []
+    /// The newest exchange's time of all trades, ns since 1970.
+    package private(set) var newestTime: Int64?
+
+    package init() {}
+
+    package var isEmpty: Bool { self.pieces.isEmpty && self.holes.isEmpty && self.segments.isEmpty }
+
+    /// Takes the next trade of a symbol; `isFirst` says that what was before it is not known.
+    package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
+        self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
+        let list = self.pieces[symbol, default: []]
+        if let last = list.indices.last, trade.exchangeTime >= list[last].start, trade.exchangeTime < list[last].end {
+            self.pieces[symbol]?[last].take(trade)
+            return
+        }
+        var piece = Bar(pieceFrom: trade)
+        piece.isIncomplete = isFirst
+        self.pieces[symbol, default: []].append(piece)
+        self.pieceCount += 1
+    }
+
+    /// Takes a hole between the trades so far and those to come.
+    package mutating func take(_ hole: Hole) {
+        // Rows in which the reason stands are for people; more than these are no news to anybody.
+        if self.holes.count < 1_000 { self.holes.append(hole) }
+    }
+
+    /// Takes where the newest frames are recorded.
+    package mutating func note(_ segment: Segment) {
+        guard let last = self.segments.indices.last, self.segments[last].path == segment.path,
+            self.segments[last].epoch == segment.epoch
+        else {
+            self.segments.append(segment)
+            return
+        }
+        self.segments[last].lastTime = max(self.segments[last].lastTime, segment.lastTime)
+        guard let new = segment.sequences else { return }
+        let old = self.segments[last].sequences ?? new
+        self.segments[last].sequences = min(old.lowerBound, new.lowerBound)..<max(old.upperBound, new.upperBound)
+    }
+
+    /// Forgets the oldest pieces, for there is no more room; answers with how many.
+    package mutating func dropPieces() -> Int {
+        defer {
+            self.pieces = [:]
+            self.pieceCount = 0
+        }
+        return self.pieceCount
+    }
+
+    /// The rows that it makes for a symbol: the pieces put together by width and start, marked where a hole touches them.
+    package func rows(of symbol: String, holes: [Hole]) -> [BarWidth: [Int64: Bar]] {
+        var rows: [BarWidth: [Int64: Bar]] = [:]
+        for piece in self.pieces[symbol] ?? [] {
+            for width in BarWidth.allCases {
+                var bar = piece.widened(to: width)
+                if holes.contains(where: { $0.touches(bar, of: symbol) }) { bar.isIncomplete = true }
+                if rows[width]?[bar.start]?.append(bar) == nil { rows[width, default: [:]][bar.start] = bar }
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,158 @@
+import GRDB
+import Market
+
+/// The index over the recording's files, and what is removed for its age.
+extension HistoryStore {
+    /// How much there is.
+    package struct Contents: Sendable, Equatable {
+        package var symbols = 0
+        /// By width, in the order of ``BarWidth``: how many bars, and the starts of the first and the last (ns since 1970).
+        package var bars: [(word: String, count: Int, first: Int64, last: Int64)] = []
+        package var incomplete = 0
+        package var gaps = 0
+        package var segments = 0
+        /// The arrivals of the first and the last recorded frames, ns since 1970.
+        package var recorded: ClosedRange<Int64>?
+
+        package static func == (left: Contents, right: Contents) -> Bool { "\(left)" == "\(right)" }
+    }
+
+    /// What was removed.
+    package struct Pruned: Sendable, Equatable {
+        package var bars = 0
+        package var gaps = 0
+        /// The recording files that are not in the index any more; to be deleted by who asked.
+        package var segments: [String] = []
+    }
+
+    static func put(_ segment: HistoryBatch.Segment, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO segment (path, epoch, firstSeq, nextSeq, firstTime, lastTime) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (path) DO UPDATE SET
+                    epoch = coalesce(excluded.epoch, epoch),
+                    firstSeq = coalesce(min(firstSeq, excluded.firstSeq), firstSeq, excluded.firstSeq),
+                    nextSeq = coalesce(max(nextSeq, excluded.nextSeq), nextSeq, excluded.nextSeq),
+                    firstTime = min(firstTime, excluded.firstTime),
+                    lastTime = max(lastTime, excluded.lastTime)
+                """,
+            arguments: [
+                segment.path, segment.epoch.map { Int64(clamping: $0) },
+                segment.sequences.map { Int64(clamping: $0.lowerBound) },
+                segment.sequences.map { Int64(clamping: $0.upperBound) },
+                segment.firstTime, segment.lastTime,
+            ]
+        )
+    }
+
+    /// Notes recording files that the index does not have, or has otherwise.
+    package func note(_ segments: [HistoryBatch.Segment]) throws(HistoryFailure) {
+        guard !segments.isEmpty else { return }
+        do {
+            try self.pool.write { database in for segment in segments { try Self.put(segment, in: database) } }
+        } catch {
+            throw HistoryFailure(error)
+        }
+    }
+
+    /// The recording files whose arrivals touch a span of time (ns since 1970), the oldest first.
+    package func segments(from: Int64 = .min, to: Int64 = .max) throws(HistoryFailure) -> [HistoryBatch.Segment] {
+        do {
+            return try self.pool.read { database in
+                try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT path, epoch, firstSeq, nextSeq, firstTime, lastTime FROM segment
+                        WHERE lastTime >= ? AND firstTime <= ? ORDER BY firstTime, path LIMIT 100000
+                        """,
+                    arguments: [from, to]
+                ).compactMap(Self.segment)
+            }
+        } catch {
+            throw HistoryFailure(error)
+        }
+    }
+
+    private static func segment(_ row: Row) -> HistoryBatch.Segment? {
+        func number(_ index: Int) -> UInt64? { row.value(index).integer.flatMap { UInt64(exactly: $0) } }
+        guard let path = row.value(0).text, let first = row.value(4).integer, let last = row.value(5).integer else {
+            return nil
+        }
+        var sequences: Range<UInt64>?
+        if let lower = number(2), let upper = number(3), lower <= upper { sequences = lower..<upper }
+        return HistoryBatch.Segment(
+            path: path,
+            epoch: number(1),
+            sequences: sequences,
+            firstTime: first,
+            lastTime: last
+        )
+    }
+
+    /// Takes files out of the index that are not there any more.
+    package func forget(_ paths: [String]) throws(HistoryFailure) {
+        guard !paths.isEmpty else { return }
+        do {
+            try self.pool.write { database in
+                for path in paths { try database.execute(sql: "DELETE FROM segment WHERE path = ?", arguments: [path]) }
+            }
+        } catch {
+            throw HistoryFailure(error)
+        }
+    }
+
+    /// Removes the bars and the gaps that ended before a moment (ns since 1970), and gives the room back to the disk.
+    package func prune(before time: Int64) throws(HistoryFailure) -> Pruned {
+        do {
+            var pruned = Pruned()
+            try self.pool.write { database in
+                try database.execute(
+                    sql: "DELETE FROM bar WHERE start + width * 1000000000 <= ?",
+                    arguments: [time]
+                )
+                pruned.bars = database.changesCount
+                try database.execute(sql: "DELETE FROM gap WHERE toTime < ?", arguments: [time])
+                pruned.gaps = database.changesCount
+                try database.execute(sql: "DELETE FROM symbol WHERE id NOT IN (SELECT symbol FROM bar)")
+            }
+            // Not while another program writes: it only keeps the room for what comes then.
+            try? self.pool.vacuum()
+            try? self.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            return pruned
+        } catch {
+            throw HistoryFailure(error)
+        }
+    }
+
+    /// Counts all there is.
+    package func contents() throws(HistoryFailure) -> Contents {
+        do {
+            return try self.pool.read { database in
+                var contents = Contents()
+                func number(_ sql: String) throws -> Int { try Int.fetchOne(database, sql: sql) ?? 0 }
+                contents.symbols = try number("SELECT count(*) FROM symbol")
+                contents.incomplete = try number("SELECT count(*) FROM bar WHERE incomplete != 0")
+                contents.gaps = try number("SELECT count(*) FROM gap")
+                contents.segments = try number("SELECT count(*) FROM segment")
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: "SELECT width, count(*), min(start), max(start) FROM bar GROUP BY width ORDER BY width"
+                )
+                for row in rows {
+                    guard let width = row.value(0).integer.flatMap({ BarWidth(rawValue: $0) }),
+                        let count = row.value(1).integer, let first = row.value(2).integer,
+                        let last = row.value(3).integer
+                    else { continue }
+                    contents.bars.append((width.word, Int(count), first, last))
+                }
+                let span = try Row.fetchOne(database, sql: "SELECT min(firstTime), max(lastTime) FROM segment")
+                if let first = span?.value(0).integer, let last = span?.value(1).integer, first <= last {
+                    contents.recorded = first...last
+                }
+                return contents
+            }
+        } catch {
+            throw HistoryFailure(error)
+        }
+    }
+}

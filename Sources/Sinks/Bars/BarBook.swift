@@ -1,0 +1,105 @@
+package import Market
+import Wire
+
+/// The newest bars of a symbol that an earlier run has left.
+package struct EarlierBars: Sendable {
+    package var symbol: String
+    package var width: BarWidth
+    /// The oldest first.
+    package var bars: [Bar]
+    /// The newest time of all trades of that run, ns since 1970: what had not ended by then is incomplete.
+    package var endedAt: Int64
+
+    package init(symbol: String, width: BarWidth, bars: [Bar], endedAt: Int64) {
+        self.symbol = symbol
+        self.width = width
+        self.bars = bars
+        self.endedAt = endedAt
+    }
+}
+
+/// The bars of all symbols of a feed, of every width: the newest of each, in bounded memory.
+struct BarBook {
+    /// Where the exchange's clock and the arrivals' are further apart, the trades are not of now (a replay), ns.
+    private static let foreignAfter: Int64 = 3_600_000_000_000
+
+    private var rows: [SymbolBars] = []
+    private var names: [String: Int] = [:]
+    /// The row of each symbol of the epoch; -1 where it has none yet.
+    private var places: [Int] = []
+    private var epoch: UInt64?
+    /// The newest time of all trades by the exchange's clock, ns since 1970, and when that trade arrived, monotonic ns.
+    private(set) var newest: (time: Int64, arrived: Int64)?
+
+    /// How many bars of each width a symbol keeps where there are so many symbols: 40 MB in all at most with up to 64 symbols,
+    /// 90 MB with the 4,096 that there can be.
+    static func capacity(symbols: Int) -> Int { symbols <= 64 ? 600 : symbols <= 512 ? 120 : 24 }
+
+    /// Takes the trades of a read; answers with the symbols of which another second began.
+    mutating func take(_ batch: TapeBatch) -> Set<String> {
+        if batch.epoch != self.epoch {
+            self.epoch = batch.epoch
+            self.places = []
+        }
+        while self.places.count < batch.symbols.count { self.places.append(-1) }
+        var advanced: Set<String> = []
+        for trade in batch.trades {
+            let index = Int(trade.symbol.index)
+            var row = self.places[index]
+            if row < 0 {
+                guard let made = self.row(of: batch.symbols.name(of: trade.symbol)) else { continue }
+                row = made
+                self.places[index] = row
+            }
+            if self.rows[row].take(trade) { advanced.insert(batch.symbols.name(of: trade.symbol)) }
+            if trade.exchangeTime > self.newest?.time ?? .min {
+                self.newest = (trade.exchangeTime, batch.receivedMonotonic)
+            }
+        }
+        return advanced
+    }
+
+    private mutating func row(of symbol: String) -> Int? {
+        if let row = self.names[symbol] { return row }
+        guard self.rows.count < SymbolTable.capacity else { return nil }
+        let before = Self.capacity(symbols: self.rows.count)
+        let capacity = Self.capacity(symbols: self.rows.count + 1)
+        if capacity != before { for row in self.rows.indices { self.rows[row].keep(capacity) } }
+        self.names[symbol] = self.rows.count
+        self.rows.append(SymbolBars(capacity: capacity))
+        return self.rows.count - 1
+    }
+
+    mutating func gapFound(_ gap: Gap) {
+        let isForeign = self.newest.map { abs($0.time &- gap.to) > Self.foreignAfter } ?? false
+        for (name, row) in self.names where gap.symbol == nil || gap.symbol == name {
+            if isForeign {
+                self.rows[row].interrupted()
+            } else {
+                self.rows[row].gapFound(from: gap.from, to: gap.to)
+            }
+        }
+    }
+
+    mutating func begin(with earlier: [EarlierBars]) {
+        for bars in earlier {
+            guard let row = self.row(of: bars.symbol) else { continue }
+            self.rows[row].begin(with: bars.bars, of: bars.width, endedAt: bars.endedAt)
+        }
+    }
+
+    /// The bars of a symbol, those of the newest trades among them; `nil` where it has none.
+    mutating func series(of symbol: String, _ width: BarWidth) -> BarSeries? {
+        guard let row = self.names[symbol] else { return nil }
+        self.rows[row].settle()
+        return self.rows[row][width]
+    }
+
+    /// Whether a bar is over: a trade of any symbol came from behind its end, or the exchange's clock, which goes on from its
+    /// newest trade, is well behind it.
+    func isClosed(_ bar: Bar, now: Int64) -> Bool {
+        guard let newest else { return true }
+        if newest.time >= bar.end { return true }
+        return newest.time &+ max(0, now - newest.arrived) >= bar.end &+ BarSeries.usualDelay
+    }
+}

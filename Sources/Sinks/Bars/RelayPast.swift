@@ -1,0 +1,20 @@
+package import Market
+import NIOCore
+package import Wire
+
+/// What is kept of earlier runs and of this one, asked by HTTP requests off the relay's loop.
+package struct RelayPast: Sendable {
+    /// The bars of a symbol that begin in a span of time (ns since 1970), the oldest first: with a beginning the first of
+    /// them, as many as the limit, without one the last.
+    package var bars: @Sendable (String, BarWidth, _ from: Int64?, _ to: Int64?, _ limit: Int) async throws -> [Bar]
+    /// The recorded trades of a symbol.
+    package var trades: @Sendable (String, PastTradesQuery) async throws -> PastTrades
+
+    package init(
+        bars: @escaping @Sendable (String, BarWidth, Int64?, Int64?, Int) async throws -> [Bar],
+        trades: @escaping @Sendable (String, PastTradesQuery) async throws -> PastTrades
+    ) {
+        self.bars = bars
+        self.trades = trades
+    }
+}

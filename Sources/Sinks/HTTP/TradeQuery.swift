@@ -1,0 +1,70 @@
+import Market
+import NIOCore
+import Wire
+
+/// What `/v1/trades/SYMBOL` was asked for: the newest, or trades of the past.
+struct TradeQuery {
+    private static let known: Set<String> = ["limit", "before", "from", "to"]
+
+    let limit: Int
+    private let before: TapePosition?
+    private let from: Int64?
+    private let to: Int64?
+
+    init(_ text: String?) throws(HTTPRefusal) {
+        let query = try QueryText(text, known: Self.known)
+        self.limit = try query.number("limit", in: 1...RelayRouter.mostTrades, default: RelayRouter.usualTrades)
+        self.from = try query.moment("from")
+        self.to = try query.moment("to")
+        guard let place = query.text("before") else {
+            self.before = nil
+            return
+        }
+        guard let before = TapePosition(place) else {
+            throw .badQuery("before must be EPOCH:SEQ, two whole numbers")
+        }
+        self.before = before
+    }
+
+    /// The answer where the past is asked for; `nil` where only the newest is wanted, which the ring has.
+    func pastAnswer(_ symbol: String, live: TradeExcerpt?, past: RelayPast?) async throws -> ByteBuffer? {
+        guard self.before != nil || self.from != nil || self.to != nil else { return nil }
+        guard let past else {
+            throw HTTPRefusal(
+                status: .notFound,
+                type: "no-history",
+                message: "nothing is recorded here, so there is no past to read",
+                cure: "start tickertape with --record; without before, from and to the newest trades are answered"
+            )
+        }
+        let query = PastTradesQuery(before: self.before, from: self.from, to: self.to, limit: self.limit)
+        let found = try await past.trades(symbol, query)
+        return JSONWriter.line { out in
+            out.key("symbol")
+            out.text(symbol)
+            out.key("epoch")
+            out.number(live?.epoch)
+            out.key("complete")
+            out.flag(found.isComplete)
+            out.key("trades")
+            out.array { out in
+                for item in found.items {
+                    out.object { out in
+                        out.key("epoch")
+                        out.number(item.place.epoch)
+                        out.key("seq")
+                        out.number(item.place.sequence)
+                        out.key("price")
+                        out.decimal(item.trade.price)
+                        out.key("size")
+                        out.decimal(item.trade.size)
+                        out.key("time")
+                        out.number(item.trade.exchangeTime / 1_000_000)
+                        out.key("received")
+                        out.number(item.received / 1_000)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Market
+import Wire
+
+/// Turns recordings into tables.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the trades or bars of recordings as CSV or JSON lines.",
+        discussion: """
+            Prices and sizes are exact. `time` and `start` are the exchange's clock in milliseconds since 1970, `received` is \
+            this machine's in microseconds. Bars that a gap touches are marked incomplete, and where nothing was traded there \
+            is none. Files are read in the order in which they are given.
+
+            EXAMPLES:
+              tickertape export btc.jsonl --csv > trades.csv
+              tickertape export day1.jsonl day2.jsonl --jsonl --bars 1m --symbol BINANCE:BTCUSDT
+              tickertape export btc.jsonl --csv --from 2026-11-21T05:00:00Z --to 2026-11-21T06:00:00Z --output hour.csv
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Flag(help: "Write CSV, with a line of names.")
+    var csv = false
+
+    @Flag(help: "Write one JSON object a line.")
+    var jsonl = false
+
+    @Flag(help: .hidden)
+    var parquet = false
+
+    @Option(help: ArgumentHelp("Bars of this width instead of trades: \(BarWidth.words).", valueName: "width"))
+    var bars: String?
+
+    @Option(help: ArgumentHelp("Only what happened at this time and later: 2026-11-21T05:00:00Z, or ms since 1970."))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Only what happened before this time."))
+    var to: String?
+
+    @Option(name: .customLong("symbol"), help: "Only this symbol; several may be given.")
+    var symbols: [String] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file, which must not exist, instead of standard output.", valueName: "file"),
+        completion: .file()
+    )
+    var output: String?
+
+    func validate() throws {
+        if self.parquet {
+            let quoted = "read_csv('trades.csv', types={'price': 'DECIMAL(38,12)', 'size': 'DECIMAL(38,12)'})"
+            throw ValidationError(
+                "Parquet is not written: there is no maintained library for it in Swift. Export --csv, and let DuckDB do "
+                    + "it: duckdb -c \"COPY (FROM \(quoted)) TO 'trades.parquet'\""
+            )
+        }
+        guard self.csv != self.jsonl else { throw ValidationError("Say --csv or --jsonl, one of them.") }
+        if let bars, BarWidth(word: bars) == nil {
+            throw ValidationError("--bars \(bars): the widths are \(BarWidth.words).")
+        }
+        for (flag, text) in [("--from", self.from), ("--to", self.to)] {
+            if let text, MomentText.read(text) == nil {
+                throw ValidationError(
+                    "\(flag) \(text): a time is 2026-11-21T05:00:00Z, 2026-11-21, or milliseconds since 1970."
+                )
+            }
+        }
+    }
+
+    mutating func run() async throws {
+        var order = RecordingExport.Order(
+            format: self.csv ? .csv : .jsonLines,
+            bars: self.bars.flatMap { BarWidth(word: $0) }
+        )
+        order.symbols = Set(self.symbols)
+        order.from = self.from.flatMap { MomentText.read($0) }
+        order.to = self.to.flatMap { MomentText.read($0) }
+        try Assembly.export(self.files, order: order, to: self.output)
+    }
+}

@@ -1,0 +1,94 @@
+package import Market
+package import NIOCore
+
+/// How exported trades and bars look as text: CSV (RFC 4180) with a line of names, or one JSON object a line.
+///
+/// Decimals are exact. `time` and `start` are the exchange's clock in ms since 1970, `received` is ours in µs.
+package enum ExportFormat: Sendable, Equatable {
+    case csv, jsonLines
+
+    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq"
+    package static let barColumns = "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete"
+
+    /// Writes a trade; what is not known of it is empty, or null.
+    package func write(
+        _ trade: Trade,
+        symbol: String,
+        received: Int64?,
+        place: TapePosition?,
+        into buffer: inout ByteBuffer
+    ) {
+        switch self {
+        case .csv:
+            Self.cell(symbol, into: &buffer)
+            buffer.writeStaticString(",")
+            JSONText.write(trade.price, into: &buffer)
+            buffer.writeStaticString(",")
+            JSONText.write(trade.size, into: &buffer)
+            buffer.writeStaticString(",")
+            JSONText.write(trade.exchangeTime / 1_000_000, into: &buffer)
+            buffer.writeStaticString(",")
+            if let received { JSONText.write(received / 1_000, into: &buffer) }
+            buffer.writeStaticString(",")
+            if let place { JSONText.write(place.epoch, into: &buffer) }
+            buffer.writeStaticString(",")
+            if let place { JSONText.write(place.sequence, into: &buffer) }
+        case .jsonLines:
+            var line = JSONLine()
+            line.field("symbol", symbol)
+            line.field("price", trade.price)
+            line.field("size", trade.size)
+            line.field("time", trade.exchangeTime / 1_000_000)
+            line.field("received", received.map { Int($0 / 1_000) })
+            line.field("epoch", place?.epoch)
+            line.field("seq", place?.sequence)
+            buffer.writeImmutableBuffer(line.finish())
+        }
+        buffer.writeStaticString("\n")
+    }
+
+    /// Writes a bar.
+    package func write(_ bar: Bar, symbol: String, width: BarWidth, into buffer: inout ByteBuffer) {
+        switch self {
+        case .csv:
+            Self.cell(symbol, into: &buffer)
+            buffer.writeString(",\(width.word),\(bar.start / 1_000_000)")
+            for price in [bar.open, bar.high, bar.low, bar.close] {
+                buffer.writeStaticString(",")
+                JSONText.write(price, into: &buffer)
+            }
+            buffer.writeStaticString(",")
+            JSONText.write(bar.volume, into: &buffer)
+            buffer.writeString(",\(bar.average?.description ?? ""),\(bar.count),\(bar.lacksSomething)")
+        case .jsonLines:
+            var line = JSONLine()
+            line.field("symbol", symbol)
+            line.field("width", width.word)
+            line.field("start", bar.start / 1_000_000)
+            line.field("open", bar.open)
+            line.field("high", bar.high)
+            line.field("low", bar.low)
+            line.field("close", bar.close)
+            line.field("volume", bar.volume)
+            line.field("vwap", bar.average?.description)
+            line.field("trades", bar.count)
+            line.field("incomplete", bar.lacksSomething)
+            buffer.writeImmutableBuffer(line.finish())
+        }
+        buffer.writeStaticString("\n")
+    }
+
+    /// A cell of CSV, between quotation marks where it must be (RFC 4180, 2).
+    private static func cell(_ text: String, into buffer: inout ByteBuffer) {
+        guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
+            buffer.writeString(text)
+            return
+        }
+        buffer.writeStaticString("\"")
+        for byte in text.utf8 {
+            if byte == 0x22 { buffer.writeInteger(UInt8(0x22)) }
+            buffer.writeInteger(byte)
+        }
+        buffer.writeStaticString("\"")
+    }
+}

@@ -1,0 +1,189 @@
+package import Market
+package import NIOCore
+
+/// The turning of recordings into rows, line by line and in bounded memory: trades, or bars of one width.
+///
+/// A machine: it takes what a reader finds in one file after the other, and hands out text.
+package struct RecordingExport: Sendable {
+    package struct Order: Sendable, Equatable {
+        package var format: ExportFormat
+        /// Bars of this width instead of trades.
+        package var bars: BarWidth?
+        /// Only trades of these symbols; all where there are none.
+        package var symbols: Set<String> = []
+        /// Only trades of the exchange's clock from one moment to another (not at it), ns since 1970.
+        package var from: Int64?
+        package var to: Int64?
+
+        package init(format: ExportFormat, bars: BarWidth? = nil) {
+            self.format = format
+            self.bars = bars
+        }
+    }
+
+    /// What was found, for the person.
+    package struct Report: Sendable, Equatable {
+        /// Trades and price updates that were taken, and rows that were written.
+        package var trades: UInt64 = 0
+        package var rows: UInt64 = 0
+        package var gaps: UInt64 = 0
+        /// Lines that cannot be read, and parts of frames that cannot.
+        package var damaged: UInt64 = 0
+        /// Trades that came twice: in a frame repeated at once, or in two files.
+        package var repeated: UInt64 = 0
+        /// Trades that came so late that their bar had been written.
+        package var late: UInt64 = 0
+
+        package init() {}
+    }
+
+    /// So many bars of a symbol wait for late trades.
+    private static let openBars = 64
+    /// The recording's clock and the exchange's are not of one day where they are further apart, ns.
+    private static let foreignAfter: Int64 = 3_600_000_000_000
+
+    private let order: Order
+    package private(set) var report = Report()
+    private var out = ByteBuffer()
+    private var parser = FinnhubParser()
+    private var symbols = SymbolTable()
+    private var trades: [Trade] = []
+    private var header: RecordingHeader?
+    private var lastFrame = ByteBuffer()
+    /// What follows the newest numbered trade of each run.
+    private var next: [UInt64: UInt64] = [:]
+    /// Whether the file before this one may have ended anywhere.
+    private var isAfterFile = false
+    private var series: [String: BarSeries] = [:]
+    /// The newest times, by the exchange's clock and by ours, ns since 1970.
+    private var newest: Int64?
+    private var arrived: Int64?
+
+    package init(_ order: Order) {
+        self.order = order
+        if order.format == .csv {
+            self.out.writeString(order.bars == nil ? ExportFormat.tradeColumns : ExportFormat.barColumns)
+            self.out.writeStaticString("\n")
+        }
+    }
+
+    /// Takes the text that was made so far.
+    package mutating func takeText() -> ByteBuffer {
+        defer { self.out.clear(minimumCapacity: 0) }
+        return self.out
+    }
+
+    package var waitingBytes: Int { self.out.readableBytes }
+
+    /// Begins another file.
+    package mutating func beginFile() {
+        self.isAfterFile = self.header != nil || self.report.trades > 0
+        self.header = nil
+        self.symbols = SymbolTable()
+        self.lastFrame = ByteBuffer()
+    }
+
+    package mutating func take(_ event: RecordingEvent) {
+        switch event {
+        case .header(let header): self.header = header
+        case .frame(let frame): self.take(frame)
+        case .gap(let gap):
+            self.report.gaps += 1
+            self.gapFound(from: gap.gap.from, to: gap.gap.to, symbol: gap.gap.symbol)
+        case .damaged:
+            self.report.damaged += 1
+            self.interrupted()
+        case .torn: break
+        }
+    }
+
+    private mutating func take(_ frame: RecordedFrame) {
+        self.trades.removeAll(keepingCapacity: true)
+        let message = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades)
+        guard !self.trades.isEmpty else { return }
+        if !message.isWhole { self.report.damaged += 1 }
+        let received = self.header?.start.map { $0 &+ frame.at }
+        let epoch = self.header?.epoch
+        var numbers = frame.numbers
+        if let known = numbers {
+            if let last = known.leftOut.last, last < self.trades.count {
+                for place in known.leftOut.reversed() { self.trades.remove(at: place) }
+            }
+            if self.trades.count != known.count { numbers = nil }
+        } else if epoch != nil, frame.frame == self.lastFrame {
+            // Of a numbered recording the tape has left it out, for it came twice.
+            self.report.repeated += UInt64(self.trades.count)
+            return
+        }
+        self.lastFrame = frame.frame
+        var skipped = 0
+        if let epoch, let numbers {
+            let next = self.next[epoch]
+            if self.isAfterFile, next != numbers.first { self.interrupted() }
+            if let next, next > numbers.first { skipped = Int(min(next - numbers.first, UInt64(numbers.count))) }
+            self.next[epoch] = max(next ?? 0, numbers.first &+ UInt64(numbers.count))
+            self.report.repeated += UInt64(skipped)
+        } else if self.isAfterFile {
+            self.interrupted()
+        }
+        self.isAfterFile = false
+        self.arrived = received ?? self.arrived
+        for (index, trade) in self.trades.enumerated().dropFirst(skipped) {
+            let place = numbers.flatMap { numbers in
+                epoch.map { TapePosition(epoch: $0, sequence: numbers.first &+ UInt64(index)) }
+            }
+            self.take(trade, received: received, place: place)
+        }
+    }
+
+    private mutating func take(_ trade: Trade, received: Int64?, place: TapePosition?) {
+        self.newest = max(self.newest ?? .min, trade.exchangeTime)
+        if let from = self.order.from, trade.exchangeTime < from { return }
+        if let to = self.order.to, trade.exchangeTime >= to { return }
+        let symbol = self.symbols.name(of: trade.symbol)
+        guard self.order.symbols.isEmpty || self.order.symbols.contains(symbol) else { return }
+        self.report.trades += 1
+        guard let width = self.order.bars else {
+            self.report.rows += 1
+            self.order.format.write(trade, symbol: symbol, received: received, place: place, into: &self.out)
+            return
+        }
+        let over = self.series[symbol, default: BarSeries(width: width, capacity: Self.openBars)]
+            .take(Bar(pieceFrom: trade))
+        if let over { self.write(over, symbol, width) }
+    }
+
+    private mutating func write(_ bar: Bar, _ symbol: String, _ width: BarWidth) {
+        self.report.rows += 1
+        self.order.format.write(bar, symbol: symbol, width: width, into: &self.out)
+    }
+
+    private mutating func gapFound(from: Int64, to: Int64, symbol: String?) {
+        let isForeign = self.newest.map { abs($0 &- to) > Self.foreignAfter } ?? false
+        for name in self.series.keys where symbol == nil || symbol == name {
+            if isForeign {
+                self.series[name]?.interrupted()
+            } else {
+                self.series[name]?.gapFound(from: from, to: to)
+            }
+        }
+    }
+
+    /// Trades may be missing here, nobody knows of how long a time.
+    private mutating func interrupted() {
+        for name in self.series.keys { self.series[name]?.interrupted() }
+    }
+
+    /// Takes that there is no more: the bars under way are written, those that were not over marked incomplete.
+    package mutating func finish() {
+        guard let width = self.order.bars else { return }
+        // A cut by `--to` ends a bar as the recording's end does.
+        let end = min(self.newest ?? .max, self.order.to ?? .max)
+        for symbol in self.series.keys.sorted() {
+            self.series[symbol]?.ended(at: end)
+            for bar in self.series[symbol]?.takeAll() ?? [] { self.write(bar, symbol, width) }
+            self.report.late += self.series[symbol]?.late ?? 0
+        }
+        self.series = [:]
+    }
+}

@@ -1,0 +1,59 @@
+package import Market
+package import NIOCore
+
+/// A bar as it is told: whose it is, and whether it is over.
+package struct ToldBar: Sendable, Equatable {
+    package var symbol: String
+    package var width: BarWidth
+    package var bar: Bar
+    /// Whether its time is over; a late trade can change it all the same, and then it is told again.
+    package var isClosed: Bool
+
+    package init(symbol: String, width: BarWidth, bar: Bar, isClosed: Bool) {
+        self.symbol = symbol
+        self.width = width
+        self.bar = bar
+        self.isClosed = isClosed
+    }
+}
+
+/// Bars of `/v1/stream` and `/v1/bars`.
+extension StreamEncoder {
+    /// `{"type":"bar",…}`: what a symbol did in a stretch of time; `start` is ms since 1970 by the exchange's clock.
+    package static func bar(_ told: ToldBar, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "bar", number: number)
+        out.field("symbol", told.symbol)
+        out.field("width", told.width.word)
+        Self.write(told.bar, isClosed: told.isClosed, into: &out)
+        return out.finish()
+    }
+
+    /// A bar as one of a list: the members of ``bar(_:number:)`` from `start` on.
+    package static func barObject(_ bar: Bar, isClosed: Bool) -> ByteBuffer {
+        var out = JSONLine()
+        Self.write(bar, isClosed: isClosed, into: &out)
+        return out.finish()
+    }
+
+    private static func write(_ bar: Bar, isClosed: Bool, into out: inout JSONLine) {
+        out.field("start", bar.start / 1_000_000)
+        out.field("open", bar.open)
+        out.field("high", bar.high)
+        out.field("low", bar.low)
+        out.field("close", bar.close)
+        out.field("volume", bar.volume)
+        out.field("vwap", bar.average?.description)
+        out.field("trades", bar.count)
+        out.field("closed", isClosed)
+        out.field("incomplete", bar.lacksSomething)
+    }
+
+    /// `{"type":"subscribed",…}`: the answer to a subscribe to bars.
+    package static func subscribed(_ symbols: [String], bars: BarWidth, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "subscribed", number: number)
+        out.field("symbols", symbols)
+        out.field("delivery", "bars")
+        out.field("bars", bars.word)
+        return out.finish()
+    }
+}

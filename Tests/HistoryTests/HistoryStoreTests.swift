@@ -1,0 +1,306 @@
+import Foundation
+import GRDB
+import Market
+import NIOConcurrencyHelpers
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import History
+
+/// Trades and batches for the tests of the history.
+struct HistorySample {
+    static let start: Int64 = 1_795_239_000_000_000_000
+
+    private var tape = Tape(epoch: 7)
+    private(set) var symbols = SymbolTable()
+
+    /// A read of the feed: trades of one symbol at so many ms after the start.
+    mutating func batch(
+        _ symbol: String = "A:B",
+        _ trades: [(price: String, size: String, at: Int64)]
+    ) throws -> TapeBatch {
+        let interned = self.symbols.intern(symbol)
+        let id = try #require(interned)
+        let made = try trades.map { trade in
+            Trade(
+                price: try #require(ExactDecimal(trade.price)),
+                size: try #require(ExactDecimal(trade.size)),
+                exchangeTime: Self.start + trade.at * 1_000_000,
+                symbol: id
+            )
+        }
+        return TapeBatch(
+            epoch: 7,
+            firstSequence: self.tape.append(made),
+            received: Self.start + (trades.last?.at ?? 0) * 1_000_000 + 80_000_000,
+            receivedMonotonic: 0,
+            trades: made,
+            frames: [],
+            symbols: self.symbols
+        )
+    }
+}
+
+@Suite("The history's database", .timeLimit(.minutes(2 * Patience.factor)))
+struct HistoryStoreTests {
+    /// Lines that a person was told.
+    private final class Told: Sendable {
+        private let lines = NIOLockedValueBox<[String]>([])
+        var all: [String] { self.lines.withLockedValue { $0 } }
+        func add(_ line: String) { self.lines.withLockedValue { $0.append(line) } }
+    }
+
+    private func keeper(
+        _ path: String,
+        _ told: Told = Told(),
+        limits: HistoryKeeper.Limits = HistoryKeeper.Limits()
+    ) throws -> HistoryKeeper {
+        var limits = limits
+        limits.pause = 0.01
+        return try HistoryKeeper(
+            path: path,
+            limits: limits,
+            recording: { "/recordings/one.jsonl" },
+            wallClock: { HistorySample.start },
+            tell: { told.add($0) }
+        )
+    }
+
+    /// Waits until something is true.
+    private func eventually(_ condition: () throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(30) * Patience.factor
+        while try !condition() {
+            try #require(ContinuousClock.now < end, "it never came true")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func folder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        return try await body("\(folder.path)/h.sqlite")
+    }
+
+    @Test("it syncs what it commits: WAL, and synchronous is FULL")
+    func modes() async throws {
+        try await self.folder { path in
+            let store = try HistoryStore(path: path)
+            let modes = try store.modes()
+            #expect(modes.journal == "wal" && modes.synchronous == 2)
+        }
+    }
+
+    @Test("bars of every width come back as they were, and a restart in the middle of one is marked")
+    func restart() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let first = try self.keeper(path)
+            first.read(try sample.batch("A:B", [("100.5", "2", 1_000), ("101", "0", 2_000), ("99.25", "0.5", 59_000)]))
+            #expect(await first.finish() == HistoryKeeper.Report(trades: 3, lost: 0, commits: 1))
+            let second = try self.keeper(path)
+            second.read(try sample.batch("A:B", [("98", "1", 61_000)]))
+            second.read(try sample.batch("A:B", [("97.125", "3", 300_000)]))
+            _ = await second.finish()
+            let store = try HistoryStore(path: path)
+            let hours = try store.bars(of: "A:B", .hour, from: nil, to: nil, limit: 10)
+            #expect(hours.count == 1 && hours[0].isIncomplete && hours[0].count == 4)
+            #expect(hours[0].volume.description == "6.5" && hours[0].open.description == "100.5")
+            #expect(hours[0].turnover.description == "640" && hours[0].low.description == "97.125")
+            let minutes = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
+            #expect(minutes.map { ($0.start - HistorySample.start) / 60_000_000_000 } == [0, 1, 5])
+            #expect(minutes.map(\.isIncomplete) == [true, true, false])
+            #expect(try store.bars(of: "A:B", .second, from: nil, to: nil, limit: 2).map(\.count) == [1, 1])
+            #expect(try store.bars(of: "A:C", .second, from: nil, to: nil, limit: 2).isEmpty)
+            let segments = try store.segments()
+            #expect(segments.map(\.path) == ["/recordings/one.jsonl"] && segments[0].sequences == 1..<6)
+            #expect(segments[0].epoch == 7)
+        }
+    }
+
+    @Test("a gap marks what it touches, in the database as well")
+    func gaps() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let keeper = try self.keeper(path)
+            let quiet = HistorySample.start + 3_600_000_000_000
+            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 600_000), ("1", "1", 3_500_000)]))
+            try await self.eventually { keeper.report.commits > 0 }
+            keeper.gapFound(
+                Gap(from: quiet - 90_000_000_000, to: quiet, reason: "the connection was lost", nextSequence: 4)
+            )
+            keeper.read(try sample.batch("A:B", [("1", "1", 3_660_000)]))
+            _ = await keeper.finish()
+            let store = try HistoryStore(path: path)
+            let minutes = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
+            #expect(minutes.map { ($0.start - HistorySample.start) / 60_000_000_000 } == [0, 10, 58, 61])
+            // The first of all, and the one that the gap reaches back to.
+            #expect(minutes.map(\.isIncomplete) == [true, false, true, false])
+            #expect(try store.contents().gaps == 1)
+        }
+    }
+
+    @Test("an older database is brought up to date with all that is in it, and a newer one left alone")
+    func migration() async throws {
+        try await self.folder { path in
+            do {
+                let old = try DatabaseQueue(path: path)
+                try HistorySchema.migrator().migrate(old, upTo: HistorySchema.versions[0])
+                try await old.write { database in
+                    try database.execute(sql: "INSERT INTO symbol (name) VALUES ('A:B')")
+                    try database.execute(
+                        sql: """
+                            INSERT INTO bar VALUES (1, 60, \(HistorySample.start), '1.5', 1, '2', '1', '1.75', 2, '3', '4.5', 2, 0)
+                            """
+                    )
+                }
+                try old.close()
+            }
+            let store = try HistoryStore(path: path)
+            let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
+            #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
+            #expect(try store.contents().gaps == 0)
+            try await store.pool.writeWithoutTransaction { database in
+                try database.execute(sql: "INSERT INTO grdb_migrations VALUES ('of another year')")
+            }
+            try store.close()
+            #expect(throws: HistoryFailure(.newer, "\(path) was made by a newer tickertape")) {
+                try HistoryStore.opening(path, now: 0) { _ in Issue.record("it was moved") }
+            }
+        }
+    }
+
+    @Test(
+        "a file that is no database, or a damaged one, is moved aside with a word, and a new one begun",
+        arguments: ["nonsense, and a lot of it: \(String(repeating: "x", count: 5_000))", "SQLite format 3\0garbage"]
+    )
+    func damaged(text: String) async throws {
+        try await self.folder { path in
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            let told = Told()
+            let keeper = try self.keeper(path, told)
+            var sample = HistorySample()
+            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
+            _ = await keeper.finish()
+            #expect(told.all.count == 1 && told.all[0].contains("is damaged"), "\(told.all)")
+            #expect(try HistoryStore(path: path).bars(of: "A:B", .second, from: nil, to: nil, limit: 9).count == 1)
+            let aside = "\(path).damaged-\(HistorySample.start / 1_000_000_000)"
+            #expect(FileManager.default.contents(atPath: aside) == Data(text.utf8))
+        }
+    }
+
+    @Test("any byte of the file can be wrong: there is an answer or an error, and never a trap", arguments: 0..<24)
+    func flipped(round: Int) async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let keeper = try self.keeper(path)
+            keeper.read(
+                try sample.batch("A:B", (0..<300).map { ("\(100 + $0 % 7).25", "0.\(1 + $0 % 9)", Int64($0) * 700) })
+            )
+            _ = await keeper.finish()
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            var chance = SeededGenerator(seed: UInt64(round))
+            for _ in 0..<(1 << (round % 6)) {
+                bytes[Int.random(in: 0..<bytes.count, using: &chance)] ^= UInt8.random(in: 1...255, using: &chance)
+            }
+            if round % 5 == 4 { bytes.removeLast(Int.random(in: 1..<bytes.count, using: &chance)) }
+            try bytes.write(to: URL(fileURLWithPath: path))
+            let told = Told()
+            let again = try self.keeper(path, told)
+            again.read(try sample.batch("A:B", [("1", "1", 400_000)]))
+            for width in BarWidth.allCases {
+                _ = try? await again.ask { try $0.bars(of: "A:B", width, from: nil, to: nil, limit: 1_000) }
+            }
+            _ = try? await again.ask { try $0.contents() }
+            _ = await again.finish()
+        }
+    }
+
+    @Test("a full disk is said once, nothing is lost that there is memory for, and it goes on when there is room")
+    func full() async throws {
+        try await self.folder { path in
+            let told = Told()
+            let keeper = try self.keeper(path, told)
+            var sample = HistorySample()
+            let pages = try await keeper.ask { store in
+                try store.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+            }
+            try await keeper.ask { try $0.limit(pages: pages + 1) }
+            for part in 0..<20 {
+                keeper.read(
+                    try sample.batch("A:B", (0..<200).map { ("1", "1", Int64(part * 200 + $0) * 1_000) })
+                )
+            }
+            try await self.eventually { told.all.contains { $0.contains("cannot be written") } }
+            try await keeper.ask { try $0.limit(pages: 1_000_000) }
+            try await self.eventually { told.all.contains { $0.contains("is written again") } }
+            let report = await keeper.finish()
+            #expect(report.trades == 4_000 && report.lost == 0)
+            #expect(told.all.count == 2, "\(told.all)")
+            let hours = try HistoryStore(path: path).bars(of: "A:B", .hour, from: nil, to: nil, limit: 9)
+            #expect(hours.reduce(0) { $0 + $1.count } == 4_000)
+        }
+    }
+
+    @Test("what finds no room is counted, and the bars that lack it are marked")
+    func overflow() async throws {
+        try await self.folder { path in
+            var limits = HistoryKeeper.Limits()
+            limits.waitingTrades = 10
+            let keeper = try self.keeper(path, limits: limits)
+            var sample = HistorySample()
+            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
+            keeper.read(try sample.batch("A:B", (0..<11).map { ("2", "1", 60_000 + Int64($0)) }))
+            keeper.read(try sample.batch("A:B", [("1", "1", 61_000), ("1", "1", 240_000)]))
+            let report = await keeper.finish()
+            #expect(report.lost == 11 && report.trades == 3)
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
+            #expect(minutes.map(\.isIncomplete) == [true, true, false])
+            #expect(minutes.allSatisfy { $0.high.description == "1" })
+        }
+    }
+
+    @Test("two programs do not write the same history; the second begins when the first has ended, and marks the seam")
+    func lock() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let told = Told()
+            let one = try self.keeper(path)
+            one.read(try sample.batch("A:B", [("1", "1", 0)]))
+            let two = try self.keeper(path, told)
+            #expect(told.all.count == 1 && told.all[0].contains("another tickertape writes"), "\(told.all)")
+            let both = try sample.batch("A:B", [("2", "1", 10_000)])
+            one.read(both)
+            two.read(both)
+            try await self.eventually { two.report.trades == 0 && one.report.trades == 2 }
+            // Its thread has thrown away what was the other's.
+            let rounds = two.rounds
+            try await self.eventually { two.rounds > rounds + 1 }
+            _ = await one.finish()
+            two.read(try sample.batch("A:B", [("3", "1", 20_000)]))
+            #expect(await two.finish().trades == 1)
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
+            #expect(minutes.map(\.count) == [3] && minutes[0].high.description == "3")
+            let seconds = try HistoryStore(path: path).bars(of: "A:B", .second, from: nil, to: nil, limit: 9)
+            #expect(seconds.map(\.isIncomplete) == [true, true, true])
+        }
+    }
+
+    @Test("what is older goes, and nothing else")
+    func prune() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let keeper = try self.keeper(path)
+            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 7_200_000)]))
+            keeper.read(try sample.batch("OLD", [("1", "1", 0)]))
+            _ = await keeper.finish()
+            let store = try HistoryStore(path: path)
+            let pruned = try store.prune(before: HistorySample.start + 7_200_000_000_000)
+            #expect(pruned.bars == 8)
+            #expect(try store.symbols() == ["A:B"])
+            for width in BarWidth.allCases {
+                #expect(try store.bars(of: "A:B", width, from: nil, to: nil, limit: 9).count == 1)
+            }
+        }
+    }
+}

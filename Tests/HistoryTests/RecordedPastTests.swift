@@ -1,0 +1,154 @@
+import Foundation
+import Market
+import NIOCore
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import History
+
+@Suite("Recorded trades of the past", .timeLimit(.minutes(2 * Patience.factor)))
+struct RecordedPastTests {
+    private static let start: Int64 = 1_795_239_000_000_000_000
+
+    /// Writes a recording of two symbols in turn, a frame a second; answers with what the index says of it.
+    private func record(
+        _ folder: TemporaryFolder,
+        _ name: String,
+        epoch: UInt64,
+        after seconds: Int64,
+        frames: Int
+    ) throws -> HistoryBatch.Segment {
+        var buffer = ByteBuffer()
+        let start = Self.start + seconds * 1_000_000_000
+        RecordingEncoder.header(
+            RecordingHeader(symbols: ["A", "B"], start: start, epoch: epoch, source: "live"),
+            into: &buffer
+        )
+        for index in 0..<frames {
+            let trades = ["A", "B"].map { symbol in
+                #"{"c":null,"p":\#(index + 1),"s":"\#(symbol)","t":\#(start / 1_000_000 + Int64(index) * 1_000),"v":1}"#
+            }
+            RecordingEncoder.frame(
+                ByteBuffer(string: #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#),
+                at: Int64(index) * 1_000_000_000,
+                numbers: RecordedNumbers(first: UInt64(index) * 2 + 1, count: 2),
+                into: &buffer
+            )
+            if index % 3 == 0 {
+                RecordingEncoder.frame(
+                    ByteBuffer(string: #"{"type":"ping"}"#),
+                    at: Int64(index) * 1_000_000_000,
+                    into: &buffer
+                )
+            }
+        }
+        let path = try folder.write(String(buffer: buffer), to: name)
+        return HistoryBatch.Segment(
+            path: path,
+            epoch: epoch,
+            sequences: 1..<UInt64(frames) * 2 + 1,
+            firstTime: start,
+            lastTime: start + Int64(frames - 1) * 1_000_000_000
+        )
+    }
+
+    private func find(_ query: PastTradesQuery, in segments: [HistoryBatch.Segment]) -> [String] {
+        var past = RecordedPast(symbol: "B", query: query)
+        let found = past.find(in: segments)
+        #expect(found.isComplete)
+        return found.items.map { "\($0.place) \($0.trade.price)" }
+    }
+
+    @Test("those before a place are found in the file and in the files before it", arguments: [10, 20_000])
+    func before(frames: Int) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let segments = [
+            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames),
+            try self.record(folder, "2.jsonl", epoch: 9, after: 100_000, frames: frames),
+        ]
+        func before(_ epoch: UInt64, _ sequence: UInt64, _ limit: Int) -> [String] {
+            let place = TapePosition(epoch: epoch, sequence: sequence)
+            return self.find(PastTradesQuery(before: place, limit: limit), in: segments)
+        }
+        #expect(before(9, 7, 2) == ["9:4 2", "9:6 3"])
+        #expect(before(9, 8, 2) == ["9:4 2", "9:6 3"])
+        let last = UInt64(frames) * 2
+        #expect(before(9, 4, 3) == ["5:\(last - 2) \(frames - 1)", "5:\(last) \(frames)", "9:2 1"])
+        #expect(before(9, 1, 1) == ["5:\(last) \(frames)"])
+        #expect(before(5, 1, 5) == [])
+        #expect(before(99, 1, 1) == ["9:\(last) \(frames)"])
+        #expect(before(9, last, 9_999).count == min(9_999, frames * 2 - 1))
+    }
+
+    @Test("those of a span of arrivals are found", arguments: [10, 20_000])
+    func spans(frames: Int) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let segments = [
+            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames),
+            try self.record(folder, "2.jsonl", epoch: 9, after: 100_000, frames: frames),
+        ]
+        func span(_ from: Int64?, _ to: Int64?, _ limit: Int) -> [String] {
+            self.find(
+                PastTradesQuery(
+                    from: from.map { Self.start + $0 * 1_000_000_000 },
+                    to: to.map { Self.start + $0 * 1_000_000_000 },
+                    limit: limit
+                ),
+                in: segments
+            )
+        }
+        #expect(span(3, 5, 99) == ["5:8 4", "5:10 5"])
+        #expect(span(3, nil, 1) == ["5:8 4"])
+        #expect(span(nil, 2, 99) == ["5:2 1", "5:4 2"])
+        #expect(span(Int64(frames) - 1, 100_001, 99) == ["5:\(frames * 2) \(frames)", "9:2 1"])
+        #expect(span(200_000_000, nil, 99) == [])
+        #expect(span(-10, nil, 1) == ["5:2 1"])
+    }
+
+    @Test("a question has a limit, and says when it was met")
+    func limits() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let segment = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 40_000)
+        var limits = RecordedPast.Limits()
+        limits.bytes = SegmentFile.windowBytes
+        var past = RecordedPast(
+            symbol: "NONE",
+            query: PastTradesQuery(before: TapePosition(epoch: 9, sequence: 1), limit: 1),
+            limits: limits
+        )
+        #expect(past.find(in: [segment]) == PastTrades(items: [], isComplete: false))
+        #expect(try (FileManager.default.attributesOfItem(atPath: segment.path)[.size] as? Int64 ?? 0) > limits.bytes)
+    }
+
+    @Test("a file that is gone, torn, or nonsense is passed over")
+    func damaged() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let good = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 10)
+        var torn = try self.record(folder, "2.jsonl", epoch: 6, after: 100, frames: 9)
+        let text = try folder.read("2.jsonl")
+        torn.path = try folder.write(String(text.dropLast(20)), to: "3.jsonl")
+        var gone = torn
+        gone.path = "\(folder.path)/none.jsonl"
+        var nonsense = torn
+        nonsense.path = try folder.write("nonsense\n", to: "4.jsonl")
+        let query = PastTradesQuery(before: TapePosition(epoch: 9, sequence: 1), limit: 2)
+        #expect(self.find(query, in: [good, nonsense, gone, torn]) == ["6:14 7", "6:16 8"])
+    }
+
+    @Test("the index learns of recordings that it does not have")
+    func scan() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 10)
+        _ = try folder.write("nonsense", to: "2.jsonl")
+        let found = RecordingFolder.scan(folder.path, source: "live", known: [])
+        #expect(found.map(\.epoch) == [5] && found[0].firstTime == Self.start)
+        #expect(RecordingFolder.scan(folder.path, source: "live", known: found).isEmpty)
+        #expect(RecordingFolder.scan(folder.path, source: "demo", known: []).isEmpty)
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import History
+import Market
+import NIOCore
+import NIOHTTP1
+import Testing
+import TickertapeTesting
+import Wire
+
+/// Export, history and bars of the built program.
+@Suite("The program's history", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+struct HistoryProgramTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    private func run(_ arguments: [String]) async throws -> (ending: RunningProgram.Ending?, program: RunningProgram) {
+        let program = try RunningProgram(RunningProgram.tickertape, arguments)
+        return (await program.ending(), program)
+    }
+
+    /// All trades of the bundled recording, read by the plainest means.
+    private static func trades() throws -> (trades: [Trade], symbols: SymbolTable) {
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: try TemporaryFolder.text(of: Self.demo)))
+        reader.finish()
+        var parser = FinnhubParser()
+        var symbols = SymbolTable()
+        var trades: [Trade] = []
+        while let event = reader.next() {
+            guard case .frame(let frame) = event else { continue }
+            _ = parser.parse(frame.frame, symbols: &symbols, into: &trades)
+        }
+        return (trades, symbols)
+    }
+
+    @Test(
+        "the bundled recording is exported whole, and Python's csv reads the same sums",
+        arguments: [[], ["--bars", "1m"]]
+    )
+    func export(bars: [String]) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/out.csv"
+        let (ending, program) = try await self.run(["export", Self.demo, "--csv", "--output", path] + bars)
+        #expect(ending == .exit(0), "\(program.errors)")
+        let reader = try RunningProgram(
+            RunningProgram.python,
+            ["\(RunningProgram.sources)/Tests/Clients/read_csv.py", path]
+        )
+        #expect(await reader.ending() == .exit(0), "\(reader.errors)")
+        let (trades, symbols) = try Self.trades()
+        var total = ExactSum()
+        for trade in trades { total.add(trade.size) }
+        var minutes: Set<String> = []
+        for trade in trades {
+            minutes.insert("\(symbols.name(of: trade.symbol)) \(BarWidth.minute.start(of: trade.exchangeTime))")
+        }
+        let rows = bars.isEmpty ? trades.count : minutes.count
+        #expect(reader.output.hasPrefix("rows \(rows)\ntotal \(total)\n"), "\(reader.output)")
+        // A file that is there is somebody's.
+        let again = try await self.run(["export", Self.demo, "--csv", "--output", path])
+        #expect(again.ending == .exit(1) && again.program.errors.contains("nothing is overwritten"))
+    }
+
+    @Test("the first rows of the bundled recording are these, for ever")
+    func golden() async throws {
+        let (ending, program) = try await self.run(["export", Self.demo, "--jsonl"])
+        #expect(ending == .exit(0))
+        let lines = program.output.split(separator: "\n")
+        #expect(
+            lines.prefix(2) == [
+                #"{"symbol":"BINANCE:ETHUSDT","price":"2600","size":"0.002","time":1767225600089,"received":1767225600447034,"epoch":null,"seq":null}"#,
+                #"{"symbol":"BINANCE:BTCUSDT","price":"60000","size":"0.0629","time":1767225600147,"received":1767225600447034,"epoch":null,"seq":null}"#,
+            ]
+        )
+        #expect(lines.count == (try Self.trades().trades.count))
+    }
+
+    @Test("a reader that goes away ends an export without a word")
+    func closedPipe() async throws {
+        let program = try RunningProgram(
+            "/bin/sh",
+            ["-c", "'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv | head -n 1"]
+        )
+        #expect(await program.ending() == .exit(0))
+        #expect(program.output == "symbol,price,size,time,received,epoch,seq\n" && program.errors.isEmpty)
+    }
+
+    @Test(
+        "what cannot be exported is refused with what to do",
+        arguments: [
+            (["export", "x.jsonl", "--parquet"], 64 as Int32, "duckdb -c"),
+            (["export", "x.jsonl"], 64, "--csv or --jsonl"),
+            (["export", "/nonexistent", "--csv"], 1, "No such file"),
+            (["export", "/nonexistent", "--csv", "--bars", "2m"], 64, "1s, 1m, 5m, 1h"),
+            (["export", "/nonexistent", "--csv", "--from", "yesterday"], 64, "2026-11-21T05:00:00Z"),
+            (["history", "info", "--file", "/nonexistent"], 1, "there is no history"),
+            (["history", "prune", "--older-than", "3 weeks"], 64, "30d"),
+        ]
+    )
+    func refusals(arguments: [String], status: Int32, words: String) async throws {
+        let (ending, program) = try await self.run(arguments)
+        #expect(ending == .exit(status) && program.errors.contains(words), "\(program.errors)")
+    }
+
+    private static func get(_ path: String, port: Int) async throws -> String {
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+        let curl = try RunningProgram("/usr/bin/env", ["curl", "-s", url.absoluteString])
+        _ = await curl.ending()
+        return curl.output
+    }
+
+    /// The closed bars of an answer, as text by their starts.
+    private static func closed(_ answer: String) -> [String: Substring] {
+        var bars: [String: Substring] = [:]
+        for part in answer.split(separator: "{").dropFirst() where part.contains(#""closed":true"#) {
+            let start = part.prefix { $0 != "," }
+            bars[String(start)] = part.prefix { $0 != "}" }
+        }
+        return bars
+    }
+
+    @Test("killed in the middle of its work again and again, it goes on with the bars that it had")
+    func killed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var before: [String: Substring] = [:]
+        var trades = 0
+        for round in 0..<4 {
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                [
+                    "--quiet", "--relay", "127.0.0.1:0", "--record", "\(folder.path)/r\(round).jsonl", "--set",
+                    "state.directory=off",
+                ]
+            )
+            let port = try #require(await program.relayPort(), "\(program.errors)")
+            let path = "/v1/bars/BINANCE:BTCUSDT?width=1s&limit=10000"
+            var bars = Self.closed(try await Self.get(path, port: port))
+            // What was there before is there again: it was on the disk for longer than it may take to get there.
+            for (start, bar) in before {
+                let now = try #require(bars[start], "\(start) is gone in round \(round)")
+                // The last of them may have been marked meanwhile.
+                #expect(now.prefix { $0 != "d" } == bar.prefix { $0 != "d" })
+            }
+            let end = ContinuousClock.now + .seconds(60) * Patience.factor
+            let known = bars.count
+            while bars.count < known + 3, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(100))
+                bars = Self.closed(try await Self.get(path, port: port))
+            }
+            #expect(bars.count >= known + 3)
+            // Older than the second within which it is written.
+            try await Task.sleep(for: .milliseconds(1_500))
+            before = bars
+            kill(program.processIdentifier, SIGKILL)
+            #expect(await program.ending() == .signal(SIGKILL))
+            #expect(!program.errors.contains("damaged"), "\(program.errors)")
+            trades += 1
+        }
+        let info = try await self.run(["history", "info", "--file", "\(folder.path)/tickertape-history-demo.sqlite"])
+        #expect(info.ending == .exit(0) && info.program.output.contains("recordings: 4,"), "\(info.program.output)")
+        let json = try await self.run(
+            ["history", "info", "--json", "--file", "\(folder.path)/tickertape-history-demo.sqlite"]
+        )
+        #expect(json.program.output.contains(#""recordings":4,"#))
+        // Nothing is old yet.
+        let prune = try await self.run(
+            ["history", "prune", "--older-than", "1h", "--file", "\(folder.path)/tickertape-history-demo.sqlite"]
+        )
+        #expect(prune.program.output == "removed 0 bars and 0 recordings (0 bytes)\n", "\(prune.program.output)")
+    }
+
+    @Test("trades of a run that was killed are read from its recording")
+    func pastTrades() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        func start(_ name: String) async throws -> (RunningProgram, Int) {
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                [
+                    "--quiet", "--relay", "127.0.0.1:0", "--record", "\(folder.path)/\(name)", "--set",
+                    "state.directory=off",
+                ]
+            )
+            return (program, try #require(await program.relayPort(), "\(program.errors)"))
+        }
+        let (first, port) = try await start("1.jsonl")
+        let end = ContinuousClock.now + .seconds(60) * Patience.factor
+        var answer = ""
+        while !answer.contains(#""seq":20,"#), ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(200))
+            answer = try await Self.get("/v1/trades/BINANCE:BTCUSDT?limit=10000", port: port)
+        }
+        let epoch = try #require(RunningProgram.number(in: answer, behind: #""epoch":"#))
+        try await Task.sleep(for: .seconds(1.5))
+        kill(first.processIdentifier, SIGKILL)
+        _ = await first.ending()
+        let (second, secondPort) = try await start("2.jsonl")
+        let past = try await Self.get("/v1/trades/BINANCE:BTCUSDT?before=\(epoch):18&limit=3", port: secondPort)
+        let items = past.split(separator: "{").dropFirst(2)
+        #expect(items.count == 3 && past.contains(#""complete":true"#), "\(past)")
+        for item in items {
+            #expect(item.hasPrefix(#""epoch":\#(epoch),"#))
+            let price = item.drop { $0 != "p" }.prefix { $0 != "}" }
+            #expect(answer.contains(price), "\(item)")
+        }
+        second.send(signal: SIGTERM)
+        #expect(await second.ending() == .exit(0))
+    }
+
+    @Test("what is old is removed, recordings and bars, but nothing that is still written")
+    func prune() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let header = #"{"tickertape":1,"symbols":[]}"# + "\n"
+        let old = try folder.write(header, to: "old.jsonl")
+        let held = try folder.write(header, to: "held.jsonl")
+        let letter = try folder.write("Dear Sir,\n", to: "letter.jsonl")
+        let descriptor = open(held, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX) == 0)
+        let path = "\(folder.path)/h.sqlite"
+        let store = try HistoryStore(path: path)
+        try store.note(
+            [held, letter, old].map {
+                HistoryBatch.Segment(path: $0, epoch: 1, sequences: 1..<2, firstTime: 1, lastTime: 2)
+            }
+        )
+        try store.close()
+        let (ending, program) = try await self.run(["history", "prune", "--older-than", "30d", "--file", path])
+        #expect(ending == .exit(0))
+        #expect(
+            program.output == "\(held) is still written and stays\n\(letter) is no recording and stays\n"
+                + "removed 0 bars and 1 recordings (\(header.utf8.count) bytes)\n",
+            "\(program.output)"
+        )
+        #expect(access(old, F_OK) != 0 && access(held, F_OK) == 0 && access(letter, F_OK) == 0)
+    }
+}

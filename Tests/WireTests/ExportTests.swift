@@ -1,0 +1,120 @@
+import Market
+import NIOCore
+import Testing
+import Wire
+
+@Suite("The export of recordings")
+struct ExportTests {
+    private static func frame(_ trades: String...) -> ByteBuffer {
+        ByteBuffer(string: #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#)
+    }
+
+    private static func trade(_ symbol: String, _ price: String, _ size: String, at time: Int) -> String {
+        #"{"c":null,"p":\#(price),"s":"\#(symbol)","t":\#(1_795_239_000_000 + time),"v":\#(size)}"#
+    }
+
+    /// A numbered recording: two trades, one that comes twice, a gap, another trade.
+    private static func recording() -> ByteBuffer {
+        var out = ByteBuffer()
+        let start: Int64 = 1_795_239_000_000_000_000
+        RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: start, epoch: 7, source: "live"), into: &out)
+        let first = Self.frame(Self.trade("A", "1.50", "2", at: 0), Self.trade(#"B,\"x\""#, "1e-7", "0", at: 10))
+        RecordingEncoder.frame(first, at: 80_123_456, numbers: RecordedNumbers(first: 1, count: 2), into: &out)
+        RecordingEncoder.frame(first, at: 90_000_000, into: &out)
+        let gap = Gap(from: start + 30_000_000_000, to: start + 70_000_000_000, reason: "r", nextSequence: 3, epoch: 7)
+        RecordingEncoder.gap(gap, at: 70_000_000_000, into: &out)
+        let second = Self.frame(Self.trade("A", "9", "9", at: 1), Self.trade("A", "2.25", "2", at: 70_500))
+        let numbers = RecordedNumbers(first: 3, count: 1, leftOut: [0])
+        RecordingEncoder.frame(second, at: 70_580_000_000, numbers: numbers, into: &out)
+        return out
+    }
+
+    private static func export(
+        _ files: [ByteBuffer],
+        _ order: RecordingExport.Order
+    ) -> (lines: [String], report: RecordingExport.Report) {
+        var export = RecordingExport(order)
+        for file in files {
+            export.beginFile()
+            var reader = RecordingReader()
+            reader.feed(file)
+            reader.finish()
+            while let event = reader.next() { export.take(event) }
+        }
+        export.finish()
+        let text = String(buffer: export.takeText())
+        return (text.split(separator: "\n").map(String.init), export.report)
+    }
+
+    @Test("trades as CSV: exact, with both clocks and their names for ever, each once")
+    func csv() {
+        let (lines, report) = Self.export([Self.recording()], RecordingExport.Order(format: .csv))
+        #expect(
+            lines == [
+                "symbol,price,size,time,received,epoch,seq",
+                "A,1.5,2,1795239000000,1795239000080123,7,1",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2"#,
+                "A,2.25,2,1795239070500,1795239070580000,7,3",
+            ]
+        )
+        #expect(report.trades == 3 && report.repeated == 2 && report.gaps == 1 && report.damaged == 0)
+    }
+
+    @Test("trades as JSON lines; of the plain form nothing is made up")
+    func jsonLines() {
+        let plain = ByteBuffer(
+            string: #"{"at":5,"frame":"{\"data\":[{\"p\":1,\"s\":\"A\",\"t\":1,\"v\":2}],\"type\":\"trade\"}"}"#
+        )
+        let (lines, _) = Self.export([plain], RecordingExport.Order(format: .jsonLines))
+        #expect(
+            lines == [#"{"symbol":"A","price":"1","size":"2","time":1,"received":null,"epoch":null,"seq":null}"#]
+        )
+    }
+
+    @Test("bars: marked where a gap touches them, and where the recording begins or ends in them")
+    func bars() {
+        let (lines, _) = Self.export([Self.recording()], RecordingExport.Order(format: .csv, bars: .second))
+        #expect(
+            lines == [
+                "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete",
+                "A,1s,1795239000000,1.5,1.5,1.5,1.5,2,1.5,1,true",
+                "A,1s,1795239070000,2.25,2.25,2.25,2.25,2,2.25,1,true",
+                #""B,""x""",1s,1795239000000,0.0000001,0.0000001,0.0000001,0.0000001,0,,0,true"#,
+            ]
+        )
+        let minutes = Self.export([Self.recording()], RecordingExport.Order(format: .jsonLines, bars: .hour)).lines
+        #expect(minutes.count == 2)
+        #expect(minutes[0].contains(#""volume":"4","vwap":"1.875","trades":2,"incomplete":true"#))
+    }
+
+    @Test("a span and symbols are cut out")
+    func cut() {
+        var order = RecordingExport.Order(format: .csv)
+        order.symbols = ["A"]
+        order.from = 1_795_239_000_001_000_000
+        #expect(Self.export([Self.recording()], order).lines.count == 2)
+        order.to = 1_795_239_070_500_000_000
+        #expect(Self.export([Self.recording()], order).lines.count == 1)
+    }
+
+    @Test("a file that is given twice is there once, and what follows without a hole is no gap")
+    func files() {
+        let file = Self.recording()
+        let (lines, report) = Self.export([file, file], RecordingExport.Order(format: .csv))
+        #expect(lines.count == 4 && report.trades == 3)
+        var next = ByteBuffer()
+        RecordingEncoder.header(
+            RecordingHeader(symbols: ["A"], start: 1_795_239_000_000_000_000, epoch: 7, source: "live"),
+            into: &next
+        )
+        RecordingEncoder.frame(
+            Self.frame(Self.trade("A", "3", "1", at: 75_000)),
+            at: 75_080_000_000,
+            numbers: RecordedNumbers(first: 4, count: 1),
+            into: &next
+        )
+        let seconds = Self.export([file, next], RecordingExport.Order(format: .csv, bars: .second)).lines
+        #expect(seconds.contains("A,1s,1795239075000,3,3,3,3,1,3,1,true"))
+        #expect(seconds.count == 5)
+    }
+}
