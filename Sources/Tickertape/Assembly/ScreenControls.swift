@@ -11,6 +11,7 @@ enum ScreenControls {
     ///   - limit: the most symbols upstream.
     ///   - recorded: the symbols of the recording, where it is one and they are known.
     ///   - replay: commands the replay, where it is one.
+    ///   - desk: finds symbols and headlines, or why there is none.
     static func make(
         feed: FinnhubFeed,
         source: FeedStatus.Source,
@@ -21,7 +22,8 @@ enum ScreenControls {
         watchlist: KeptWatchlist?,
         recorded: Set<String>?,
         alerts: AlertBoard,
-        replay: (any ReplayControlling)?
+        replay: (any ReplayControlling)?,
+        desk: Result<ServiceDesk, OperatorError>
     ) -> DisplayRemote {
         let places = OwnPlaces(symbols, limit: limit)
         let list = ScreenSymbols(
@@ -65,8 +67,17 @@ enum ScreenControls {
         case .replay: remote.reconnect = .cannot("this is a replay: there is nothing to connect to")
         case .demo: remote.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
-        remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: this version has no list to search")
-        remote.news = .cannot("this version shows no news")
+        switch desk {
+        case .success(let desk):
+            remote.search = .can { text in
+                let answer = await desk.suggestions(for: text)
+                return .init(answer.suggestions, problem: answer.message)
+            }
+            remote.news = .can { await desk.news() }
+        case .failure(let reason):
+            remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: \(reason)")
+            remote.news = .cannot("\(reason)")
+        }
         Self.connect(&remote, to: alerts)
         if let replay {
             replay.watch { _ in display.replayMoved() }

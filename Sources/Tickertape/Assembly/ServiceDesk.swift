@@ -6,7 +6,7 @@ import TLS
 
 /// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
 struct ServiceDesk: Sendable {
-    let symbols: SymbolCatalogue
+    private(set) var symbols: SymbolCatalogue
     let headlines: Headlines
     /// What a person must know of all answers; `nil` when there is nothing.
     let warning: String?
@@ -67,6 +67,16 @@ struct ServiceDesk: Sendable {
         } catch {
             throw OperatorError("\(error) (tls.ca-file, --ca-file)", status: .configuration)
         }
+    }
+
+    /// The same, with the symbols of a recording in place of the service's.
+    func searching(_ recorded: Set<String>) -> ServiceDesk {
+        var desk = self
+        desk.symbols = SymbolCatalogue(
+            .recording(symbols: recorded.sorted(), name: "the recording"),
+            wallClock: WallClock.now
+        )
+        return desk
     }
 
     // MARK: For the screen

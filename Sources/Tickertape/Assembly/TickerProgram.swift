@@ -302,6 +302,10 @@ struct TickerProgram {
     /// Has the keys of the screen carried out by the rest of the program.
     private func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
         guard let shown, shown.isScreen else { return }
+        let desk = Result { () throws(OperatorError) in
+            let desk = try ServiceDesk(self.settings)
+            return self.recordedSymbols.map(desk.searching) ?? desk
+        }
         let remote = ScreenControls.make(
             feed: feed,
             source: self.feed.source,
@@ -312,7 +316,8 @@ struct TickerProgram {
             watchlist: self.watchlist,
             recorded: self.recordedSymbols,
             alerts: alerts.board,
-            replay: self.replay
+            replay: self.replay,
+            desk: desk
         )
         shown.connect(remote)
     }

@@ -74,7 +74,8 @@ final class FaultyDisk: RecordingDisk {
 
         func sync() throws(DiskFailure) {
             self.disk.state.withLockedValue { state in
-                state.files[self.path]?.synced = state.files[self.path]?.content.count ?? 0
+                let written = state.files[self.path]?.content.count ?? 0
+                state.files[self.path]?.synced = written
             }
         }
 

@@ -11,7 +11,7 @@ struct RecordingProgramTests {
         _ arguments: [String]
     ) async throws -> (status: RunningProgram.Ending, output: String, errors: String) {
         let program = try RunningProgram(RunningProgram.tickertape, arguments)
-        let status = await program.ending()
+        let status = try #require(await program.ending())
         return (status, program.output, program.errors)
     }
 
