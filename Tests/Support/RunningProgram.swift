@@ -101,7 +101,7 @@ package final class RunningProgram: Sendable {
         self.home = try TemporaryFolder()
         let own = [
             "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "XDG_STATE_HOME": self.home.path,
-            "XDG_RUNTIME_DIR": self.home.path,
+            "XDG_RUNTIME_DIR": self.home.path, "XDG_CACHE_HOME": self.home.path,
         ]
         process.environment = own.merging(Self.passedOn) { $1 }.merging(environment) { $1 }
         if let input {

@@ -184,7 +184,8 @@ import Wire
         #expect(parse(#"{"type":"subscribe","symbol":"A"}"#) == .subscribe(["A"]))
         #expect(parse(#"{"symbols":["A","B"],"x":{},"type":"unsubscribe"}"#) == .unsubscribe(["A", "B"]))
         #expect(parse(#"{"type":"subscribe"}"#) == .subscribe([]))
-        #expect(parse(#"{"type":"replay"}"#) == .other("replay"))
+        #expect(parse(#"{"type":"replay"}"#) == .replay(ByteBuffer(string: #"{"type":"replay"}"#)))
+        #expect(parse(#"{"type":"dance"}"#) == .other("dance"))
         for text in [
             "", "[]", "{}", #"{"type":7}"#, #"{"type":"subscribe","symbol":7}"#, #"{"type":"subscribe","symbols":"A"}"#,
             #"{"type":"subscribe","symbols":["A",7]}"#, #"{"type":"subscribe","symbols":["A"}"#,

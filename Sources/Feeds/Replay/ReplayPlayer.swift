@@ -22,6 +22,7 @@ protocol ReplayOutput: AnyObject {
 /// One message of a recording, read once for all who get it.
 struct ReplayMessage {
     var frame: RecordedFrame
+    /// Whether it is a frame for trades, even where none of them can be used.
     var hasTrades: Bool
     var trades: [Trade]
     var symbols: SymbolTable
@@ -185,8 +186,10 @@ final class ReplayPlayer {
         case .message(let frame):
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
-            if message.hasTrades { self.lastTrade = frame.at }
-            self.machine.played(recorded: frame.at, counts: message.hasTrades, now: now)
+            // A frame for trades whose trades are all unusable shows nothing: the search for places passes over it too.
+            let counts = !message.trades.isEmpty
+            if counts { self.lastTrade = frame.at }
+            self.machine.played(recorded: frame.at, counts: counts, now: now)
         case .breakBegins(_, let at):
             self.isBroken = true
             for output in self.outputs {

@@ -42,7 +42,11 @@ final class SegmentFile {
     deinit { close(self.descriptor) }
 
     /// When a frame arrived, ns since 1970.
-    func arrival(of frame: RecordedFrame) -> Int64 { self.start &+ frame.at }
+    ///
+    /// Version 2 has the wall clock in each line, in µs.
+    func arrival(of frame: RecordedFrame) -> Int64 {
+        frame.wall.map { $0 &* 1_000 } ?? (self.start &+ frame.at)
+    }
 
     /// The place of the first frame for which a condition holds; it holds for all that follow, too.
     func place(where holds: (RecordedFrame) -> Bool) -> Int64 {

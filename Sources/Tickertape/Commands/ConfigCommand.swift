@@ -13,11 +13,12 @@ struct ConfigCommand: SettingsCommand {
 
     @OptionGroup(title: "The service") var feed: FeedOptions
     @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup(title: "Relay and recording") var relay: RelayOptions
     @OptionGroup(title: "Relay and recording") var record: RecordOptions
     @OptionGroup var common: CommonOptions
 
-    var groups: [any SettingFlags] { [self.feed, self.display, self.relay, self.record, self.common] }
+    var groups: [any SettingFlags] { [self.feed, self.display, self.alerts, self.relay, self.record, self.common] }
 
     mutating func run() async throws {
         Console.print(Self.listing(try self.loadSettings()).joined(separator: "\n"))

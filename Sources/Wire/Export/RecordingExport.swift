@@ -102,7 +102,7 @@ package struct RecordingExport: Sendable {
         let message = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades)
         guard !self.trades.isEmpty else { return }
         if !message.isWhole { self.report.damaged += 1 }
-        let received = self.header?.start.map { $0 &+ frame.at }
+        let received = frame.wall.map { $0 &* 1_000 } ?? self.header?.start.map { $0 &+ frame.at }
         let epoch = self.header?.epoch
         var numbers = frame.numbers
         if let known = numbers {

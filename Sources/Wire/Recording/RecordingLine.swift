@@ -59,6 +59,10 @@ struct RecordingLine {
             var reader = JSONReader(line)
             if reader.isAtEnd() { return RecordingLine(.blank) }
             guard version < 2, !FrameTemplate.isNumbered(line) else { return self.damaged("no checksum") }
+            let result = self.parseGenerally(line, frame: &frame)
+            // The file's first line, before which its version is not known, says itself whether it lacks one.
+            if case .header(let header) = result.content, header.version >= 2 { return self.damaged("no checksum") }
+            return result
         }
         return self.parseGenerally(line, frame: &frame)
     }

@@ -73,13 +73,15 @@ struct CommandedReplayTests {
         return Replay(standIn: standIn, feed: feed, log: log, outcome: Task { try await feed.run() })
     }
 
-    private static func prices(_ contents: TapeLog.Contents) -> [String] { contents.trades.map { "\($0.price)" } }
+    private static func numbers(_ contents: TapeLog.Contents) -> [Int?] {
+        contents.trades.map(ReplayRecording.number)
+    }
 
     @Test("steps, seeks and goes on; numbers go on without a hole, and each move is a gap with its cause")
     func commands() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, price: $0) })
+        let text = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, number: $0) })
         let recording = try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
         let replay = try await self.replay(.recording(recording), symbols: ["A"]) { $0.replay.machine.isPaused = true }
         #expect(await replay.log.waits { $0.words == ["connecting", "waiting"] })
@@ -98,7 +100,7 @@ struct CommandedReplayTests {
         #expect(await replay.log.waits { $0.trades.count == 6 + 97 })
         try await replay.outcome.value
         let contents = replay.log.contents
-        #expect(Self.prices(contents) == ["0", "1", "2", "50", "2", "2"] + (3..<100).map { "\($0)" })
+        #expect(Self.numbers(contents) == [0, 1, 2, 50, 2, 2] + Array(3..<100))
         #expect(contents.sequences == Array(1...103))
         #expect(contents.gaps.map(\.nextSequence) == [4, 5, 6])
         #expect(contents.gaps.allSatisfy { $0.cause == .seek && $0.overlap == nil })
@@ -114,7 +116,7 @@ struct CommandedReplayTests {
     func pausedIsNotStale() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = ReplayRecording.text((0..<3).map { .trade(at: $0 * 3_600_000, price: $0) })
+        let text = ReplayRecording.text((0..<3).map { .trade(at: $0 * 3_600_000, number: $0) })
         let recording = try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
         let paused = try await self.replay(.recording(recording), symbols: ["A"]) { $0.replay.machine.isPaused = true }
         #expect(await paused.log.waits { $0.words.last == "waiting" })

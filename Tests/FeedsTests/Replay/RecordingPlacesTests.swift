@@ -19,7 +19,7 @@ struct RecordingPlacesTests {
         var time = 0
         let lines = (0..<40_000).map { index -> ReplayRecording.Line in
             time += [0, 0, 1, 3, 900][Int.random(in: 0..<5, using: &generator)]
-            return index % 7 == 0 ? .ping(at: time) : .trade(at: time, price: index)
+            return index % 7 == 0 ? .ping(at: time) : .trade(at: time, number: index)
         }
         let recording = try Self.recording(ReplayRecording.text(lines), in: folder)
         let span = try recording.span()
@@ -47,7 +47,7 @@ struct RecordingPlacesTests {
     func damaged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var text = ReplayRecording.text((0..<2_000).map { .trade(at: $0 * 10, price: $0) })
+        var text = ReplayRecording.text((0..<2_000).map { .trade(at: $0 * 10, number: $0) })
         let middle = text.index(text.startIndex, offsetBy: text.count / 2)
         text.insert(contentsOf: "\n{broken\n{\"at\":1,\"other\":2}\n", at: middle)
         text.removeLast(20)
@@ -60,7 +60,7 @@ struct RecordingPlacesTests {
         }
         try reader.seek(to: .max)
         #expect(try reader.next() == nil)
-        let one = try Self.recording(ReplayRecording.text([.trade(at: 7, price: 1)]), in: folder)
+        let one = try Self.recording(ReplayRecording.text([.trade(at: 7, number: 1)]), in: folder)
         #expect(try one.span().bounds == 7_000_000...7_000_000)
     }
 
@@ -68,7 +68,7 @@ struct RecordingPlacesTests {
     func plain() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = ReplayRecording.text([.ping(at: 5), .trade(at: 260, price: 1)])
+        let text = ReplayRecording.text([.ping(at: 5), .trade(at: 260, number: 1)])
         let plain = text[text.index(after: try #require(text.firstIndex(of: "\n")))...]
         let recording = try Self.recording(String(plain), in: folder)
         #expect(try recording.span().start == ReplayRecording.start)

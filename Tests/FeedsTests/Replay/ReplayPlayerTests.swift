@@ -12,12 +12,13 @@ import Wire
 struct ReplayPlayerTests {
     private final class Output: ReplayOutput {
         var hasRoom = true
-        /// `price` of each message's first trade, `ping`, and what is said of the replay.
+        /// The number of each message's first trade, `ping`, and what is said of the replay.
         var log: [String] = []
         var isEnded = false
 
         func play(_ message: ReplayMessage) {
-            self.log.append(message.trades.first.map { "\($0.price)" } ?? "ping")
+            let number = message.trades.first.flatMap(ReplayRecording.number)
+            self.log.append(number.map { "\($0)" } ?? "ping")
         }
         func flush() {}
         func changed(_ position: ReplayPosition, movedFrom: Int64?) {
@@ -65,8 +66,8 @@ struct ReplayPlayerTests {
         }
     }
 
-    /// One message every 100 ms: prices 0, 1, 2, …
-    private static let steady = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, price: $0) })
+    /// One message every 100 ms: numbers 0, 1, 2, …
+    private static let steady = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, number: $0) })
 
     @Test("plays every message once at its time, and says the end")
     func whole() throws {
@@ -103,11 +104,11 @@ struct ReplayPlayerTests {
 
     @Test("steps by messages forward and back show exactly that message, pings not counted")
     func steps() throws {
-        var lines: [ReplayRecording.Line] = (0..<20).map { .trade(at: $0 * 100, price: $0) }
+        var lines: [ReplayRecording.Line] = (0..<20).map { .trade(at: $0 * 100, number: $0) }
         lines.insert(.ping(at: 450), at: 5)
         // Three with one time: a place is more than a time.
-        lines += [.trade(at: 2_000, price: 20), .trade(at: 2_000, price: 21), .trade(at: 2_000, price: 22)]
-        lines += [.trade(at: 3_000, price: 23)]
+        lines += [.trade(at: 2_000, number: 20), .trade(at: 2_000, number: 21), .trade(at: 2_000, number: 22)]
+        lines += [.trade(at: 3_000, number: 23)]
         let bench = try Bench(ReplayRecording.text(lines)) { $0.machine.isPaused = true }
         bench.player.start()
         #expect(bench.output.take() == ["paused"])
@@ -141,9 +142,9 @@ struct ReplayPlayerTests {
     func gaps() throws {
         let bench = try Bench(
             ReplayRecording.text([
-                .trade(at: 0, price: 0), .trade(at: 4_000, price: 1), .gap(at: 4_500, from: 4_000, to: 4_500),
-                .trade(at: 4_500, price: 2), .ping(at: 7_000), .trade(at: 9_400, price: 3), .ping(at: 12_000),
-                .trade(at: 14_400, price: 4), .trade(at: 15_000, price: 5),
+                .trade(at: 0, number: 0), .trade(at: 4_000, number: 1), .gap(at: 4_500, from: 4_000, to: 4_500),
+                .trade(at: 4_500, number: 2), .ping(at: 7_000), .trade(at: 9_400, number: 3), .ping(at: 12_000),
+                .trade(at: 14_400, number: 4), .trade(at: 15_000, number: 5),
             ])
         ) { $0.machine.isPaused = true }
         bench.player.start()
@@ -200,7 +201,7 @@ struct ReplayPlayerTests {
     func breaks() throws {
         let bench = try Bench(
             ReplayRecording.text([
-                .trade(at: 0, price: 0), .gap(at: 5_000, from: 1_000, to: 4_000), .trade(at: 5_000, price: 1),
+                .trade(at: 0, number: 0), .gap(at: 5_000, from: 1_000, to: 4_000), .trade(at: 5_000, number: 1),
             ])
         ) {
             $0.hasBreaks = true
@@ -243,8 +244,14 @@ enum ReplayRecording {
     /// 2026-01-01T00:00:00Z, ns since 1970.
     static let start: Int64 = 1_767_225_600_000_000_000
 
+    /// The price of the trade with the number 0: a price of 0 is none.
+    private static let firstPrice = 1_000
+
+    /// The number of a trade that was written here.
+    static func number(_ trade: Trade) -> Int? { Int("\(trade.price)").map { $0 - Self.firstPrice } }
+
     enum Line {
-        case trade(at: Int, price: Int)
+        case trade(at: Int, number: Int)
         case ping(at: Int)
         case gap(at: Int, from: Int, to: Int)
     }
@@ -254,8 +261,9 @@ enum ReplayRecording {
         RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: Self.start), into: &buffer)
         for line in lines {
             switch line {
-            case .trade(let at, let price):
+            case .trade(let at, let number):
                 let time = Self.start / 1_000_000 + Int64(at)
+                let price = Self.firstPrice + number
                 let frame = #"{"data":[{"c":null,"p":\#(price),"s":"A","t":\#(time),"v":1}],"type":"trade"}"#
                 RecordingEncoder.frame(ByteBuffer(string: frame), at: Int64(at) * 1_000_000, into: &buffer)
             case .ping(let at):

@@ -13,12 +13,13 @@ struct RecorderTests {
         "{\"msg\":\"odd \\\"text\\\" with \\\\ and ümläuts\",\"type\":\"error\"}",
     ]
 
-    private func recorder(_ path: String) throws -> Recorder {
+    private func recorder(_ path: String, settings: RecorderSettings = RecorderSettings()) throws -> Recorder {
         try Recorder(
             path: path,
             symbols: ["BINANCE:BTCUSDT"],
             started: 1_000,
             program: "test",
+            settings: settings,
             clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
             complain: { Issue.record("\($0)") }
         )
@@ -121,7 +122,10 @@ struct RecorderTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write("evidence", to: "a.jsonl")
-        let recorder = try self.recorder(path)
+        // Else the start would compress the complete file meanwhile.
+        var settings = RecorderSettings()
+        settings.compresses = false
+        let recorder = try self.recorder(path, settings: settings)
         #expect(recorder.path == "\(folder.path)/a-0002.jsonl")
         _ = await recorder.finish()
         #expect(try folder.read("a.jsonl") == "evidence")

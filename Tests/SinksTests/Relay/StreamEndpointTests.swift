@@ -203,7 +203,7 @@ struct StreamEndpointTests {
             try await client.send(#"{"type":"dance"}"#)
             #expect(
                 try await client.told()
-                    == #"{"type":"error","msg":"Unknown type dance; use subscribe, unsubscribe, overflow or ping","code":"unknown-type"}"#
+                    == #"{"type":"error","msg":"Unknown type dance; use subscribe, unsubscribe, overflow, ping or replay","code":"unknown-type"}"#
             )
             for wrong in ["", "[]", #"{"type":1}"#, #"{"type":"subscribe","symbols":"A"}"#] {
                 try await client.send(wrong)

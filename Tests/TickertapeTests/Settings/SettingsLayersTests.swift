@@ -67,7 +67,8 @@ struct SettingsLayersTests {
         let tokenFile = self.folder.file("client-token", "sixteen-characters-or-more\n")
         for setting in Setting.all where !setting.isSecret && setting.key != "token-file" {
             // Read as soon as it is known.
-            let value = setting.key == "relay.token-file" ? tokenFile : Self.unusual[setting.key] ?? ""
+            let usual = setting.key.hasPrefix("keys.") ? "ctrl-x" : ""
+            let value = setting.key == "relay.token-file" ? tokenFile : Self.unusual[setting.key] ?? usual
             #expect(!value.isEmpty, "\(setting.key) needs a value in this test")
             let text = setting.isList ? "[\(value)]" : value
 
@@ -126,6 +127,7 @@ struct SettingsLayersTests {
         "state.directory": "/var/lib/tickertape",
         "state.runtime-directory": "off", "pipeline.quiet": "50ms",
         "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
+        "display.keep-watchlist": "false", "relay.replay-control": "off",
         "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
         "display.decimal": "comma", "display.flash": "false", "display.title": "false",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "history.file": "off",
