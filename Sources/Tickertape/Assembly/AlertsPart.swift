@@ -53,7 +53,8 @@ struct AlertsPart {
             self.file = nil
         }
         let memory = self.file?.load() ?? AlertMemory()
-        self.board = AlertBoard(rules: alerts.rules, kept: memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) })
+        let kept = memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) }
+        self.board = AlertBoard(rules: alerts.rules, kept: kept)
 
         let shows = Set(alerts.actions)
         var actions = AlertReader.Actions()

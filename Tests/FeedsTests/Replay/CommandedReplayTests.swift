@@ -73,8 +73,8 @@ struct CommandedReplayTests {
         return Replay(standIn: standIn, feed: feed, log: log, outcome: Task { try await feed.run() })
     }
 
-    private static func numbers(_ contents: TapeLog.Contents) -> [Int?] {
-        contents.trades.map(ReplayRecording.number)
+    private static func numbers(_ contents: TapeLog.Contents) -> [Int] {
+        contents.trades.compactMap(ReplayRecording.number)
     }
 
     @Test("steps, seeks and goes on; numbers go on without a hole, and each move is a gap with its cause")

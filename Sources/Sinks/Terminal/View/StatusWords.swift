@@ -161,7 +161,9 @@ enum DisplayMarks {
         case .live:
             return []
         case .demo:
-            return ["DEMO", "D"]
+            guard let replay else { return ["DEMO", "D"] }
+            if replay.isPaused { return ["DEMO PAUSED", "PAUSED", "D"] }
+            return replay.speed == 1 ? ["DEMO", "D"] : ["DEMO \(Self.pace(replay.speed))", "DEMO", "D"]
         case .replay(let file, let speed):
             let name = file.split(separator: "/").last.map(String.init) ?? file
             if let replay, replay.isPaused {
