@@ -15,6 +15,17 @@ struct RecordingProgramTests {
         return (status, program.output, program.errors)
     }
 
+    @Test("a recording that has been compressed is not replayed, and it is said what makes it one that is")
+    func compressed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let packed = try folder.write("", to: "a.jsonl.zst")
+        for name in [packed, "\(folder.path)/a.jsonl"] {
+            let replay = try await self.run(["replay", name, "--quiet", "--relay", "off"])
+            #expect(replay.status == .exit(1) && replay.errors.contains("zstd -d \(packed)"), "\(replay.errors)")
+        }
+    }
+
     /// Records the demo in files of 256 KiB; answers with their paths.
     private func record(_ folder: TemporaryFolder) async throws -> [String] {
         let recording = try await self.run([

@@ -25,7 +25,8 @@ struct KeyBindingsTests {
         for key in keys { #expect(try TerminalKey(key.word) == key, "\(key.word)") }
         #expect(try TerminalKey("ESC") == .named(.escape))
         #expect(try TerminalKey("Ctrl-X") == .control("x"))
-        #expect(try TerminalKey("Q") == "Q")
+        let upper = "Q"
+        #expect(try TerminalKey(upper) == "Q")
     }
 
     @Test(
