@@ -67,6 +67,10 @@ def check(program, folder, killed):
     assert len(found) == len(plain)
     for one in found:
         assert one["intact"] and one["missingLines"] == 0 and one["droppedFrames"] == 0, one
+    # The next file is made before the last one is ended (where it cannot be made, the last one goes on): killed there, a
+    # program leaves a file without a whole line behind one without an end.
+    if len(found) > 1 and found[-1]["lines"] == 0:
+        found.pop()
     assert all(one["ended"] and one["tornAt"] is None for one in found[:-1]), found
     assert [one["segment"] for one in found] == list(range(1, len(found) + 1)), found
     last = max(one["lastWall"] for one in found if "lastWall" in one)
