@@ -153,8 +153,7 @@ extension HistoryStore {
 
     /// The bar of a row; `nil` where it holds none.
     ///
-    /// Not optimised, for the optimiser of Swift 6.3.1 stops at it (CopyPropagation: "Found ownership error"), and the
-    /// database takes longer than this anyway.
+    /// Not optimised; see ``GRDB/Row/value(_:)``.
     @_optimize(none)
     private static func bar(_ row: Row, _ width: BarWidth) -> Bar? {
         func price(_ index: Int) -> ExactDecimal? { row.value(index).text.flatMap { ExactDecimal($0) } }

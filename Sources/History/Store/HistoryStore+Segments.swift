@@ -73,6 +73,8 @@ extension HistoryStore {
         }
     }
 
+    // Not optimised; see `Row.value`.
+    @_optimize(none)
     private static func segment(_ row: Row) -> HistoryBatch.Segment? {
         func number(_ index: Int) -> UInt64? { row.value(index).integer.flatMap { UInt64(exactly: $0) } }
         guard let path = row.value(0).text, let first = row.value(4).integer, let last = row.value(5).integer else {

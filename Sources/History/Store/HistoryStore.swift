@@ -106,16 +106,22 @@ package final class HistoryStore: Sendable {
 
 extension Row {
     /// What stands in a column, of whatever kind it is.
+    ///
+    /// Neither inlined nor optimised, like what is read from it: the optimiser of Swift 6.3.1 stops where it is
+    /// (CopyPropagation: "Found ownership error"), and the database takes longer than this anyway.
+    @inline(never) @_optimize(none)
     func value(_ index: Int) -> DatabaseValue { self[index] }
 }
 
 extension DatabaseValue {
     /// The text that it is; `nil` for anything else.
+    @inline(never) @_optimize(none)
     var text: String? {
         if case .string(let text) = self.storage { text } else { nil }
     }
 
     /// The integer that it is; `nil` for anything else.
+    @inline(never) @_optimize(none)
     var integer: Int64? {
         if case .int64(let number) = self.storage { number } else { nil }
     }
