@@ -66,7 +66,10 @@ extension RelayHub {
     /// Sends every trade to those who want that; answers whether there were any.
     private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
-        for parcel in self.audience.parcels(of: batches) {
+        var parcels: [Audience<TradesClient>.Parcel] = []
+        swap(&parcels, &self.parcels)
+        self.audience.pack(batches, into: &parcels)
+        for parcel in parcels {
             isDelivered = isDelivered || !parcel.members.isEmpty
             self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
                 parcel.members[index].deliver(
@@ -77,6 +80,9 @@ extension RelayHub {
                 )
             }
         }
+        // Before the next read, so that its frames find the room of these.
+        parcels.removeAll(keepingCapacity: true)
+        swap(&parcels, &self.parcels)
         return self.deliverTrades(batches) || isDelivered
     }
 
