@@ -150,8 +150,14 @@ package final class PriceDisplay: TapeReader {
                 self.show([update], in: &state, now: now)
             }
             state.model.chart(update.summary, now: now)
-            self.publish(&state)
+            // After a break there may be a hundred thousand in a row.
+            if age != nil { self.publishSoon(&state) } else { self.publish(&state) }
         }
+    }
+
+    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
+    package func begin(with earlier: [EarlierBars]) {
+        self.change { $0.begin(with: earlier, wall: DisplayClock.now().wall) }
     }
 
     /// Takes which symbols a relay has, for an output that is to wait for all of them.
