@@ -74,14 +74,14 @@ struct HostileFileTests {
     func directory() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = MarketText.make(frames: 7_000, gapEvery: 900)
+        let text = MarketText.make(frames: 3_000, gapEvery: 400)
         let whole = try self.packed(folder, text)
         let start = try #require(
             (0..<whole.count - 8).last { Array(whole[$0..<$0 + 4]) == [0x57, 0x2A, 0x4D, 0x18] }
         )
         let path = "\(folder.path)/turned"
         var chance = SeededGenerator(seed: 5)
-        for _ in 0..<24 {
+        for _ in 0..<16 {
             var turned = whole
             let place = Int.random(in: start..<whole.count, using: &chance)
             turned[place] ^= 1 << UInt8(chance.next() % 8)

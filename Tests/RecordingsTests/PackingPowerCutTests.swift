@@ -31,7 +31,7 @@ struct PackingPowerCutTests {
 
     @Test("no cut costs a byte of the recording, and the next start brings all of it to its end")
     func cuts() throws {
-        let texts = [MarketText.make(frames: 300), MarketText.make(frames: 200, seed: 2)]
+        let texts = [MarketText.make(frames: 60), MarketText.make(frames: 40, seed: 2)]
         let states = try self.states(of: texts)
         #expect(states.count >= 14)
         var chance = SeededGenerator(seed: 11)

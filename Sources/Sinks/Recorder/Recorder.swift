@@ -290,9 +290,11 @@ package final class Recorder: TapeReader {
         // How long nothing may happen until it looks by itself, ns.
         let idle: Int64 = 3_600_000_000_000
         while true {
-            let now = self.clock.systemNow
-            let deadline = self.file.withLockedValue { $0.syncDeadline } ?? now + idle
-            self.listen(until: deadline)
+            // Looked at before each wait, not rung for alone: the one ring may have ended a wait for more.
+            if !self.queue.withLockedValue({ !$0.entries.isEmpty || $0.isFinished }) {
+                let deadline = self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle
+                self.listen(until: deadline)
+            }
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
             if isFinished { return }
             if waits {
