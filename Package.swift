@@ -100,7 +100,7 @@ let package = Package(
         // The store of what is to survive a restart; the only room that knows SQLite.
         .target(
             name: "History",
-            dependencies: ["Market", "Wire", .grdb, .nioConcurrency, .nioCore, .nioPosix],
+            dependencies: ["Market", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore, .nioPosix],
             swiftSettings: outer
         ),
         .target(
@@ -196,7 +196,7 @@ let package = Package(
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                "Feeds", "Market", "Wire", "Recordings", "WebSocket", "TLS", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
             swiftSettings: house
@@ -212,7 +212,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HistoryTests",
-            dependencies: ["History", "Market", "Wire", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore],
+            dependencies: [
+                "History", "Market", "Wire", "Recordings", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore,
+            ],
             swiftSettings: outer
         ),
         .testTarget(

@@ -34,6 +34,8 @@ package final class HistoryKeeper: TapeReader {
     enum Entry {
         case trades([Trade], SymbolTable, epoch: UInt64, first: UInt64, received: Int64)
         case hole(HistoryBatch.Hole)
+        /// A file of the recording is complete, and another one is written now.
+        case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
     }
 
@@ -149,6 +151,16 @@ package final class HistoryKeeper: TapeReader {
             queue.entries.append(
                 .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
             )
+        }
+    }
+
+    /// Takes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
+    ///
+    /// - Parameter newest: the file that is written now.
+    package func completed(_ paths: [String], newest: String) {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished, queue.entries.count < self.limits.waitingTrades else { return }
+            for path in paths { queue.entries.append(.completed(path, newest: newest)) }
         }
     }
 

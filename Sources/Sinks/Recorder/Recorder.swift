@@ -103,6 +103,7 @@ package final class Recorder: TapeReader {
     private let file: NIOLockedValueBox<RecordingWriter>
     private let keeper: SegmentKeeper
     private let complain: @Sendable (String) -> Void
+    private let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
     package let path: String
 
@@ -248,6 +249,12 @@ package final class Recorder: TapeReader {
         if mustWake { self.bell.ring() }
     }
 
+    /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
+    /// the recorder's thread, which waits for it.
+    package func whenCompleted(_ told: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
+        self.completion.withLockedValue { $0 = told }
+    }
+
     /// Frames that are missing in the files so far. From any thread; waits for no disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
@@ -360,7 +367,11 @@ package final class Recorder: TapeReader {
         if file.takeRecovery() {
             self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
         }
-        if !file.takeCompleted().isEmpty { self.keeper.look(newest: file.path) }
+        let completed = file.takeCompleted()
+        guard !completed.isEmpty else { return }
+        // First whoever reads them as they are.
+        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.keeper.look(newest: file.path)
     }
 
     private func close() -> Report {
