@@ -107,7 +107,7 @@ let package = Package(
             name: "Feeds",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
         ),
@@ -115,8 +115,9 @@ let package = Package(
             name: "Sinks",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
-                .hummingbird,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket,
+                .nioHTTPTypesHTTP1,
+                .httpTypes, .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer

@@ -46,7 +46,7 @@ extension RelayHub {
         if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
         let isDelivered = self.send([batch])
         self.keep(batch)
-        let showings = self.desk.take(batch, now: Int64(NIODeadline.now().uptimeNanoseconds))
+        let showings = self.desk.take(batch, now: self.monotonic)
         self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
     }
 
@@ -57,7 +57,7 @@ extension RelayHub {
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
         let isDelivered = self.send(batches[...])
         for batch in batches { self.keep(batch) }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         var showings: [PriceDesk.Showing] = []
         for batch in batches { showings += self.desk.take(batch, now: now) }
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
@@ -104,7 +104,7 @@ extension RelayHub {
         self.show(showings)
         self.flush()
         if let delivered {
-            self.delivered.record(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds) - delivered)
+            self.delivered.record(nanoseconds: self.monotonic - delivered)
         }
         self.armActivityTimer()
     }

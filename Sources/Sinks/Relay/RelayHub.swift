@@ -203,7 +203,7 @@ final class RelayHub {
         if clients.capacity > self.unflushed.capacity { swap(&clients, &self.unflushed) }
         self.compression.turnEnded()
         guard !self.shownArrivals.isEmpty else { return }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         for arrival in self.shownArrivals {
             self.instruments.latency[.arrivalToStream].record(nanoseconds: now - arrival)
         }
