@@ -129,11 +129,15 @@ final class VirtualUpstream: ReplayOutput {
     var hasRoom: Bool { true }
 
     /// Comes before the stand-in's own: what was played before leaves first, and then the feed's clock goes on.
-    func play(_ message: ReplayMessage) {
+    func play(_ message: ReplayMessage) { self.goOn(to: message.frame.at) }
+
+    func play(_ signal: RecordedSignal) { self.goOn(to: signal.at) }
+
+    private func goOn(to recorded: Int64) {
         self.server?.channel.flush()
-        if message.frame.at > self.newest, self.cutting == .instants { self.release() }
-        self.newest = max(self.newest, message.frame.at)
-        self.clock.advance(to: message.frame.at)
+        if recorded > self.newest, self.cutting == .instants { self.release() }
+        self.newest = max(self.newest, recorded)
+        self.clock.advance(to: recorded)
     }
 
     func flush() {}

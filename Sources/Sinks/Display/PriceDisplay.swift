@@ -163,7 +163,7 @@ package final class PriceDisplay: TapeReader {
 
     /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
     package func begin(with earlier: [EarlierBars]) {
-        self.change { $0.begin(with: earlier, wall: DisplayClock.now().wall) }
+        self.change { $0.begin(with: earlier, wall: self.wallClock()) }
     }
 
     /// Takes which symbols a relay has, for an output that is to wait for all of them.

@@ -28,6 +28,7 @@ extension Assembly {
             }
         }
         let outputs = try await hash.run().outputs
+        InnerReplay.tell(hash.recording)
         guard isJSON else {
             for output in outputs { Console.print("\(output.digest)  \(output.name)") }
             return

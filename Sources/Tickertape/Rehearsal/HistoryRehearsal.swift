@@ -1,7 +1,7 @@
 import Glibc
 import History
 import Market
-import NIOCore
+import NIOConcurrencyHelpers
 import Sinks
 import Wire
 
@@ -16,10 +16,11 @@ final class HistoryRehearsal: TapeReader {
 
     private let keeper: HistoryKeeper
     private let folder: String
-    private let waiting: NIOLoopBoundBox<Int>
+    /// Trades since the keeper was last waited for.
+    private let waiting = NIOLockedValueBox(0)
 
     /// - Throws: ``OperatorError`` when there is no place for a temporary file.
-    init(loop: any EventLoop, wallClock: () -> Int64) throws {
+    init() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/tickertape-hash-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -31,16 +32,14 @@ final class HistoryRehearsal: TapeReader {
         self.folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var limits = HistoryKeeper.Limits()
         limits.pause = 0.02
-        // The keeper's thread asks for the time in its failures only, and the recording's clock is not that thread's.
-        let began = wallClock()
         self.keeper = try HistoryKeeper(
             path: "\(self.folder)/history.db",
             limits: limits,
             recording: { nil },
-            wallClock: { began },
+            // Asked for in failures only.
+            wallClock: WallClock.now,
             tell: { Console.complain("warning: \($0)") }
         )
-        self.waiting = NIOLoopBoundBox(0, eventLoop: loop)
     }
 
     deinit {
@@ -50,14 +49,20 @@ final class HistoryRehearsal: TapeReader {
 
     func read(_ batch: TapeBatch) {
         self.keeper.read(batch)
-        self.waiting.value += batch.trades.count
-        guard self.waiting.value >= Self.tradesBetweenWaits else { return }
-        self.waiting.value = 0
-        self.keeper.waitUntilWritten()
+        let isEnough = self.waiting.withLockedValue { waiting in
+            waiting += batch.trades.count
+            guard waiting >= Self.tradesBetweenWaits else { return false }
+            waiting = 0
+            return true
+        }
+        if isEnough { self.keeper.waitUntilWritten() }
     }
 
     func statusChanged(_ status: FeedStatus) { self.keeper.statusChanged(status) }
     func gapFound(_ gap: Gap) { self.keeper.gapFound(gap) }
+
+    /// Ends it without having looked at what it holds.
+    func abandon() async { _ = await self.keeper.finish() }
 
     /// Everything that the database says of the bars, a line a bar, and ends it.
     func finish(keepsBytes: Bool) async throws -> RehearsedOutput {

@@ -28,15 +28,21 @@ package struct ReplayHash: Sendable {
     ///
     /// - Throws: ``OperatorError`` when the recording cannot be played to its end.
     package func run() async throws -> Report {
-        let (played, history) = try self.play()
-        var report = played
+        let history = try HistoryRehearsal()
+        var report: Report
+        do {
+            report = try self.play(history)
+        } catch {
+            await history.abandon()
+            throw error
+        }
         report.outputs.append(try await history.finish(keepsBytes: self.keepsBytes))
         report.outputs.sort { $0.name < $1.name }
         return report
     }
 
     /// All that is on the two clocks, which belong to the thread that made them.
-    private func play() throws -> (Report, HistoryRehearsal) {
+    private func play(_ history: HistoryRehearsal) throws -> Report {
         do {
             let replay = try VirtualReplay(.recording(self.recording), settings: self.replay)
             let clock = replay.clock
@@ -54,11 +60,10 @@ package struct ReplayHash: Sendable {
             plan.rules = self.rules.isEmpty ? try SinkRehearsal.usualRules.map { try AlertRule($0) } : self.rules
             plan.keepsBytes = self.keepsBytes
             let sinks = try SinkRehearsal(plan, loop: clock.loop, wallClock: clock.wall)
-            let history = try HistoryRehearsal(loop: clock.loop, wallClock: clock.wall)
             var order = VirtualReplay.Order(symbols: symbols, source: source, epoch: epoch)
             order.cutting = self.cutting
             let elapsed = try replay.run(order, readers: sinks.readers + [history])
-            return (Report(outputs: sinks.finish(), elapsed: elapsed), history)
+            return Report(outputs: sinks.finish(), elapsed: elapsed)
         } catch let failure as RecordingFile.Failure {
             throw OperatorError("\(self.recording.path): \(failure.description)", status: .failure)
         }

@@ -151,6 +151,56 @@ struct ReplayHashTests {
         }
     }
 
+    @Test("have the trades that the program records with sockets and clocks, at any speed")
+    func trades() async throws {
+        defer { self.folder.remove() }
+        let report = try await self.hash { $0.keepsBytes = true }
+        let output = try #require(report.outputs.first { $0.name == "trades" })
+        let expected = String(decoding: output.bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(expected.count > 50)
+        for speed in ["max", "20"] {
+            let path = "\(self.folder.path)/recorded-\(speed).jsonl"
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                ["replay", self.path, "--relay", "off", "--quiet", "--speed", speed, "--record", path]
+            )
+            #expect(await program.ending() == .exit(0), "\(program.errors)")
+            let export = try RunningProgram(RunningProgram.tickertape, ["export", "--csv", path])
+            #expect(await export.ending() == .exit(0), "\(export.errors)")
+            // symbol,price,size,time,received,epoch,seq
+            let trades = export.output.split(separator: "\n").dropFirst().map { line in
+                let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+                return "\(cells[6]) \(cells[0]) \(cells[1]) \(cells[2]) \(cells[3])000000"
+            }
+            #expect(trades == expected, "at \(speed)")
+        }
+    }
+
+    @Test("are those of the recording that the replay makes, as far as they are made of the trades alone")
+    func recordedAgain() async throws {
+        defer { self.folder.remove() }
+        let first = try await self.hash { $0.keepsBytes = true }
+        let recording = try #require(first.outputs.first { $0.name == "recording" })
+        let copy = try self.folder.write(String(decoding: recording.bytes ?? [], as: UTF8.self), to: "again.jsonl")
+        let again = try await self.hash(copy)
+        #expect(Self.differences(first, again).isDisjoint(with: Self.timeless), "\(Self.differences(first, again))")
+    }
+
+    @Test("are not waited for where a recording is too long, and said not to be")
+    func tooLong() async throws {
+        defer { self.folder.remove() }
+        let frame = #"{\"type\":\"ping\"}"#
+        let month = 32 * 86_400 * 1_000_000_000
+        let path = try self.folder.write(
+            #"{"tickertape":1,"symbols":["A"],"start":0}"# + "\n"
+                + [0, month, Int.max / 2].map { #"{"at":\#($0),"frame":"\#(frame)"}"# }.joined(separator: "\n") + "\n",
+            to: "long.jsonl"
+        )
+        await #expect(throws: OperatorError.self) { try await self.hash(path) }
+        let part = try await self.hash(path) { $0.replay.to = .offset(1_000_000_000) }
+        #expect(part.elapsed == 0)
+    }
+
     @Test("are those of a part of the recording and of some of its symbols, where these are asked for")
     func part() async throws {
         defer { self.folder.remove() }
