@@ -125,7 +125,8 @@ final class ReplayPlayer {
     func attach(_ output: any ReplayOutput) {
         if self.isOver { return output.ended() }
         self.outputs.append(output)
-        if self.machine.isPaused { output.changed(self.position, movedFrom: nil) }
+        // Also where a step was asked for before anybody was there: behind it the replay stands.
+        if self.position.isPaused { output.changed(self.position, movedFrom: nil) }
     }
 
     func detach(_ output: any ReplayOutput) { self.outputs.removeAll { $0 === output } }
