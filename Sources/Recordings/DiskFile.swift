@@ -9,10 +9,12 @@ final class DiskFile {
     private(set) var bytesRead: Int64 = 0
 
     /// Opens a file to read; only regular files are recordings.
-    init(reading path: String) throws(RecordingFailure) {
+    ///
+    /// - Parameter followsLinks: whether the path may be a symbolic link.
+    init(reading path: String, followsLinks: Bool = true) throws(RecordingFailure) {
         self.path = path
         // O_NONBLOCK: a named pipe without a writer must not hang the program; it has no effect on files.
-        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         guard self.descriptor >= 0 else { throw .system("read", path) }
         var status = stat()
         guard fstat(self.descriptor, &status) == 0 else { throw .system("read", path) }
@@ -100,7 +102,7 @@ final class DiskFile {
     }
 
     /// Returns when the file would survive a power cut.
-    func sync() throws(RecordingFailure) {
-        guard fsync(self.descriptor) == 0 else { throw .system("write", self.path) }
+    func sync(_ disk: any SegmentDisk = SystemSegmentDisk()) throws(RecordingFailure) {
+        guard disk.sync(self.descriptor, of: self.path) else { throw .system("write", self.path) }
     }
 }

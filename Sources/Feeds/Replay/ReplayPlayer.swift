@@ -125,8 +125,9 @@ final class ReplayPlayer {
     func attach(_ output: any ReplayOutput) {
         if self.isOver { return output.ended() }
         self.outputs.append(output)
-        // Also where a step was asked for before anybody was there: behind it the replay stands.
-        if self.position.isPaused { output.changed(self.position, movedFrom: nil) }
+        // Somebody may have asked for a step before anyone listened: that is a replay which stands, too.
+        let position = self.position
+        if position.isPaused { output.changed(position, movedFrom: nil) }
     }
 
     func detach(_ output: any ReplayOutput) { self.outputs.removeAll { $0 === output } }

@@ -209,6 +209,13 @@ package final class HistoryKeeper: TapeReader {
         return report
     }
 
+    /// Waits until the thread has looked at all that was queued until now. Not on a loop that others need.
+    package func waitUntilWritten() {
+        // The round that is under way may have begun before.
+        let enough = self.rounds + 2
+        while self.rounds < enough, !self.queue.withLockedValue({ $0.isFinished }) { usleep(1_000) }
+    }
+
     /// How often the thread has looked for what is queued.
     var rounds: Int { self.shown.withLockedValue { $0.rounds } }
 

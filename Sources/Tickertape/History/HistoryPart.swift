@@ -96,6 +96,26 @@ final class HistoryPart: Sendable {
         return (bars ?? []).filter { !$0.bars.isEmpty }
     }
 
+    /// What the charts of a screen begin with: bars of the newest hours, by the second as far as one hour back.
+    ///
+    /// - Parameter now: ns since 1970.
+    func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {
+        let reaches: [(BarWidth, Int64)] = [(.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach)]
+        let bars = try? await self.keeper.ask { store in
+            try symbols.prefix(Self.seededSymbols).flatMap { symbol in
+                try reaches.map { width, reach in
+                    EarlierBars(
+                        symbol: symbol,
+                        width: width,
+                        bars: try store.bars(of: symbol, width, from: now - reach, to: now, limit: 4_000),
+                        endedAt: now
+                    )
+                }
+            }
+        }
+        return (bars ?? []).filter { !$0.bars.isEmpty }
+    }
+
     var part: ProgramPart {
         ProgramPart("history") {
             try? await gracefulShutdown()

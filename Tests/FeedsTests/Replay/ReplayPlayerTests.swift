@@ -83,6 +83,19 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == ["99"] && bench.output.isEnded)
     }
 
+    @Test("who comes after a step was asked for, and before it is made, hears that the replay stands")
+    func stepBeforeAttaching() throws {
+        let bench = try Bench(Self.steady) { $0.machine.isPaused = true }
+        #expect(bench.output.take() == ["paused"])
+        bench.ask(.stepMessages(1))
+        _ = bench.output.take()
+        let late = Output()
+        bench.player.attach(late)
+        #expect(late.take() == ["paused"])
+        bench.player.start()
+        #expect(late.take() == ["0"])
+    }
+
     @Test("a seek forward and back lands on the newest message there, says from where to where, and goes on")
     func seeks() throws {
         let bench = try Bench(Self.steady)

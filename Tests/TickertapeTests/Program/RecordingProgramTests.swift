@@ -153,4 +153,18 @@ struct RecordingProgramTests {
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         #expect(program.output.contains("killed 5 times"), "\(program.output)")
     }
+
+    /// Whether a test may have a disk of its own.
+    private static let mayMount = system("unshare --mount sh -c 'mount -t tmpfs tickertape /mnt' 2>/dev/null") == 0
+
+    @Test(
+        "say what a full disk has cost, are intact before and behind it, and go on when there is room",
+        .enabled(if: Self.mayMount, "no mount namespace may be made here: it takes root")
+    )
+    func fullDisk() async throws {
+        let script = "\(RunningProgram.sources)/scripts/fill-recorder"
+        let program = try RunningProgram("/usr/bin/env", [script, RunningProgram.tickertape])
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.output.contains("filled and emptied"), "\(program.output)")
+    }
 }

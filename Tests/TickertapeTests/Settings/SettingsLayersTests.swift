@@ -100,6 +100,7 @@ struct SettingsLayersTests {
 
     private static let partners = [
         "relay.certificate-file": "relay.key-file", "relay.key-file": "relay.certificate-file",
+        "display.once-within": "display.once",
     ]
 
     private static let unusual: [String: String] = [
