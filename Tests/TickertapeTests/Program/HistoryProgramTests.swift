@@ -233,51 +233,6 @@ struct HistoryProgramTests {
         #expect(await second.ending() == .exit(0))
     }
 
-    @Test(
-        "files of a recording that are completed and compressed meanwhile are in its index and are read, without a restart"
-    )
-    func compressedMeanwhile() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let server = try RunningProgram(
-            RunningProgram.tickertape,
-            ["serve", Self.demo, "--plain", "--listen", "127.0.0.1:0", "--speed", "20"]
-        )
-        #expect(await server.complains(of: "Ctrl-C stops"), "\(server.errors)")
-        let serverPort = try #require(RunningProgram.number(in: server.errors, behind: "ws://127.0.0.1:"))
-        let program = try RunningProgram(
-            RunningProgram.tickertape,
-            [
-                "--upstream", "ws://127.0.0.1:\(serverPort)", "--symbol", "BINANCE:BTCUSDT", "--quiet", "--relay",
-                "127.0.0.1:0", "--record", "\(folder.path)/m.jsonl", "--set", "record.segment-size=64KiB", "--set",
-                "state.directory=off",
-            ],
-            environment: ["FINNHUB_TOKEN": "anything"]
-        )
-        let port = try #require(await program.relayPort(), "\(program.errors)")
-        let end = ContinuousClock.now + .seconds(60) * Patience.factor
-        let packed = ["m.jsonl.zst", "m-0002.jsonl.zst", "m-0003.jsonl.zst"].map { "\(folder.path)/\($0)" }
-        let database = "\(folder.path)/tickertape-history.sqlite"
-        var files = 0
-        while files < 4 || packed.contains(where: { access($0, F_OK) != 0 }), ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(100))
-            let info = try await self.run(["history", "info", "--json", "--file", database])
-            files = RunningProgram.number(in: info.program.output, behind: #""recordings":"#) ?? 0
-        }
-        #expect(files >= 4 && packed.allSatisfy { access($0, F_OK) == 0 }, "\(files) files, \(program.errors)")
-        let newest = try await Self.get("/v1/trades/BINANCE:BTCUSDT?limit=1", port: port)
-        let epoch = try #require(RunningProgram.number(in: newest, behind: #""epoch":"#))
-        let past = try await Self.get("/v1/trades/BINANCE:BTCUSDT?before=\(epoch):30&limit=10", port: port)
-        let numbers = past.split(separator: "{").compactMap {
-            RunningProgram.number(in: String($0), behind: #""seq":"#)
-        }
-        #expect(numbers == Array(20...29) && past.contains(#""complete":true"#), "\(past)")
-        program.send(signal: SIGTERM)
-        #expect(await program.ending() == .exit(0))
-        server.send(signal: SIGTERM)
-        _ = await server.ending()
-    }
-
     @Test("what is old is removed, recordings and bars, but nothing that is still written")
     func prune() async throws {
         let folder = try TemporaryFolder()
