@@ -31,8 +31,8 @@ struct Backlog: Equatable {
         case closing
     }
 
-    private let limit: Int
-    private let messageLimit: Int
+    private var limit: Int
+    private var messageLimit: Int
     private let patience: TimeAmount
     /// Whether the feed can be asked to wait for the client.
     var feedWaits: Bool
@@ -55,6 +55,14 @@ struct Backlog: Equatable {
         self.messageLimit = messageLimit
         self.patience = patience
         self.feedWaits = feedWaits
+        self.closes = closes
+    }
+
+    /// Takes that the feed can be asked to wait from now on, or not any more, and what may wait for the client then.
+    mutating func change(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
+        self.feedWaits = feedWaits
+        self.limit = limit
+        self.messageLimit = messageLimit
         self.closes = closes
     }
 

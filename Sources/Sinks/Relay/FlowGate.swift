@@ -2,9 +2,10 @@ import NIOConcurrencyHelpers
 import Wire
 
 /// The decision when a feed that can wait is asked to, and when it may go on: it waits as long as the outbox is high or
-/// any lossless client is slow.
+/// any lossless client is slow. A replay at a pace of its own waits for nobody, and begins to when it is sped up to `max`.
 final class FlowGate: Sendable {
     private struct State {
+        var waits = true
         var isOutboxHigh = false
         var slowClients = 0
         var isPaused = false
@@ -14,6 +15,9 @@ final class FlowGate: Sendable {
     private let state = NIOLockedValueBox(State())
 
     init(_ control: any FlowControl) { self.control = control }
+
+    /// Takes that the feed is to wait for its readers from now on, or not any more.
+    func feedWaits(_ waits: Bool) { self.change { $0.waits = waits } }
 
     /// Takes in that something was put into the outbox or taken out of it. The level is read under the lock: a writer that
     /// has seen it high must not report so after the reader has emptied it, for then nobody would ever let the feed go on.
@@ -32,7 +36,7 @@ final class FlowGate: Sendable {
     private func change(_ change: (inout State) -> Void) {
         self.state.withLockedValue { state in
             change(&state)
-            let mustPause = state.isOutboxHigh || state.slowClients > 0
+            let mustPause = state.waits && (state.isOutboxHigh || state.slowClients > 0)
             guard mustPause != state.isPaused else { return }
             state.isPaused = mustPause
             if mustPause { self.control.pause() } else { self.control.resume() }

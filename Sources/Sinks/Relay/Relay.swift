@@ -61,7 +61,8 @@ package final class Relay: TapeReader, Sendable {
     ///   - ownSymbols: what the feed has whether a client wants it or not.
     ///   - demand: is told every symbol that a client wants and the feed does not have, once, on `eventLoop`.
     ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
-    ///   - flow: the brake of a feed that can wait (a replay); nil for the market.
+    ///   - flow: the brake of a feed that can wait (a replay); nil for the market. With a `replay` it is used as long as that
+    ///     goes as fast as its readers take it.
     ///   - status: what is true of the feed until it says otherwise.
     ///   - epoch: the run of numbers that the feed will give, if that is known before the first trade.
     ///   - wallClock: ns since 1970.
@@ -165,7 +166,10 @@ package final class Relay: TapeReader, Sendable {
     /// Tells clients what becomes of the replay.
     private func follow(_ replay: any ReplayControlling) {
         let (hub, loop) = (self.hub, self.eventLoop)
-        loop.execute { hub.value.replay = replay }
+        loop.execute {
+            hub.value.replay = replay
+            hub.value.setFeedWaits(replay.position().speed == nil)
+        }
         replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
     }
 

@@ -14,6 +14,8 @@ import Wire
 final class RelayHub {
     let settings: RelaySettings
     let flow: FlowGate?
+    /// Whether the feed waits for lossless clients now.
+    private(set) var feedWaits: Bool
     /// The replay behind the feed, where it can be commanded.
     var replay: (any ReplayControlling)?
     let loop: any EventLoop
@@ -106,6 +108,7 @@ final class RelayHub {
         self.demand = demand
         self.release = release
         self.flow = flow
+        self.feedWaits = flow != nil
         self.status = status
         self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
@@ -121,6 +124,15 @@ final class RelayHub {
 
     /// The loop's clock in ns.
     var monotonic: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+
+    /// Takes that the feed, where it can, waits for lossless clients from now on, or does as the market does.
+    func setFeedWaits(_ waits: Bool) {
+        guard let flow, waits != self.feedWaits else { return }
+        self.feedWaits = waits
+        flow.feedWaits(waits)
+        for client in self.tradesClients.values { client.feedWaitsChanged() }
+        for client in self.streamClients.values { client.feedWaitsChanged() }
+    }
 
     /// Returns the number of the next message of `/v1/stream`: one count for all clients, so that what goes to many is
     /// the same bytes.

@@ -67,6 +67,8 @@ extension RelayHub {
     /// Somebody changed the replay.
     func replayChanged(_ position: ReplayPosition) {
         guard !self.isStopped else { return }
+        // First, for what is played at the new speed comes behind this.
+        self.setFeedWaits(position.speed == nil)
         let frame = self.frame(.replay(position))
         for client in self.streamClients.values { client.tell(.replay(position), frame: frame) }
         self.flush()

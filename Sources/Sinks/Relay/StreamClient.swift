@@ -226,7 +226,13 @@ final class StreamClient: RelayClient {
     /// What it wants, or what is to become of it, has changed.
     func policyChanged() {
         self.backlog.closes = self.closesWhenBehind
-        self.backlog.feedWaits = self.hub.flow != nil && self.session.wantsTrades && self.closesWhenBehind
+        self.backlog.feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
+    }
+
+    /// The feed waits for its clients from now on, or not any more.
+    func feedWaitsChanged() {
+        self.policyChanged()
+        self.paceChanged()
     }
 
     private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }

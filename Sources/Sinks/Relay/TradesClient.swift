@@ -26,27 +26,42 @@ final class TradesClient: RelayClient {
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
+        self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
+        Self.choose(for: &self.backlog, hub, options)
         if hub.flow == nil {
-            self.backlog = Backlog(
-                limit: waiting,
-                messageLimit: settings.maximumWaitingMessages,
-                patience: settings.stallTimeout,
-                feedWaits: false,
-                closes: options.overflow == .close
-            )
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
-            // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
-            let high = min(waiting / 16, 64 << 10)
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 2, high: high))
         } else {
-            // What is under way when the feed is asked to wait still comes, so the limit is far above the mark.
-            self.backlog = Backlog(limit: waiting * 16, patience: settings.stallTimeout, feedWaits: true)
             // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
             webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
             webSocket.closeTimeout = settings.stallTimeout
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
         }
+        if hub.feedWaits {
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
+        } else {
+            // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
+            let high = min(waiting / 16, 64 << 10)
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 2, high: high))
+        }
+    }
+
+    /// Says what may wait for a client, and what becomes of it then.
+    private static func choose(for backlog: inout Backlog, _ hub: RelayHub, _ options: TradesOptions) {
+        let waiting = hub.settings.maximumWaitingBytes
+        backlog.change(
+            feedWaits: hub.feedWaits,
+            // What is under way when the feed is asked to wait still comes, so that limit is far above the mark.
+            limit: hub.feedWaits ? waiting * 16 : waiting,
+            messageLimit: hub.feedWaits ? .max : hub.settings.maximumWaitingMessages,
+            closes: hub.feedWaits || options.overflow == .close
+        )
+    }
+
+    /// The feed waits for its clients from now on, or not any more.
+    func feedWaitsChanged() {
+        let before = self.pace
+        Self.choose(for: &self.backlog, self.hub, self.options)
+        self.paceChanged(from: before)
     }
 
     // MARK: Requests

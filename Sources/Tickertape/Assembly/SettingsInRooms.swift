@@ -291,12 +291,4 @@ extension FeedStatus.Source {
         case .demo: "demo"
         }
     }
-
-    /// Whether the feed goes as fast as its slowest lossless reader: a replay at speed `max`.
-    var waitsForReaders: Bool {
-        switch self {
-        case .replay(_, let speed): speed == nil
-        case .live, .demo: false
-        }
-    }
 }

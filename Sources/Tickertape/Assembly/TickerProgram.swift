@@ -39,10 +39,10 @@ struct TickerProgram {
 
     /// Whether the relay lives on the feed's loop, which saves every read two wake-ups and a change of threads.
     ///
-    /// Not where a feed waits for its readers, for then both sides have work all the time; nor with TLS, for there each
+    /// Not where a feed can wait for its readers, for then both sides have work all the time; nor with TLS, for there each
     /// new client costs a signature.
     private var relaySharesLoop: Bool {
-        !self.feed.source.waitsForReaders && self.settings.relay.maxClients <= Self.mostClientsBesideFeed
+        self.replay == nil && self.settings.relay.maxClients <= Self.mostClientsBesideFeed
             && self.settings.relay.certificateFile == nil
     }
 
@@ -247,8 +247,7 @@ struct TickerProgram {
             ownSymbols: self.feed.symbols,
             demand: { symbol in valve.wish(for: symbol) },
             release: { symbol in valve.unwish(symbol) },
-            // At a pace of its own a replay does as the market does, and waits for nobody.
-            flow: self.feed.source.waitsForReaders ? valve : nil,
+            flow: self.replay == nil ? nil : valve,
             status: status,
             epoch: epoch,
             wallClock: WallClock.now,

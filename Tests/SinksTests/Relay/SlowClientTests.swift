@@ -1,4 +1,5 @@
 import Market
+import NIOConcurrencyHelpers
 import NIOCore
 import Testing
 import TickertapeTesting
@@ -278,6 +279,51 @@ struct SlowClientTests {
         }
     }
 
+    @Test("a replay waits for nobody at a pace, from its speed-up to max on for the slowest, and then for nobody again")
+    func waitsAtMax() async throws {
+        let flow = FlowRecorder()
+        let replay = PacedReplay()
+        try await RelayFixture.run(flow: flow, replay: replay, Self.small) { fixture in
+            var number = 0
+            func feed(atMost count: Int, until isEnough: () -> Bool) async throws {
+                let end = number + count
+                while number < end, !isEnough() {
+                    fixture.feed(Self.frame(number))
+                    number += 1
+                    // Nothing waits between the two loops, so that only a client can be slow.
+                    _ = try await fixture.relay.onHub { $0.feedWaits }
+                }
+            }
+            let first = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            try await first.read(false)
+            try await feed(atMost: 600) { false }
+            try await first.read(true)
+            var closure: String?
+            while closure == nil { closure = try await first.frame().closure }
+            #expect(closure?.hasPrefix("1013 too slow: ") == true && !flow.isPaused, "\(closure ?? "")")
+            let second = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
+            try await second.read(false)
+            let begin = number
+            replay.change(speed: nil)
+            try await feed(atMost: 5_000) { flow.isPaused }
+            #expect(flow.isPaused)
+            let end = number
+            try await second.read(true)
+            for number in begin..<end {
+                let text = try await second.frame().text
+                try #require(text == Self.frame(number))
+            }
+            #expect(await flow.next() == "pause")
+            #expect(await flow.next() == "resume")
+            try await second.read(false)
+            try await feed(atMost: 5_000) { flow.pauses > 1 }
+            #expect(await flow.next() == "pause")
+            // Slow as it is, nothing waits for it any more.
+            replay.change(speed: 10)
+            #expect(await flow.next() == "resume")
+        }
+    }
+
     @Test("a replay does not wait for ever")
     func doesNotWaitForEver() async throws {
         let flow = FlowRecorder()
@@ -298,6 +344,37 @@ struct SlowClientTests {
     }
 }
 
+/// A replay at a speed that the test sets.
+private final class PacedReplay: ReplayControlling {
+    private struct State {
+        var position = ReplayPosition(start: 0, end: 10_000_000_000, at: 0, speed: 1)
+        var watchers: [@Sendable (ReplayPosition) -> Void] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func position() -> ReplayPosition { self.state.withLockedValue { $0.position } }
+
+    func watch(_ changed: @escaping @Sendable (ReplayPosition) -> Void) {
+        self.state.withLockedValue { $0.watchers.append(changed) }
+    }
+
+    func request(
+        _ request: ReplayRequest,
+        answer: @escaping @Sendable (Result<ReplayPosition, ReplayRefusal>) -> Void
+    ) {
+        answer(.success(self.position()))
+    }
+
+    func change(speed: Double?) {
+        let (position, watchers) = self.state.withLockedValue { state in
+            state.position.speed = speed
+            return (state.position, state.watchers)
+        }
+        for watcher in watchers { watcher(position) }
+    }
+}
+
 /// A feed that can wait, and tells when it was asked to.
 final class FlowRecorder: FlowControl {
     private let calls: AsyncStream<String>
@@ -306,8 +383,9 @@ final class FlowRecorder: FlowControl {
 
     init() { (self.calls, self.continuation) = AsyncStream.makeStream() }
 
-    /// Whether it has ever been asked to wait.
-    var isPaused: Bool { !self.paused.all.isEmpty }
+    /// Whether it has ever been asked to wait, and how often.
+    var isPaused: Bool { self.pauses > 0 }
+    var pauses: Int { self.paused.all.count }
 
     func pause() {
         self.paused.add("pause")
