@@ -155,11 +155,6 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
-    package func begin(with earlier: [EarlierBars]) {
-        self.change { $0.begin(with: earlier, wall: DisplayClock.now().wall) }
-    }
-
     /// Takes which symbols a relay has, for an output that is to wait for all of them.
     package func expect(_ symbols: [String]) {
         if case .lines(let printer) = self.output { printer.expect(symbols) }
@@ -186,31 +181,8 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Shows a symbol that is wanted from now on. From any thread.
-    package func symbolAdded(_ symbol: String) {
-        self.change { model in
-            model.symbolAdded(symbol)
-            model.happened("\(symbol) is added", at: DisplayClock.now().wall)
-        }
-    }
-
-    /// Shows a symbol no more, whoever else wants it. From any thread.
-    package func symbolRemoved(_ symbol: String) {
-        self.change { model in
-            model.symbolRemoved(symbol)
-            model.happened("\(symbol) is removed", at: DisplayClock.now().wall)
-        }
-    }
-
-    /// Writes down for the event pane what was done. From any thread.
-    package func happened(_ text: String) {
-        self.change { $0.happened(text, at: DisplayClock.now().wall) }
-    }
-
-    /// Shows that the replay has been moved, stopped or let go. From any thread.
-    package func replayMoved() { self.change { _ in } }
-
-    private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+    /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
+    func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
         guard case .screen = self.output else { return }
         self.loop.execute {
             self.state.withValue { state in

@@ -1,0 +1,33 @@
+package import Market
+
+/// What others than the feed tell the screen.
+extension PriceDisplay {
+    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
+    package func begin(with earlier: [EarlierBars]) {
+        self.change { $0.begin(with: earlier, wall: DisplayClock.now().wall) }
+    }
+
+    /// Shows a symbol that is wanted from now on. From any thread.
+    package func symbolAdded(_ symbol: String) {
+        self.change { model in
+            model.symbolAdded(symbol)
+            model.happened("\(symbol) is added", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Shows a symbol no more, whoever else wants it. From any thread.
+    package func symbolRemoved(_ symbol: String) {
+        self.change { model in
+            model.symbolRemoved(symbol)
+            model.happened("\(symbol) is removed", at: DisplayClock.now().wall)
+        }
+    }
+
+    /// Writes down for the event pane what was done. From any thread.
+    package func happened(_ text: String) {
+        self.change { $0.happened(text, at: DisplayClock.now().wall) }
+    }
+
+    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    package func replayMoved() { self.change { _ in } }
+}
