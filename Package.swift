@@ -77,6 +77,8 @@ let package = Package(
         ),
         // CRC-32C by the processor's own instruction, which Swift has no name for.
         .target(name: "CChecksum"),
+        // The escapes of JSON strings by vector instructions, likewise.
+        .target(name: "CJSONText"),
         .target(name: "TLS", dependencies: ["COpenSSL", .nioConcurrency, .nioCore, .nioTLS], swiftSettings: house),
         .target(
             name: "WebSocket",
@@ -84,7 +86,7 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "Market", swiftSettings: house),
-        .target(name: "Wire", dependencies: ["CChecksum", "Market", .nioCore], swiftSettings: house),
+        .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
         .target(name: "Recordings", dependencies: ["CZstd", "Market", "Wire", .nioCore], swiftSettings: outer),
         // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.
         .target(
@@ -98,14 +100,14 @@ let package = Package(
         // The store of what is to survive a restart; the only room that knows SQLite.
         .target(
             name: "History",
-            dependencies: ["Market", "Wire", .grdb, .nioConcurrency, .nioCore, .nioPosix],
+            dependencies: ["Market", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore, .nioPosix],
             swiftSettings: outer
         ),
         .target(
             name: "Feeds",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
         ),
@@ -113,8 +115,9 @@ let package = Package(
             name: "Sinks",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
-                .hummingbird,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket,
+                .nioHTTPTypesHTTP1,
+                .httpTypes, .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer
@@ -194,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                "Feeds", "Market", "Wire", "Recordings", "WebSocket", "TLS", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
             swiftSettings: house
@@ -210,7 +213,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HistoryTests",
-            dependencies: ["History", "Market", "Wire", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore],
+            dependencies: [
+                "History", "Market", "Wire", "Recordings", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore,
+            ],
             swiftSettings: outer
         ),
         .testTarget(

@@ -5,12 +5,16 @@ import NIOCore
 final class DiskFile {
     let path: String
     let descriptor: Int32
+    /// What was read from it so far.
+    private(set) var bytesRead: Int64 = 0
 
     /// Opens a file to read; only regular files are recordings.
-    init(reading path: String) throws(RecordingFailure) {
+    ///
+    /// - Parameter followsLinks: whether the path may be a symbolic link.
+    init(reading path: String, followsLinks: Bool = true) throws(RecordingFailure) {
         self.path = path
         // O_NONBLOCK: a named pipe without a writer must not hang the program; it has no effect on files.
-        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         guard self.descriptor >= 0 else { throw .system("read", path) }
         var status = stat()
         guard fstat(self.descriptor, &status) == 0 else { throw .system("read", path) }
@@ -54,6 +58,7 @@ final class DiskFile {
             }
             if got == 0 { break }
         }
+        self.bytesRead += Int64(buffer.readableBytes)
         return buffer
     }
 
@@ -61,7 +66,10 @@ final class DiskFile {
     func read(at offset: Int64, into bytes: UnsafeMutableRawBufferPointer) throws(RecordingFailure) -> Int {
         while true {
             let got = pread(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
-            if got >= 0 { return got }
+            if got >= 0 {
+                self.bytesRead += Int64(got)
+                return got
+            }
             guard errno == EINTR else { throw .system("read", self.path) }
         }
     }
@@ -94,7 +102,7 @@ final class DiskFile {
     }
 
     /// Returns when the file would survive a power cut.
-    func sync() throws(RecordingFailure) {
-        guard fsync(self.descriptor) == 0 else { throw .system("write", self.path) }
+    func sync(_ disk: any SegmentDisk = SystemSegmentDisk()) throws(RecordingFailure) {
+        guard disk.sync(self.descriptor, of: self.path) else { throw .system("write", self.path) }
     }
 }

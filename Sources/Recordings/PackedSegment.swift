@@ -10,8 +10,13 @@ package struct PackedSegment {
     /// How much text a frame holds, bytes; more only where one line is longer.
     static let blockBytes = 1 << 20
     /// More than this a frame may not claim to hold: a block, and the longest line.
-    private static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
+    static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
     private static let tableFooterBytes = 9
+    /// What a frame takes at least, on average, in bytes: a table of more frames than fit is none of a recording's, and to
+    /// hold it would take more memory than the file is large.
+    private static let leastFrameBytes: Int64 = 64
+    /// The index is a small part of a file, but of the smallest, bytes.
+    private static let smallIndexBytes: Int64 = 64 << 10
 
     /// Where a frame lies.
     struct Frame: Sendable, Equatable {
@@ -29,16 +34,22 @@ package struct PackedSegment {
 
     // MARK: Reading
 
-    /// Opens a compressed file that has a table; `nil` where it has none or a wrong one.
+    /// Opens a compressed file that has a table; `nil` where it has none, or one that cannot be right: it has no checksum of
+    /// its own, and is believed only with an index that says the same.
     init?(_ file: DiskFile) {
         guard let frames = try? Self.readTable(of: file) else { return nil }
         self.file = file
         let texts = frames.filter { $0.textLength > 0 }
         self.frames = texts
-        let index = frames.last { $0.textLength == 0 }.flatMap { Self.readIndex($0, of: file) }
-        // One that tells of another text is of no use, and of harm.
-        let isTrue = index?.blocks.elementsEqual(texts) { $0.offset == $1.textOffset && $0.length == $1.textLength }
-        self.index = isTrue == true ? index : nil
+        // Tables that others make have no such frame.
+        guard let place = frames.last(where: { $0.textLength == 0 }) else {
+            self.index = nil
+            return
+        }
+        guard let index = Self.readIndex(place, of: file, blocks: texts.count),
+            index.blocks.elementsEqual(texts, by: { $0.offset == $1.textOffset && $0.length == $1.textLength })
+        else { return nil }
+        self.index = index
     }
 
     private static func readTable(of file: DiskFile) throws(RecordingFailure) -> [Frame]? {
@@ -52,7 +63,9 @@ package struct PackedSegment {
         let entryBytes = flags & 0x80 != 0 ? 12 : 8
         let contentBytes = Int64(count) * Int64(entryBytes) + Int64(Self.tableFooterBytes)
         let start = size - contentBytes - 8
-        guard start >= 0, contentBytes < Int64(UInt32.max) else { return nil }
+        guard start >= 0, contentBytes < Int64(UInt32.max), Int64(count) <= start / Self.leastFrameBytes + 2 else {
+            return nil
+        }
         var table = try file.read(at: start, count: Int(contentBytes) + 8)
         guard table.readInteger(endianness: .little, as: UInt32.self) == FrameMagic.table,
             table.readInteger(endianness: .little, as: UInt32.self) == UInt32(contentBytes)
@@ -75,18 +88,21 @@ package struct PackedSegment {
         return offset == start ? frames : nil
     }
 
-    private static func readIndex(_ frame: Frame, of file: DiskFile) -> RecordingIndex? {
-        guard frame.length > 8, var bytes = try? file.read(at: frame.offset, count: frame.length),
+    private static func readIndex(_ frame: Frame, of file: DiskFile, blocks: Int) -> RecordingIndex? {
+        guard frame.length > 8, Int64(frame.length) <= max(file.size / 4, Self.smallIndexBytes),
+            var bytes = try? file.read(at: frame.offset, count: frame.length),
             bytes.readInteger(endianness: .little, as: UInt32.self) == FrameMagic.index,
             bytes.readInteger(endianness: .little, as: UInt32.self) == UInt32(frame.length - 8)
         else { return nil }
-        return bytes.withUnsafeReadableBytes { RecordingIndex($0) }
+        return bytes.withUnsafeReadableBytes { RecordingIndex($0, blocks: blocks) }
     }
 
     /// The text of one frame; `nil` where it is damaged.
     func text(of place: Int) throws(RecordingFailure) -> ByteBuffer? {
         let frame = self.frames[place]
-        guard frame.textLength <= Self.largestBlock, frame.length <= Self.largestBlock + 1_024 else { return nil }
+        guard frame.textLength <= Self.largestBlock, frame.length <= Self.largestBlock + 1_024,
+            Int64(frame.textLength) <= Int64(frame.length) * RecordingBytes.largestGrowth
+        else { return nil }
         let bytes = try self.file.read(at: frame.offset, count: frame.length)
         return bytes.withUnsafeReadableBytes { FrameUnpacker().unpack($0, count: frame.textLength) }
     }
@@ -95,18 +111,21 @@ package struct PackedSegment {
 
     /// Compresses a file into another one, which is made new, synced, and read back and compared before this returns.
     ///
-    /// - Parameter isCancelled: asked between blocks; when it is, the new file is removed.
+    /// - Parameters:
+    ///   - disk: what syncs the new file.
+    ///   - isCancelled: asked between blocks; when it is, the new file is removed.
     /// - Throws: ``RecordingFailure``; then there is no new file.
     package static func pack(
         _ path: String,
         to target: String,
+        disk: any SegmentDisk = SystemSegmentDisk(),
         isCancelled: () -> Bool = { false }
     ) throws(RecordingFailure) {
         let source = try DiskFile(reading: path)
         let output = try DiskFile(creating: target)
         do throws(RecordingFailure) {
             let checksum = try self.write(source, to: output, isCancelled)
-            try output.sync()
+            try output.sync(disk)
             guard try self.checksum(of: target, isCancelled) == checksum else {
                 throw RecordingFailure("\(target) is not what was written to it")
             }

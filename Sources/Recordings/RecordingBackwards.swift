@@ -4,8 +4,6 @@ package import Wire
 
 /// A recording's text from its end to its start, in blocks, from a file that may be compressed.
 package final class RecordingBackwards {
-    /// Where the header must end, in bytes.
-    private static let headerBytes = 256 << 10
     private static let blockBytes = 1 << 20
 
     private let file: DiskFile
@@ -23,7 +21,7 @@ package final class RecordingBackwards {
         self.file = file
         self.packed = PackedSegment(file)
         self.end = self.packed.map { Int64($0.frames.count) } ?? file.size
-        self.header = Self.header(of: file)
+        self.header = FirstLine.header(of: file)
         // Without a table there is no way back through a compressed file.
         guard self.packed != nil || !Self.isPacked(file) else { return nil }
     }
@@ -31,20 +29,6 @@ package final class RecordingBackwards {
     private static func isPacked(_ file: DiskFile) -> Bool {
         let head = try? file.read(at: 0, count: 4)
         return head?.getInteger(at: 0, endianness: .little, as: UInt32.self).map(FrameMagic.isStart) ?? false
-    }
-
-    private static func header(of file: DiskFile) -> RecordingHeader? {
-        guard let bytes = try? RecordingBytes(file: file) else { return nil }
-        var lines = RecordingReader()
-        var count = 0
-        while count < Self.headerBytes, let text = try? bytes.next() {
-            count += text.readableBytes
-            lines.feed(text)
-            guard let line = lines.nextLine() else { continue }
-            guard case .header(let header) = line.content else { return nil }
-            return header
-        }
-        return nil
     }
 
     /// The block before those given so far, at most so many bytes where the file is not compressed; `nil` at the start, and

@@ -17,7 +17,7 @@ package final class RecordingBytes {
     private static let smallChunkBytes = 32 << 10
     private static let leastBytes = 4 << 10
     /// How many times its own size a compressed file may become; real ones become ten to fifty times as large.
-    private static let largestGrowth: Int64 = 4_096
+    static let largestGrowth: Int64 = 4_096
 
     package let path: String
     private let file: DiskFile

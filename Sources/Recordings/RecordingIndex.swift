@@ -88,7 +88,7 @@ package struct RecordingIndexer {
 
 extension RecordingIndex {
     /// Writes it as JSON: `{"index":1,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
-    /// "wall":[…,…],"symbols":[…],"gaps":…}]}`.
+    /// "wall":[…,…],"symbols":[…],"gaps":…}],"crc":"…"}` and a newline, sealed as a recording's lines are.
     func encoded() -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStaticString("{\"index\":1,\"symbols\":[")
@@ -106,12 +106,16 @@ extension RecordingIndex {
             buffer.writeString(",\"symbols\":[\(block.symbols.map { "\($0)" }.joined(separator: ","))]")
             buffer.writeString(",\"gaps\":\(block.gaps)}")
         }
-        buffer.writeStaticString("]}")
+        buffer.writeStaticString("]")
+        LineSeal.write(into: &buffer, from: 0)
         return buffer
     }
 
-    /// Reads it; `nil` when it is anything else.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    /// Reads it; `nil` when it is anything else, or has more than so many blocks.
+    init?(_ bytes: UnsafeRawBufferPointer, blocks limit: Int) {
+        // The first ones that were written had no seal, and no newline.
+        let line = bytes.last == UInt8(ascii: "\n") ? UnsafeRawBufferPointer(rebasing: bytes.dropLast()) : bytes
+        if case .broken = LineSeal.judge(line) { return nil }
         var reader = JSONReader(bytes)
         guard reader.take(UInt8(ascii: "{")) else { return nil }
         var isFirst = true
@@ -127,7 +131,7 @@ extension RecordingIndex {
                     guard let names = reader.strings(atMost: SymbolTable.capacity) else { return nil }
                     self.symbols = names
                 } else if key.equals("blocks") {
-                    guard let blocks = Self.blocks(&reader) else { return nil }
+                    guard let blocks = Self.blocks(&reader, atMost: limit) else { return nil }
                     self.blocks = blocks
                 } else {
                     guard reader.skipValue() else { return nil }
@@ -137,12 +141,12 @@ extension RecordingIndex {
         guard isKnown, reader.isAtEnd() else { return nil }
     }
 
-    private static func blocks(_ reader: inout JSONReader) -> [Block]? {
+    private static func blocks(_ reader: inout JSONReader, atMost limit: Int) -> [Block]? {
         guard reader.take(UInt8(ascii: "[")) else { return nil }
         if reader.take(UInt8(ascii: "]")) { return [] }
         var blocks: [Block] = []
         repeat {
-            guard let block = Self.block(&reader) else { return nil }
+            guard blocks.count < limit, let block = Self.block(&reader) else { return nil }
             blocks.append(block)
         } while reader.take(UInt8(ascii: ","))
         return reader.take(UInt8(ascii: "]")) ? blocks : nil
@@ -172,7 +176,7 @@ extension RecordingIndex {
                     guard let range = Self.range(&reader) else { return nil }
                     block.wall = range
                 } else if key.equals("symbols") {
-                    guard let places = Self.numbers(&reader) else { return nil }
+                    guard let places = Self.numbers(&reader, atMost: SymbolTable.capacity) else { return nil }
                     block.symbols = places.compactMap { Int(exactly: $0) }
                 } else if key.equals("gaps") {
                     block.gaps = reader.integer().flatMap { Int(exactly: $0) } ?? 0
@@ -184,16 +188,18 @@ extension RecordingIndex {
     }
 
     private static func range(_ reader: inout JSONReader) -> ClosedRange<Int64>? {
-        guard let numbers = Self.numbers(&reader), numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
+        guard let numbers = Self.numbers(&reader, atMost: 2), numbers.count == 2, numbers[0] <= numbers[1] else {
+            return nil
+        }
         return numbers[0]...numbers[1]
     }
 
-    private static func numbers(_ reader: inout JSONReader) -> [Int64]? {
+    private static func numbers(_ reader: inout JSONReader, atMost limit: Int) -> [Int64]? {
         guard reader.take(UInt8(ascii: "[")) else { return nil }
         if reader.take(UInt8(ascii: "]")) { return [] }
         var numbers: [Int64] = []
         repeat {
-            guard case .number = reader.kind(), let number = reader.integer() else { return nil }
+            guard numbers.count < limit, case .number = reader.kind(), let number = reader.integer() else { return nil }
             numbers.append(number)
         } while reader.take(UInt8(ascii: ","))
         return reader.take(UInt8(ascii: "]")) ? numbers : nil

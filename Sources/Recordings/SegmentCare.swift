@@ -1,15 +1,55 @@
 import Glibc
+import Wire
 
 /// What becomes of a recording's files once they are complete: they are compressed, and the oldest go.
 ///
 /// Each step leaves the disk in a state from which the next start goes on: the compressed file is whole and on the disk
-/// before it gets its name, and has its name before the other one goes.
+/// before it gets its name, and has its name before the other one goes. A name makes no file ours: what does not begin with
+/// a header of this program is somebody else's, and is left alone.
 package struct SegmentCare {
     private static let draftSuffix = ".part"
 
     private let names: SegmentNames
+    private let source: String??
+    private let disk: any SegmentDisk
 
-    package init(_ names: SegmentNames) { self.names = names }
+    /// - Parameters:
+    ///   - source: where the recording's frames come from; files from elsewhere are another recording's, whatever their
+    ///     names. Any will do where it is not told.
+    ///   - disk: what does the steps on which a power cut may come.
+    package init(_ names: SegmentNames, source: String?? = nil, disk: any SegmentDisk = SystemSegmentDisk()) {
+        self.names = names
+        self.source = source
+        self.disk = disk
+    }
+
+    // MARK: Whose files they are
+
+    /// Files that are named like this recording's and are none of it.
+    package func strangers() -> [String] {
+        self.names.family().filter { $0.size > 0 && !self.isOurs($0.path) }.map(\.path)
+    }
+
+    private func isOurs(_ path: String) -> Bool {
+        guard let file = try? DiskFile(reading: path, followsLinks: false) else { return false }
+        return self.isOurs(file)
+    }
+
+    private func isOurs(_ file: DiskFile) -> Bool {
+        guard let header = FirstLine.header(of: file), header.isOurs else { return false }
+        return self.source.map { $0 == header.source } ?? true
+    }
+
+    /// Locks a file of this recording that nobody writes any more; `nil` where somebody does, or it is none. The lock goes
+    /// with the value.
+    private func lockComplete(_ path: String) -> DiskFile? {
+        guard let file = try? DiskFile(reading: path, followsLinks: false),
+            flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, self.isOurs(file)
+        else { return nil }
+        return file
+    }
+
+    // MARK: Compressing
 
     /// Compresses every complete file that is not, the oldest first; answers with what went wrong, a line each.
     ///
@@ -17,13 +57,13 @@ package struct SegmentCare {
     package func pack(isCancelled: () -> Bool = { false }) -> [String] {
         var problems: [String] = []
         for segment in self.names.family() where !segment.isPacked && !isCancelled() {
-            guard let lock = Self.lockComplete(segment.path) else { continue }
-            defer { close(lock) }
+            guard let lock = self.lockComplete(segment.path) else { continue }
             do throws(RecordingFailure) {
                 try self.pack(segment.path, isCancelled)
             } catch {
                 if !isCancelled() { problems.append("\(error)") }
             }
+            withExtendedLifetime(lock) {}
         }
         return problems
     }
@@ -32,23 +72,26 @@ package struct SegmentCare {
         let target = path + SegmentNames.packedSuffix
         let draft = target + Self.draftSuffix
         // Only ever half of a compressed file that nobody uses.
-        unlink(draft)
+        _ = self.disk.unlink(draft)
         // Named and not gone on: whatever is there under this name, it is replaced by nothing but an equal.
         if access(target, F_OK) == 0 {
             try Self.compare(path, target)
+            // Somebody else may have made it, and a moment ago.
+            try DiskFile(reading: target).sync(self.disk)
+            self.disk.syncFolder(self.names.folder)
         } else {
-            try PackedSegment.pack(path, to: draft, isCancelled: isCancelled)
+            try PackedSegment.pack(path, to: draft, disk: self.disk, isCancelled: isCancelled)
             Self.copyTimes(from: path, to: draft)
-            guard link(draft, target) == 0 else {
+            guard self.disk.link(draft, as: target) else {
                 let failure = RecordingFailure.system("write", target)
-                unlink(draft)
+                _ = self.disk.unlink(draft)
                 throw failure
             }
-            unlink(draft)
-            Self.syncFolder(self.names.folder)
+            _ = self.disk.unlink(draft)
+            self.disk.syncFolder(self.names.folder)
         }
-        guard unlink(path) == 0 else { throw .system("remove", path) }
-        Self.syncFolder(self.names.folder)
+        guard self.disk.unlink(path) else { throw .system("remove", path) }
+        self.disk.syncFolder(self.names.folder)
     }
 
     private static func compare(_ path: String, _ packed: String) throws(RecordingFailure) {
@@ -67,42 +110,6 @@ package struct SegmentCare {
         }
     }
 
-    /// Removes the oldest complete files that are older than `age` (ns) or more than `bytes` in all.
-    ///
-    /// - Parameters:
-    ///   - now: wall clock, ns since 1970.
-    ///   - newest: the file that is being written; it counts and stays.
-    /// - Returns: what was removed.
-    package func removeOld(now: Int64, age: Int64?, bytes: Int64?, newest: String) -> [String] {
-        var removed: [String] = []
-        var all = self.names.family()
-        var total = all.reduce(0) { $0 + $1.size }
-        while let oldest = all.first {
-            all.removeFirst()
-            let isOld = age.map { now - oldest.changed > $0 } ?? false
-            let isTooMuch = bytes.map { total > $0 } ?? false
-            guard isOld || isTooMuch else { break }
-            guard oldest.path != newest, let lock = Self.lockComplete(oldest.path) else { continue }
-            defer { close(lock) }
-            guard unlink(oldest.path) == 0 else { continue }
-            total -= oldest.size
-            removed.append(oldest.path)
-        }
-        if !removed.isEmpty { Self.syncFolder(self.names.folder) }
-        return removed
-    }
-
-    /// Locks a file that nobody writes any more; `nil` where somebody does. The lock goes when the descriptor is closed.
-    private static func lockComplete(_ path: String) -> Int32? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
-    }
-
     /// The compressed file is as old as what is in it.
     private static func copyTimes(from path: String, to target: String) {
         var status = stat()
@@ -111,10 +118,31 @@ package struct SegmentCare {
         utimensat(AT_FDCWD, target, times, 0)
     }
 
-    private static func syncFolder(_ folder: String) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
-        close(descriptor)
+    // MARK: Removing
+
+    /// Removes the oldest complete files of this recording that are older than `age` (ns) or more than `bytes` in all.
+    ///
+    /// - Parameters:
+    ///   - now: wall clock, ns since 1970.
+    ///   - newest: the file that is being written; it counts and stays.
+    /// - Returns: what was removed.
+    package func removeOld(now: Int64, age: Int64?, bytes: Int64?, newest: String) -> [String] {
+        var removed: [String] = []
+        var all = self.names.family().filter { self.isOurs($0.path) }
+        var total = all.reduce(0) { $0 + $1.size }
+        while let oldest = all.first {
+            all.removeFirst()
+            let isOld = age.map { now - oldest.changed > $0 } ?? false
+            let isTooMuch = bytes.map { total > $0 } ?? false
+            guard isOld || isTooMuch else { break }
+            guard oldest.path != newest, let lock = self.lockComplete(oldest.path) else { continue }
+            let isGone = self.disk.unlink(oldest.path)
+            withExtendedLifetime(lock) {}
+            guard isGone else { continue }
+            total -= oldest.size
+            removed.append(oldest.path)
+        }
+        if !removed.isEmpty { self.disk.syncFolder(self.names.folder) }
+        return removed
     }
 }

@@ -23,12 +23,47 @@ struct PackingTests {
         return path + ".zst"
     }
 
+    @Test("nothing of strangers is compressed or removed, whatever its name, and each of them is told")
+    func strangers() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var names = ["a.jsonl"]
+        for number in 2...8 { names.append("a-000\(number).jsonl") }
+        let market = String(buffer: MarketText.make(frames: 20))
+        var header = MarketText.header()
+        header.source = "demo"
+        var demo = ByteBuffer()
+        RecordingSyntax.header(header, into: &demo)
+        let foreign = [
+            "my shopping list\n", #"{"tickertape":2}"#, #"{"tickertape":1,"symbols":[]}"# + "\n", "\0\0\0\0",
+            // Another recording's, and one whose first line is damaged.
+            String(buffer: demo), String(market.dropFirst()),
+        ]
+        for (name, text) in zip(names, foreign) { _ = try folder.write(text, to: name) }
+        let mine = try folder.write(market, to: names[6])
+        _ = try folder.write("", to: names[7])
+        #expect(symlink(mine, "\(folder.path)/a-0009.jsonl") == 0)
+        let care = SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl"), source: "live")
+        #expect(care.pack() == [])
+        let before = SegmentNames.names(in: folder.path).filter { $0.hasPrefix("a") }.sorted()
+        #expect(before == (names.prefix(6) + ["a-0007.jsonl.zst", names[7], "a-0009.jsonl"]).sorted())
+        for (name, text) in zip(names, foreign) { #expect(try folder.read(name) == text) }
+        #expect(care.strangers().sorted() == names.prefix(6).map { "\(folder.path)/\($0)" }.sorted())
+        // What is not ours is not counted either.
+        let size = try RecordingBytes(path: "\(mine).zst").size
+        #expect(care.removeOld(now: .max, age: nil, bytes: size, newest: "") == [])
+        #expect(care.removeOld(now: .max, age: 1, bytes: 0, newest: "") == ["\(mine).zst"])
+        let after = SegmentNames.names(in: folder.path).filter { $0.hasPrefix("a") }.sorted()
+        #expect(after == (names.prefix(6) + [names[7], "a-0009.jsonl"]).sorted())
+    }
+
     @Test("hold the very same text, which the zstd program reads too", arguments: [0, 1, 20_000])
     func roundTrip(frames: Int) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let text = frames == 0 ? ByteBuffer() : MarketText.make(frames: frames)
-        let path = try self.packed(folder, text)
+        let path = "\(folder.path)/a.jsonl.zst"
+        try PackedSegment.pack(try folder.write(String(buffer: text), to: "a.jsonl"), to: path)
         let read = try self.text(path)
         #expect(read.text == text && read.damage.isEmpty)
         guard access("/usr/bin/zstd", X_OK) == 0 else { return }
@@ -66,7 +101,7 @@ struct PackingTests {
     func locked() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let path = try folder.write("x", to: "a.jsonl")
+        let path = try folder.write(String(buffer: MarketText.make(frames: 1)), to: "a.jsonl")
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
         #expect(flock(descriptor, LOCK_EX) == 0)
@@ -155,8 +190,9 @@ struct PackingTests {
         let names = SegmentNames(first: "\(folder.path)/a.jsonl")
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
+        let text = String(buffer: MarketText.make(frames: 3))
         for place in 1...5 {
-            let path = try folder.write(String(repeating: "x", count: 1_000), to: names.name(place))
+            let path = try folder.write(text, to: names.name(place))
             let time = timespec(tv_sec: now.tv_sec - (6 - place) * 86_400, tv_nsec: 0)
             utimensat(AT_FDCWD, path, [time, time], 0)
         }
@@ -168,7 +204,7 @@ struct PackingTests {
         #expect(care.removeOld(now: wall, age: nil, bytes: nil, newest: "") == [] && left() == [1, 2, 3, 4, 5])
         let removed = care.removeOld(now: wall, age: 345_600_000_000_001, bytes: nil, newest: "")
         #expect(removed == [names.path(1)] && left() == [2, 3, 4, 5])
-        #expect(care.removeOld(now: wall, age: nil, bytes: 3_000, newest: "") == [names.path(2)])
+        #expect(care.removeOld(now: wall, age: nil, bytes: Int64(3 * text.utf8.count), newest: "") == [names.path(2)])
         let descriptor = open(names.path(3), O_RDONLY)
         #expect(flock(descriptor, LOCK_EX) == 0)
         _ = care.removeOld(now: wall, age: nil, bytes: 1, newest: names.path(5))

@@ -42,6 +42,9 @@ final class ScratchFolder {
         return path
     }
 
+    /// Takes that a program has made a file here, which is to be gone, too.
+    func willHold(_ path: String) { self.files.append(path) }
+
     deinit {
         for file in self.files { unlink(file) }
         rmdir(self.path)

@@ -2,7 +2,7 @@
 struct Options {
     static let usage = """
         usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
-        parts: throughput fanout saturation connections frozen memory screen
+        parts: throughput fanout saturation connections frozen memory recording screen
           --program PATH     the built program           (../.build/release/tickertape)
           --peers FOLDER     the built peers             (.build/peers)
           --recording PATH   what throughput replays     (../Sources/Tickertape/Resources/demo.jsonl)
@@ -11,6 +11,7 @@ struct Options {
           --rates R,R,..     messages/s of fanout for each of them              (1000,1000,100,10)
           --many N           clients of saturation and memory                   (1000)
           --crowds N,N,..    clients of connections                             (10000,20000)
+          --mebibytes N      size of the file that recording reads              (1024)
           --frozen-seconds S how long frozen has a client that does not read    (60)
           --seconds S        length of a round of fanout and of screen          (3)
           --rounds K         rounds; the middle one is told                     (3)
@@ -27,6 +28,7 @@ struct Options {
     var manyClients = 1_000
     var crowds = [10_000, 20_000]
     var frozenSeconds = 60
+    var mebibytes = 1_024
     var seconds = 3
     var rounds = 3
     var pins = false
@@ -34,7 +36,7 @@ struct Options {
     /// The benchmarks named; all when empty.
     var names: Set<String> = []
     private static let parts: Set = [
-        "throughput", "fanout", "saturation", "connections", "frozen", "memory", "screen",
+        "throughput", "fanout", "saturation", "connections", "frozen", "memory", "recording", "screen",
     ]
 
     init(_ arguments: [String]) throws {
@@ -48,6 +50,7 @@ struct Options {
             case "--many": self.manyClients = try Self.number(argument, &rest, in: 1...10_000)
             case "--crowds": self.crowds = try Self.numbers(argument, &rest, in: 2...28_000)
             case "--frozen-seconds": self.frozenSeconds = try Self.number(argument, &rest, in: 2...120)
+            case "--mebibytes": self.mebibytes = try Self.number(argument, &rest, in: 1...4_096)
             case "--recording": self.recording = try Self.value(argument, &rest)
             case "--json": self.jsonFile = try Self.value(argument, &rest)
             case "--trades": self.trades = try Self.number(argument, &rest, in: 1...20_000_000)

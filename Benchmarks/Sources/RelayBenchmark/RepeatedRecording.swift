@@ -3,39 +3,62 @@ import Glibc
 /// A recording written over and over into one long file, with arrival times that go on rising.
 struct RepeatedRecording {
     let path: String
+    private(set) var frames = 0
     private(set) var trades = 0
+    /// The frames' own bytes, and how long all of them take, ns.
+    private(set) var textBytes = 0
+    private(set) var span = 0
     /// The symbols in it.
     private(set) var symbols: [String] = []
     /// Of all frames with trades, one behind the other.
     private(set) var digest = TextDigest()
 
-    /// - Parameter leastTrades: how many trades the file has at least.
-    init(of source: String, leastTrades: Int, folder: ScratchFolder) throws {
+    /// - Parameters:
+    ///   - leastTrades: how many trades the file has at least.
+    ///   - leastBytes: how long it is at least.
+    ///   - header: the first line, instead of the source's.
+    init(
+        of source: String,
+        leastTrades: Int = 1,
+        leastBytes: Int = 0,
+        header ownHeader: String? = nil,
+        folder: ScratchFolder
+    ) throws {
         guard let bytes = FileText.read(source) else { throw BenchmarkFailure.call(source) }
         self.path = folder.file("recording.jsonl")
         guard let file = fopen(self.path, "wb") else { throw BenchmarkFailure.call(self.path) }
         var shift = 0
         var isWritten = true
+        var length = 0
         func put(_ bytes: some Collection<UInt8>) {
             let bytes = Array(bytes)
+            length += bytes.count
             isWritten = isWritten && fwrite(bytes, 1, bytes.count, file) == bytes.count
         }
         let frames = bytes.split(separator: UInt8(ascii: "\n")).compactMap(RecordedLine.init)
-        if let header = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first, RecordedLine(header) == nil {
+        if let ownHeader {
+            put(Array("\(ownHeader)\n".utf8))
+        } else if let header = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first,
+            RecordedLine(header) == nil
+        {
             put(header + [UInt8(ascii: "\n")])
         }
         let tradesOfOne = frames.reduce(0) { $0 + $1.trades }
+        let textOfOne = frames.reduce(0) { $0 + $1.text.count }
         guard let last = frames.last, tradesOfOne > 0 else {
             fclose(file)
             throw BenchmarkFailure("\(source) holds no trades")
         }
-        while self.trades < leastTrades {
+        while self.trades < leastTrades || length < leastBytes {
             for frame in frames {
                 put(Array(#"{"at":\#(frame.at + shift)"#.utf8) + frame.rest + [UInt8(ascii: "\n")])
                 if frame.trades > 0 { self.digest.add(frame.text) }
             }
             self.trades += tradesOfOne
+            self.frames += frames.count
+            self.textBytes += textOfOne
             shift += last.at + 1_000_000
+            self.span = shift
         }
         isWritten = fclose(file) == 0 && isWritten
         guard isWritten else { throw BenchmarkFailure.call(self.path) }

@@ -15,6 +15,7 @@ do {
         ("connections", { try ConnectionBenchmark(bench: bench).rows() }),
         ("frozen", { try FrozenBenchmark(bench: bench).rows() }),
         ("memory", { try MemoryBenchmark(bench: bench).rows() }),
+        ("recording", { try RecordingBenchmark(bench: bench).rows() }),
         ("screen", { try ScreenBenchmark(bench: bench).rows() }),
     ]
     for benchmark in benchmarks where bench.options.wants(benchmark.name) {

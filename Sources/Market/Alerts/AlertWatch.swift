@@ -278,7 +278,7 @@ package struct AlertWatch: Sendable {
         self.entries.map { entry in
             (
                 entry.number,
-                AlertWords.of(self.watchers.filter { $0.rule == entry.number }, offset: self.settings.offset)
+                AlertStateWords.of(self.watchers.filter { $0.rule == entry.number }, offset: self.settings.offset)
             )
         }
     }

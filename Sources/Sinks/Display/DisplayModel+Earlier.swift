@@ -1,4 +1,4 @@
-package import Market
+import Market
 
 /// Charts that begin with what was before.
 extension DisplayModel {

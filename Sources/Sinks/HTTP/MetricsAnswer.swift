@@ -34,6 +34,14 @@ enum MetricsAnswer {
                 Double(dropped)
             )
         }
+        if let doubted = instruments.doubtedFrames {
+            out.single(
+                "tickertape_recorder_unsynced_frames_total",
+                .counter,
+                "Frames that are in the recording and that the disk failed to keep over a power cut.",
+                Double(doubted)
+            )
+        }
         if let lost = instruments.lostInHistory {
             out.single(
                 "tickertape_history_lost_trades_total",

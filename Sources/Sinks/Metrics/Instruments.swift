@@ -42,6 +42,16 @@ package final class Instruments: Sendable {
         self.dropped.withLockedValue { $0 = count }
     }
 
+    /// Frames of a recording that a disk failed to sync, once there is one.
+    private let doubted = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
+
+    /// Tells how to find out how many frames of a recording a power cut may cost, for the disk failed.
+    package func recorderDoubted(_ count: @escaping @Sendable () -> UInt64) {
+        self.doubted.withLockedValue { $0 = count }
+    }
+
+    var doubtedFrames: UInt64? { self.doubted.withLockedValue { $0 }?() }
+
     /// Trades that are missing in the history, once there is one.
     private let historyLost = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
 

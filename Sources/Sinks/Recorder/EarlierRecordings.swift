@@ -63,16 +63,20 @@ package struct EarlierRecordings {
 
     /// The files that may hold trades young enough, the newest first.
     private func candidates(now: Int64) -> [String] {
-        var found: [(path: String, changed: Int64)] = []
+        var found: [(path: String, changed: Int64, first: String, place: Int)] = []
         for name in SegmentNames.names(in: self.folder)
         where name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl\(SegmentNames.packedSuffix)") {
             let path = "\(self.folder)/\(name)"
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-            if changed >= now - self.limits.age { found.append((path, changed)) }
+            guard changed >= now - self.limits.age else { continue }
+            let first = SegmentNames.first(of: path) ?? SegmentNames(first: path).path(1)
+            let place = SegmentNames(first: first).place(of: name)?.place ?? 1
+            found.append((path, changed, first, place))
         }
-        return found.sorted { ($0.changed, $0.path) > ($1.changed, $1.path) }.map(\.path)
+        // Of the same time, as copies have it, by the files' numbers: in the alphabet `a-0002` stands before `a`.
+        return found.sorted { ($0.changed, $0.first, $0.place) > ($1.changed, $1.first, $1.place) }.map(\.path)
     }
 
     private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {

@@ -20,6 +20,8 @@ package final class Recorder: TapeReader {
         package var dropped: UInt64
         /// Files that were written.
         package var segments = 1
+        /// Frames that are in the files, and that the disk may not keep over a power cut.
+        package var doubted: UInt64 = 0
     }
 
     private enum Entry {
@@ -48,11 +50,25 @@ package final class Recorder: TapeReader {
         var entries: [Entry] = []
         var bytes = 0
         var dropped: UInt64 = 0
-        /// Frames that the disk did not take, as of the last write.
+        /// Frames that the disk did not take, and that it may not keep, as of the last write.
         var failed: UInt64 = 0
+        var doubted: UInt64 = 0
+        /// When a frame found no room last, monotonic ns.
+        var lastLeftOut: Int64?
         /// Whether the writer was told that much waits.
         var isUrgent = false
         var isFinished = false
+
+        /// Leaves a frame out; answers whether that is news.
+        mutating func leaveOut(received: Int64, monotonic: Int64) -> Bool {
+            self.dropped += 1
+            var leftOut = self.leftOut ?? LeftOut(from: received, to: received)
+            leftOut.count += 1
+            leftOut.to = received
+            self.leftOut = leftOut
+            defer { self.lastLeftOut = monotonic }
+            return self.lastLeftOut.map { monotonic - $0 >= Recorder.quietInterval } ?? true
+        }
 
         /// Puts what was left out into its place.
         mutating func tellLeftOut() {
@@ -75,16 +91,20 @@ package final class Recorder: TapeReader {
     private static let entryBytes = 96
     /// How much may wait until it is written at once.
     private static let urgentBytes = 1 << 20
+    /// How long the disk must have been quick enough before a slow one is news again, ns.
+    private static let quietInterval: Int64 = 60_000_000_000
 
     private let settings: RecorderSettings
     private let clock: RecorderClock
     private let queue = NIOLockedValueBox(Queue())
-    private let pool = NIOThreadPool(numberOfThreads: 1)
-    /// Rung when there is something to write: 1 when it is, else 0.
-    private let bell = ConditionLock(value: 0)
+    /// The writing thread; none where somebody has it written by hand.
+    private let pool: NIOThreadPool?
+    /// Rung when there is something to write.
+    private let bell = Bell()
     private let file: NIOLockedValueBox<RecordingWriter>
-    private let keeper: SegmentKeeper
+    private let keeper: SegmentKeeper?
     private let complain: @Sendable (String) -> Void
+    private let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
     package let path: String
 
@@ -96,6 +116,8 @@ package final class Recorder: TapeReader {
     ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
     ///   - source: where the frames come from: `live` for the market.
     ///   - address: the service's, without a key.
+    ///   - isByHand: whether no thread writes, and no file but the newest is looked at: ``drain()`` writes, and ``close()``
+    ///     ends it.
     ///   - complain: is told, on the recorder's threads, each time that writing begins to fail.
     /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made.
     package init(
@@ -109,6 +131,7 @@ package final class Recorder: TapeReader {
         settings: RecorderSettings = RecorderSettings(),
         clock: RecorderClock,
         disk: any RecordingDisk = SystemDisk(),
+        isByHand: Bool = false,
         complain: @escaping @Sendable (String) -> Void
     ) throws {
         self.settings = settings
@@ -138,23 +161,33 @@ package final class Recorder: TapeReader {
         )
         self.path = writer.path
         self.file = NIOLockedValueBox(writer)
-        self.keeper = SegmentKeeper(
+        guard !isByHand else {
+            self.pool = nil
+            self.keeper = nil
+            return
+        }
+        let keeper = SegmentKeeper(
             names: names,
+            source: source,
             newest: writer.path,
             settings: settings,
             clock: clock,
             complain: complain
         )
-        self.pool.start()
-        self.pool.submit { _ in self.writeUntilFinished() }
-        self.keeper.look()
+        let pool = NIOThreadPool(numberOfThreads: 1)
+        self.keeper = keeper
+        self.pool = pool
+        pool.start()
+        pool.submit { _ in self.writeUntilFinished() }
+        keeper.look()
     }
 
     // MARK: The feed's side
 
     package func read(_ batch: TapeBatch) {
-        let mustWake = self.queue.withLockedValue { queue -> Bool in
-            guard !queue.isFinished else { return false }
+        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+            guard !queue.isFinished else { return (false, false) }
+            var isNews = false
             let hadNone = queue.entries.isEmpty
             let moment = Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
             // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
@@ -162,11 +195,7 @@ package final class Recorder: TapeReader {
             for frame in batch.frames {
                 let cost = frame.bytes.readableBytes + Self.entryBytes + storage
                 guard queue.bytes + cost <= self.settings.maximumWaitingBytes else {
-                    queue.dropped += 1
-                    var leftOut = queue.leftOut ?? LeftOut(from: batch.received, to: batch.received)
-                    leftOut.count += 1
-                    leftOut.to = batch.received
-                    queue.leftOut = leftOut
+                    if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
                     continue
                 }
                 queue.tellLeftOut()
@@ -185,9 +214,16 @@ package final class Recorder: TapeReader {
                     )
                 )
             }
-            return queue.wakes(hadNone)
+            return (queue.wakes(hadNone), isNews)
         }
-        if mustWake { self.ring() }
+        if mustWake { self.bell.ring() }
+        // By a thread that no disk holds up: the writer's waits for this one.
+        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
+    }
+
+    private var isTooSlow: String {
+        "recording: the disk is too slow, and \(self.settings.maximumWaitingBytes >> 20) MiB wait for it; what finds no room "
+            + "is missing in \(self.path) or behind it"
     }
 
     package func statusChanged(_ status: FeedStatus) {
@@ -222,53 +258,55 @@ package final class Recorder: TapeReader {
             queue.entries.append(entry)
             return queue.wakes(hadNone)
         }
-        if mustWake { self.ring() }
+        if mustWake { self.bell.ring() }
+    }
+
+    /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
+    /// the recorder's thread, which waits for it.
+    package func whenCompleted(_ told: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
+        self.completion.withLockedValue { $0 = told }
     }
 
     /// Frames that are missing in the files so far. From any thread; waits for no disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
+    /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
+    package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
+
     /// Writes what is queued, syncs and closes the file; answers with what all files hold.
     package func finish() async -> Report {
+        self.takeNoMore()
+        self.bell.ring()
+        guard let pool = self.pool else { return self.close() }
+        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
+        // the file must be whole however the program ends.
+        let report = await withCheckedContinuation { continuation in
+            pool.submit { _ in continuation.resume(returning: self.close()) }
+        }
+        try? await pool.shutdownGracefully()
+        await self.keeper?.finish()
+        return report
+    }
+
+    private func takeNoMore() {
         self.queue.withLockedValue { queue in
             queue.isFinished = true
             queue.tellLeftOut()
         }
-        self.ring()
-        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
-        // the file must be whole however the program ends.
-        let report = await withCheckedContinuation { continuation in
-            self.pool.submit { _ in continuation.resume(returning: self.close()) }
-        }
-        try? await self.pool.shutdownGracefully()
-        await self.keeper.finish()
-        return report
     }
 
     // MARK: The writer's thread
 
-    private func ring() {
-        self.bell.lock()
-        self.bell.unlock(withValue: 1)
-    }
-
     /// Waits until the bell rings, at most until a monotonic time.
-    private func listen(until time: Int64) {
-        let wait = max(0, time - self.clock.systemNow)
-        if self.bell.lock(whenValue: 1, timeoutSeconds: Double(wait) / 1_000_000_000) {
-            self.bell.unlock(withValue: 0)
-        }
-    }
+    private func listen(until time: Int64) { self.bell.wait(atMost: time - self.clock.systemNow) }
 
     /// Waits while more comes that can be written with the same call, at most until a monotonic time.
-    ///
-    /// In steps, for the bell's wait goes by the wall clock: where that is set back, lines would wait in memory for as long.
     private func waitForMore(until time: Int64) {
-        let step: Int64 = 5_000_000
         while true {
             let left = time - self.clock.systemNow
             guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
-            usleep(UInt32(min(left, step) / 1_000 + 1))
+            // Rung when much waits, and at the end.
+            self.bell.wait(atMost: left)
         }
     }
 
@@ -276,9 +314,11 @@ package final class Recorder: TapeReader {
         // How long nothing may happen until it looks by itself, ns.
         let idle: Int64 = 3_600_000_000_000
         while true {
-            let now = self.clock.systemNow
-            let deadline = self.file.withLockedValue { $0.syncDeadline } ?? now + idle
-            self.listen(until: deadline)
+            // Looked at before each wait, not rung for alone: the one ring may have ended a wait for more.
+            if !self.queue.withLockedValue({ !$0.entries.isEmpty || $0.isFinished }) {
+                let deadline = self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle
+                self.listen(until: deadline)
+            }
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
             if isFinished { return }
             if waits {
@@ -288,12 +328,15 @@ package final class Recorder: TapeReader {
             }
             let end = self.clock.systemNow
             self.file.withLockedValue { file in
-                if let deadline = file.syncDeadline, deadline <= end { file.sync(now: end) }
+                guard let deadline = file.syncDeadline, deadline <= end else { return }
+                file.sync(now: end)
+                self.tell(&file)
             }
         }
     }
 
-    private func drain() {
+    /// Writes what is queued.
+    func drain() {
         let entries = self.queue.withLockedValue { queue -> [Entry] in
             let entries = queue.entries
             queue.entries = []
@@ -328,26 +371,40 @@ package final class Recorder: TapeReader {
     }
 
     private func tell(_ file: inout RecordingWriter) {
-        let failed = file.failed
-        self.queue.withLockedValue { $0.failed = failed }
+        let (failed, doubted) = (file.failed, file.doubted)
+        self.queue.withLockedValue { queue in
+            queue.failed = failed
+            queue.doubted = doubted
+        }
         if let problem = file.takeProblem() {
             self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
+        }
+        if let problem = file.takeSyncProblem() {
+            self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
         }
         if file.takeRecovery() {
             self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
         }
-        if !file.takeCompleted().isEmpty { self.keeper.look(newest: file.path) }
+        let completed = file.takeCompleted()
+        guard !completed.isEmpty else { return }
+        // First whoever reads them as they are.
+        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.keeper?.look(newest: file.path)
     }
 
-    private func close() -> Report {
+    /// Writes what is queued and the last line, and closes the file.
+    func close() -> Report {
+        self.takeNoMore()
         self.drain()
         return self.file.withLockedValue { file in
             file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
+            self.tell(&file)
             return Report(
                 frames: file.frames,
                 bytes: file.bytes,
                 dropped: file.failed + self.queue.withLockedValue { $0.dropped },
-                segments: file.segments
+                segments: file.segments,
+                doubted: file.doubted
             )
         }
     }

@@ -55,10 +55,14 @@ package struct RecordingWriter: Sendable {
     private var numberInFile: UInt64 = 1
     /// The newest line's time; the lines' times never go back.
     private var lastAt: Int64 = 0
-    /// Since when written bytes may be missing from the disk itself, monotonic ns.
+    /// Since when written bytes may be missing from the disk itself, monotonic ns, and the frames that are concerned.
     private var unsyncedSince: Int64?
-    /// When it last failed, monotonic ns; `nil` while all is well.
+    private var unsynced = UnsyncedFrames()
+    private var lastSyncFailure: Int64?
+    private var untoldSync: String?
+    /// When it last failed, and when it last failed or was too slow, monotonic ns; `nil` while all is well.
     private var lastFailure: Int64?
+    private var lastTrouble: Int64?
     private var untold: String?
     /// Whether somebody was told that it fails, and not yet that it does no more.
     private var isRecoveryDue = false
@@ -86,6 +90,8 @@ package struct RecordingWriter: Sendable {
     package private(set) var bytes: UInt64 = 0
     package private(set) var failed: UInt64 = 0
     package private(set) var segments = 1
+    /// Frames that were written and that the disk may not keep over a power cut, for it failed to say that it does.
+    package var doubted: UInt64 { self.unsynced.doubted }
 
     /// Creates the first file under the first name that nobody has used, and writes its header.
     ///
@@ -110,6 +116,7 @@ package struct RecordingWriter: Sendable {
             throw Failure(description: "cannot record to \(names.path(1)): \(error); choose another file")
         }
         self.origin = monotonic
+        self.newest = header.start ?? 0
         self.segmentDay = Self.day(of: header.start ?? 0)
         self.begin(at: header.start ?? 0, previous: nil)
         self.flush(now: monotonic)
@@ -207,6 +214,9 @@ package struct RecordingWriter: Sendable {
     package mutating func leftOut(_ count: UInt64, from: Int64, to: Int64, now: Int64) {
         self.flush(now: now)
         self.noteMissing(count, from: from, to: to, reason: "the disk was too slow")
+        // The feed's side has said so.
+        self.isRecoveryDue = true
+        self.lastTrouble = now
     }
 
     private mutating func stamp(_ wall: Int64, _ monotonic: Int64) -> RecordingSyntax.Stamp {
@@ -253,6 +263,7 @@ package struct RecordingWriter: Sendable {
     private mutating func end(next: String?, wall: Int64, monotonic: Int64) {
         self.flush(now: monotonic)
         self.tellMissing(monotonic)
+        self.tellUnsynced(monotonic)
         var note = RecordedNote(.end)
         note.word = next
         RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
@@ -290,6 +301,12 @@ package struct RecordingWriter: Sendable {
         RecordingSyntax.gap(gap, dropped: missing.count, self.stamp(missing.to, monotonic), into: &self.buffer)
     }
 
+    /// Writes which frames the disk may not keep.
+    private mutating func tellUnsynced(_ monotonic: Int64) {
+        guard let note = self.unsynced.note() else { return }
+        RecordingSyntax.note(note, self.stamp(self.newest, monotonic), into: &self.buffer)
+    }
+
     /// Whether all is well again since the failure that was told last; once.
     package mutating func takeRecovery() -> Bool {
         defer { self.hasRecovered = false }
@@ -300,6 +317,12 @@ package struct RecordingWriter: Sendable {
     package mutating func takeProblem() -> String? {
         defer { self.untold = nil }
         return self.untold
+    }
+
+    /// Why the disk does not keep what is written, once for each time it begins not to.
+    package mutating func takeSyncProblem() -> String? {
+        defer { self.untoldSync = nil }
+        return self.untoldSync
     }
 
     /// Files that are complete, each once.
@@ -314,6 +337,7 @@ package struct RecordingWriter: Sendable {
             self.isRecoveryDue = true
         }
         self.lastFailure = now
+        self.lastTrouble = now
     }
 
     // MARK: The disk
@@ -327,13 +351,16 @@ package struct RecordingWriter: Sendable {
             self.frames += self.framesInBuffer
             self.numberInFile = self.number
             self.unsyncedSince = self.unsyncedSince ?? now
+            self.unsynced.ended(isWritten: true)
+            self.unsynced.wrote(self.framesInBuffer, from: self.bufferBegan ?? self.newest, to: self.newest)
             if self.tellsMissing { self.missing = nil }
-            if self.isRecoveryDue, let lastFailure, now - lastFailure >= Self.recoveryTime {
+            if self.isRecoveryDue, let lastTrouble, now - lastTrouble >= Self.recoveryTime {
                 self.isRecoveryDue = false
                 self.hasRecovered = true
             }
         } catch {
             self.failed("\(error)", now: now)
+            self.unsynced.ended(isWritten: false)
             self.failed += self.framesInBuffer
             // Without a frame, what was not written is something that happened.
             self.noteMissing(
@@ -391,11 +418,20 @@ package struct RecordingWriter: Sendable {
     /// Has the disk keep what was written.
     package mutating func sync(now: Int64) {
         guard self.unsyncedSince != nil else { return }
-        self.unsyncedSince = nil
         do throws(DiskFailure) {
             try self.output.sync()
+            self.unsyncedSince = nil
+            self.unsynced.synced()
+            guard !self.isClosed else { return }
+            // The disk writes again; the line is synced with what follows it.
+            self.tellUnsynced(self.origin + self.lastAt)
+            self.flush(now: now)
         } catch {
-            self.failed("\(error)", now: now)
+            // Again in half an interval, for as long as it fails: what comes meanwhile wants to be kept.
+            self.unsyncedSince = now
+            self.unsynced.failed("\(error)")
+            if self.lastSyncFailure.map({ now - $0 >= Self.quietInterval }) ?? true { self.untoldSync = "\(error)" }
+            self.lastSyncFailure = now
         }
     }
 

@@ -12,15 +12,21 @@ final class SegmentKeeper: Sendable {
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let isFinished = NIOLockedValueBox(false)
     private let newest: NIOLockedValueBox<String>
+    private let source: String?
+    /// Files of others, of which it has been said that they are left alone.
+    private let strangers = NIOLockedValueBox<Set<String>>([])
 
+    /// - Parameter source: where the frames come from; files from elsewhere are another recording's.
     init(
         names: SegmentNames,
+        source: String?,
         newest: String,
         settings: RecorderSettings,
         clock: RecorderClock,
         complain: @escaping @Sendable (String) -> Void
     ) {
         self.names = names
+        self.source = source
         self.newest = NIOLockedValueBox(newest)
         self.settings = settings
         self.clock = clock
@@ -44,13 +50,17 @@ final class SegmentKeeper: Sendable {
     }
 
     private func work() {
-        let care = SegmentCare(self.names)
+        let care = SegmentCare(self.names, source: .some(self.source))
         let isFinished = { self.isFinished.withLockedValue { $0 } }
-        guard !isFinished() else { return }
+        let removes = self.settings.keepAge != nil || self.settings.keepBytes != nil
+        guard self.settings.compresses || removes, !isFinished() else { return }
+        for path in care.strangers() where self.strangers.withLockedValue({ $0.insert(path).inserted }) {
+            self.complain("recording: \(path) is named like a file of this recording and is none; it is left alone")
+        }
         if self.settings.compresses {
             for problem in care.pack(isCancelled: isFinished) { self.complain("recording: \(problem)") }
         }
-        guard self.settings.keepAge != nil || self.settings.keepBytes != nil, !isFinished() else { return }
+        guard removes, !isFinished() else { return }
         _ = care.removeOld(
             now: self.clock.wall(),
             age: self.settings.keepAge,

@@ -141,7 +141,10 @@ struct TickerProgram {
             shown: shown,
             warn: Self.warning(on: shown)
         )
-        if let recorder { instruments.recorderDropped { recorder.dropped } }
+        if let recorder {
+            instruments.recorderDropped { recorder.dropped }
+            instruments.recorderDoubted { recorder.doubted }
+        }
         var readers: [any TapeReader] = [tally, meter, alerts.reader]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
@@ -353,6 +356,11 @@ struct TickerProgram {
             Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {
                 Console.complain("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
+            }
+            if report.doubted > 0 {
+                Console.complain(
+                    "warning: \(report.doubted) frames may be lost in a power cut; the disk failed to sync them"
+                )
             }
         }
     }

@@ -47,6 +47,10 @@ final class HistoryPart: Sendable {
     func connect(_ recorder: Recorder?, warn: @escaping @Sendable (String) -> Void) {
         self.recorder.withLockedValue { $0 = recorder }
         self.warn.withLockedValue { $0 = warn }
+        let keeper = self.keeper
+        recorder?.whenCompleted { completed, newest in
+            keeper.completed(completed.map(HistoryPlace.absolute), newest: HistoryPlace.absolute(newest))
+        }
     }
 
     /// What the relay's HTTP asks.

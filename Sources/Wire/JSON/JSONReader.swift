@@ -1,3 +1,4 @@
+import CJSONText
 package import Market
 
 /// A reader of JSON text (RFC 8259) over bytes: no tree, no recursion, no floating point.
@@ -115,7 +116,13 @@ package struct JSONReader {
         }
         let start = self.position
         var isEscaped = false
+        var mayBeLong = true
         while self.position < self.bytes.count {
+            if mayBeLong, self.position - start >= Self.shortString {
+                mayBeLong = false
+                self.skipUsualText(&isEscaped)
+                continue
+            }
             let byte = self.bytes[self.position]
             if byte == UInt8(ascii: "\"") {
                 let raw = UnsafeRawBufferPointer(rebasing: self.bytes[start..<self.position])
@@ -132,6 +139,17 @@ package struct JSONReader {
         }
         self.fail()
         return nil
+    }
+
+    /// How long a string may be that is read byte by byte: a key or a name ends before the long way has begun.
+    private static let shortString = 64
+
+    /// Steps over the part of a long string in which only quotation marks are escaped; ends within no escape.
+    private mutating func skipUsualText(_ isEscaped: inout Bool) {
+        guard let base = self.bytes.baseAddress else { return }
+        var escapes: CInt = 0
+        self.position += tickertape_usual_text(base + self.position, self.bytes.count - self.position, &escapes)
+        if escapes != 0 { isEscaped = true }
     }
 
     private mutating func skipEscape() -> Bool {

@@ -1,3 +1,5 @@
+import CJSONText
+
 /// A string in a JSON text, where it lies: the bytes between its quotation marks.
 ///
 /// Valid only as long as the text it points into.
@@ -46,16 +48,15 @@ package struct JSONString {
     ///
     /// - Precondition: the escapes are valid, and `buffer` is at least as long as `raw`.
     package static func unescape(_ raw: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let source = raw.baseAddress, let target = buffer.baseAddress else { return 0 }
         var from = 0
         var to = 0
-        while from < raw.count {
-            let byte = raw[from]
-            guard byte == UInt8(ascii: "\\") else {
-                buffer[to] = byte
-                to += 1
-                from += 1
-                continue
-            }
+        while true {
+            // Up to an escape that is none of a quotation mark.
+            let usual = tickertape_unescape_quotes(source + from, raw.count - from, target + to)
+            from += usual.read
+            to += usual.written
+            if from == raw.count { return to }
             let escape = raw[from + 1]
             guard escape == UInt8(ascii: "u") else {
                 buffer[to] = Self.plain(escape)
@@ -82,7 +83,6 @@ package struct JSONString {
                 to += 1
             }
         }
-        return to
     }
 
     /// The byte that a one-letter escape stands for.

@@ -1,3 +1,4 @@
+import CJSONText
 package import Market
 package import NIOCore
 
@@ -13,11 +14,15 @@ package enum JSONText {
     package static func escape(_ bytes: UnsafeRawBufferPointer, into buffer: inout ByteBuffer) {
         buffer.writeInteger(UInt8(ascii: "\""))
         var start = 0
-        while start < bytes.count {
+        while start < bytes.count, let input = bytes.baseAddress {
             // Piece by piece, for each byte may take six.
             let end = min(start + Self.escapedAtOnce, bytes.count)
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 6 * (end - start)) { out in
-                Self.escape(bytes, start..<end, into: out.baseAddress.unsafelyUnwrapped)
+                let target = out.baseAddress.unsafelyUnwrapped
+                // Up to a byte that is neither plain nor a quotation mark.
+                let usual = tickertape_escape_quotes(input + start, end - start, target)
+                guard usual.read < end - start else { return usual.written }
+                return usual.written + Self.escape(bytes, start + usual.read..<end, into: target + usual.written)
             }
             start = end
         }

@@ -1,5 +1,5 @@
 import CChecksum
-import NIOCore
+package import NIOCore
 
 /// CRC-32C (Castagnoli; RFC 3720, B.4), which guards each line of a recording.
 package enum Checksum32C {
@@ -39,7 +39,7 @@ package enum LineSeal {
     }
 
     /// Writes the end for what stands in `buffer` from `start` on, and the newline.
-    static func write(into buffer: inout ByteBuffer, from start: Int) {
+    package static func write(into buffer: inout ByteBuffer, from start: Int) {
         let checksum = buffer.withUnsafeReadableBytes { bytes in
             Checksum32C.of(UnsafeRawBufferPointer(rebasing: bytes[(start - buffer.readerIndex)...]))
         }

@@ -1,3 +1,4 @@
+import CJSONText
 import NIOCore
 
 /// A frame's line of version 2 in the very form that ``RecordingSyntax`` writes, read without a JSON reader.
@@ -59,9 +60,11 @@ struct FrameTemplate {
     /// Whether the bytes are a string's, with valid escapes and without a quotation mark of their own, and has escapes.
     private static func check(_ text: UnsafeRawBufferPointer) -> Bool? {
         guard let base = text.baseAddress else { return false }
-        var isEscaped = false
-        var index = 0
         let count = text.count
+        var escapes: CInt = 0
+        // Most of it is nothing but quotation marks and what is between them.
+        var index = tickertape_usual_text(base, count, &escapes)
+        var isEscaped = escapes != 0
         while index < count {
             let byte = base.load(fromByteOffset: index, as: UInt8.self)
             index &+= 1

@@ -5,7 +5,7 @@ package import NIOCore
 package struct RecordedNote: Sendable, Equatable {
     /// What it is.
     package enum Kind: String, Sendable, CaseIterable {
-        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, end
+        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, end
     }
 
     package var kind: Kind
@@ -20,6 +20,11 @@ package struct RecordedNote: Sendable, Equatable {
     package var code: UInt16?
     /// The text of what was sent.
     package var frame: ByteBuffer?
+    /// Of ``Kind/unsynced``: how many frames were written that the disk may not keep, and the arrivals of the first and the
+    /// last of them, wall clock, ns since 1970.
+    package var frames: UInt64?
+    package var from: Int64?
+    package var to: Int64?
 
     package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {
         self.kind = kind

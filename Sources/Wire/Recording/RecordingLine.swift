@@ -246,6 +246,11 @@ private struct LineMembers {
         var note = self.note
         note.kind = kind
         note.frame = self.text?.buffer
+        if kind == .unsynced {
+            note.frames = self.dropped
+            note.from = self.from.flatMap(Self.nanoseconds)
+            note.to = self.to.flatMap(Self.nanoseconds)
+        }
         return .note(note)
     }
 

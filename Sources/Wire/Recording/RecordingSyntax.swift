@@ -95,6 +95,9 @@ package enum RecordingSyntax {
         Self.text(note.kind.wordKey, note.word, into: &buffer)
         Self.text("symbol", note.symbol, into: &buffer)
         Self.number("code", note.code, into: &buffer)
+        Self.number("frames", note.frames, into: &buffer)
+        Self.number("from", note.from.map(Self.microseconds), into: &buffer)
+        Self.number("to", note.to.map(Self.microseconds), into: &buffer)
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)
         if let frame = note.frame { Self.frame(frame, into: &buffer) }
@@ -148,7 +151,7 @@ extension RecordedNote.Kind {
         case .connect: "address"
         case .state: "state"
         case .end: "next"
-        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect: "word"
+        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect, .unsynced: "word"
         }
     }
 }

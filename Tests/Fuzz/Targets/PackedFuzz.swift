@@ -26,8 +26,35 @@ enum PackedFuzz {
         }
         let result = Self.bytes(of: packed)
         // Two files, one behind the other, are a file, too.
-        return [result, result + result, Array(RecordingFuzz.current.readableBytesView)]
+        return [result, result + result, Array(RecordingFuzz.current.readableBytesView), Self.parts(of: result).index]
     }()
+
+    // MARK: Indexes
+
+    /// A file with one frame of text, an index, and a table of these two: the frame, and the index's text.
+    private static func parts(of file: [UInt8]) -> (frame: ArraySlice<UInt8>, index: [UInt8]) {
+        // Two entries of eight bytes and the footer of nine, behind the magic number and the length.
+        let table = file.count - 8 - 25
+        let length = Self.word(file, at: table + 8)
+        return (file[..<length], Array(file[length + 8..<table]))
+    }
+
+    private static func word(_ bytes: [UInt8], at place: Int) -> Int {
+        (0..<4).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
+    }
+
+    private static func bytes(_ words: Int...) -> [UInt8] {
+        words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+    }
+
+    /// The same file with another index, and a table that fits: what no change of single bytes would make.
+    private static func file(withIndex index: [UInt8]) -> [UInt8] {
+        let seed = Self.seeds[0]
+        let frame = Self.parts(of: seed).frame
+        let textLength = Self.word(seed, at: seed.count - 25 + 4)
+        return Array(frame) + Self.bytes(0x184D_2A57, index.count) + index + Self.bytes(0x184D_2A5E, 25)
+            + Self.bytes(frame.count, textLength, index.count + 8, 0, 2) + [0] + Self.bytes(0x8F92_EAB1)
+    }
 
     private static func bytes(of path: String) -> [UInt8] {
         guard let file = fopen(path, "re") else { return [] }
@@ -38,6 +65,15 @@ enum PackedFuzz {
     }
 
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
+        let isIndex = input.first == UInt8(ascii: "{") && input.dropFirst().starts(with: Array("\"index".utf8))
+        guard isIndex else { return try Self.checkFile(input) }
+        // Whatever the index says, the text is all there.
+        let isRead = try Self.checkFile(Self.file(withIndex: input))
+        try FuzzFinding.require(isRead, "with this index no frame is read")
+        return true
+    }
+
+    private static func checkFile(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         var name = Array("/tmp/tickertape-fuzz-XXXXXX".utf8CString)
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw FuzzFinding("no file in /tmp") }

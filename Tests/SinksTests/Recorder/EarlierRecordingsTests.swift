@@ -109,6 +109,20 @@ struct EarlierRecordingsTests {
         #expect(runs.first?.trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
     }
 
+    @Test("are read in the order of their numbers where their times are equal, as copies have them")
+    func equalTimes() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
+        self.feed(recorder, epoch: 11, count: 9_000)
+        let report = await recorder.finish()
+        #expect(report.segments > 3)
+        let paths = SegmentNames(first: "\(folder.path)/a.jsonl").all().map(\.path)
+        let touch = try RunningProgram("/usr/bin/touch", ["-d", "@\(Self.now / 1_000_000_000)"] + paths)
+        #expect(await touch.ending() == .exit(0), "\(touch.errors)")
+        #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
+    }
+
     @Test("are left alone while they are still written, when they are not of the market, and when they are copies")
     func leavesAlone() async throws {
         let folder = try TemporaryFolder()

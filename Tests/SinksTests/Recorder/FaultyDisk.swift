@@ -1,4 +1,5 @@
 import Glibc
+import Market
 import NIOConcurrencyHelpers
 import Sinks
 
@@ -17,8 +18,10 @@ final class FaultyDisk: RecordingDisk {
         var capacity = Int.max
         var makesFiles = true
         var truncates = true
-        /// Called before each write, outside the lock.
+        /// Called before each write and before each sync, outside the lock.
         var beforeWrite: @Sendable () -> Void = {}
+        var beforeSync: @Sendable () -> Void = {}
+        var syncs = true
 
         var used: Int { self.files.values.reduce(0) { $0 + $1.content.count } }
     }
@@ -30,6 +33,23 @@ final class FaultyDisk: RecordingDisk {
     /// What is there after a power cut now.
     func survivors() -> [String: [UInt8]] {
         self.state.withLockedValue { $0.files.mapValues { Array($0.content.prefix($0.synced)) } }
+    }
+
+    /// What may be there after a power cut now: of what was not synced any part, and pages of zeros where only the length
+    /// was kept.
+    func survivors(_ chance: inout SeededGenerator) -> [String: [UInt8]] {
+        let page = 512
+        return self.state.withLockedValue { state in
+            state.files.mapValues { file in
+                let length = Int.random(in: file.synced...file.content.count, using: &chance)
+                var content = Array(file.content.prefix(length))
+                for start in stride(from: (file.synced + page - 1) / page * page, to: length, by: page)
+                where chance.next() % 4 == 0 {
+                    for place in start..<min(start + page, length) { content[place] = 0 }
+                }
+                return content
+            }
+        }
     }
 
     func create(_ path: String) throws(DiskFailure) -> any RecordingOutput {
@@ -73,6 +93,8 @@ final class FaultyDisk: RecordingDisk {
         }
 
         func sync() throws(DiskFailure) {
+            self.disk.state.withLockedValue { $0.beforeSync }()
+            guard self.disk.state.withLockedValue({ $0.syncs }) else { throw DiskFailure(EIO) }
             self.disk.state.withLockedValue { state in
                 let written = state.files[self.path]?.content.count ?? 0
                 state.files[self.path]?.synced = written

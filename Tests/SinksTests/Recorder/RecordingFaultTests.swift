@@ -49,6 +49,26 @@ struct RecordingFaultTests {
         )
     }
 
+    private func read(_ recorder: Recorder, _ number: Int) {
+        recorder.read(
+            TapeBatch(
+                epoch: 7,
+                firstSequence: UInt64(number),
+                received: Int64(number) * Self.millisecond,
+                receivedMonotonic: Int64(number) * Self.millisecond,
+                trades: [],
+                frames: [
+                    TapeBatch.Frame(
+                        bytes: ByteBuffer(bytes: Self.frame.readableBytesView),
+                        trades: 0..<1,
+                        isWhole: true
+                    )
+                ],
+                symbols: SymbolTable()
+            )
+        )
+    }
+
     private func check(_ bytes: [UInt8]) -> RecordingFindings {
         var reader = RecordingReader()
         var check = RecordingCheck()
@@ -157,6 +177,56 @@ struct RecordingFaultTests {
         settings.maximumWaitingBytes = 200_000
         settings.flushInterval = Self.millisecond
         settings.compresses = false
+        let complaints = NIOLockedValueBox<[String]>([])
+        let recorder = try Recorder(
+            path: "a.jsonl",
+            symbols: [],
+            started: 0,
+            program: "test",
+            epoch: 7,
+            settings: settings,
+            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
+            disk: disk,
+            complain: { complaint in complaints.withLockedValue { $0.append(complaint) } }
+        )
+        let isStuck = NIOLockedValueBox(false)
+        disk.state.withLockedValue {
+            $0.beforeWrite = {
+                isStuck.withLockedValue { $0 = true }
+                gate.lock(whenValue: 1)
+                gate.unlock()
+            }
+        }
+        self.read(recorder, 1)
+        try await self.wait { isStuck.withLockedValue { $0 } }
+        // The disk stands still; every call returns all the same.
+        for number in 2...5_000 { self.read(recorder, number) }
+        #expect(recorder.dropped > 1_000)
+        // Said once, while the disk still stands.
+        try await self.wait { !complaints.withLockedValue { $0.isEmpty } }
+        #expect(complaints.withLockedValue { $0.filter { $0.contains("the disk is too slow") }.count } == 1)
+        gate.lock()
+        gate.unlock(withValue: 1)
+        try await self.wait { disk.content("a.jsonl").count > 100_000 }
+        self.read(recorder, 5_001)
+        let report = await recorder.finish()
+        let found = self.check(disk.content("a.jsonl"))
+        #expect(found.isIntact && found.isEnded)
+        #expect(found.frames == Int(report.frames) && found.droppedFrames == report.dropped)
+        #expect(report.frames + report.dropped == 5_001)
+        #expect(found.holes.contains { $0.gap.reason.hasSuffix("the disk was too slow") })
+        #expect(found.trades == Int(report.frames))
+        #expect(complaints.withLockedValue { $0.count } == 1)
+    }
+
+    @Test("a disk that takes 5 s for a sync holds up no frame, and loses none that fits into memory")
+    func stalledSync() async throws {
+        let disk = FaultyDisk()
+        let gate = ConditionLock(value: 0)
+        var settings = RecorderSettings()
+        settings.flushInterval = Self.millisecond
+        settings.syncInterval = 2 * Self.millisecond
+        settings.compresses = false
         let recorder = try Recorder(
             path: "a.jsonl",
             symbols: [],
@@ -170,47 +240,90 @@ struct RecordingFaultTests {
         )
         let isStuck = NIOLockedValueBox(false)
         disk.state.withLockedValue {
-            $0.beforeWrite = {
+            $0.beforeSync = {
                 isStuck.withLockedValue { $0 = true }
                 gate.lock(whenValue: 1)
                 gate.unlock()
             }
         }
-        func read(_ number: Int) {
-            recorder.read(
-                TapeBatch(
-                    epoch: 7,
-                    firstSequence: UInt64(number),
-                    received: Int64(number) * Self.millisecond,
-                    receivedMonotonic: Int64(number) * Self.millisecond,
-                    trades: [],
-                    frames: [
-                        TapeBatch.Frame(
-                            bytes: ByteBuffer(bytes: Self.frame.readableBytesView),
-                            trades: 0..<1,
-                            isWhole: true
-                        )
-                    ],
-                    symbols: SymbolTable()
-                )
-            )
-        }
-        read(1)
+        self.read(recorder, 1)
         try await self.wait { isStuck.withLockedValue { $0 } }
-        // The disk stands still; every call returns all the same.
-        for number in 2...5_000 { read(number) }
-        #expect(recorder.dropped > 1_000)
+        for number in 2...5_000 { self.read(recorder, number) }
+        let before = self.check(disk.content("a.jsonl")).frames
         gate.lock()
         gate.unlock(withValue: 1)
-        try await self.wait { disk.content("a.jsonl").count > 100_000 }
-        read(5_001)
         let report = await recorder.finish()
         let found = self.check(disk.content("a.jsonl"))
-        #expect(found.isIntact && found.isEnded)
-        #expect(found.frames == Int(report.frames) && found.droppedFrames == report.dropped)
-        #expect(report.frames + report.dropped == 5_001)
-        #expect(found.holes.contains { $0.gap.reason.hasSuffix("the disk was too slow") })
-        #expect(found.trades == Int(report.frames))
+        #expect(before < 5_000 && report.frames == 5_000 && report.dropped == 0 && report.doubted == 0)
+        #expect(found.isIntact && found.isEnded && found.frames == 5_000 && found.events["unsynced"] == nil)
+    }
+
+    @Test("a sync that fails is told, counted, tried again, and written into the file which frames are in doubt")
+    func failedSync() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk)
+        let start: Int64 = 1_767_225_600_000_000_000
+        func record(_ numbers: ClosedRange<Int>) {
+            for number in numbers {
+                let now = Int64(number) * Self.millisecond
+                self.append(&writer, number, wall: start + now, monotonic: now)
+            }
+            writer.flush(now: Int64(numbers.upperBound) * Self.millisecond)
+        }
+        record(1...10)
+        writer.sync(now: 10 * Self.millisecond)
+        disk.state.withLockedValue { $0.syncs = false }
+        record(11...30)
+        writer.sync(now: 30 * Self.millisecond)
+        let problems = [writer.takeSyncProblem(), writer.takeSyncProblem(), writer.takeProblem()]
+        #expect(problems == ["Input/output error", nil, nil])
+        #expect(writer.doubted == 20 && writer.failed == 0)
+        // It is tried again by itself, and no news within the minute.
+        #expect(writer.syncDeadline == 530 * Self.millisecond)
+        record(31...35)
+        writer.sync(now: 530 * Self.millisecond)
+        let again = writer.takeSyncProblem()
+        #expect(again == nil && writer.doubted == 25)
+        #expect(self.check(disk.content("a.jsonl")).events["unsynced"] == nil)
+        // The disk does not take the line that tells of it: it is told all the same.
+        disk.state.withLockedValue { state in
+            state.syncs = true
+            state.capacity = state.used
+        }
+        writer.sync(now: 1_030 * Self.millisecond)
+        disk.state.withLockedValue { $0.capacity = .max }
+        record(36...36)
+        writer.sync(now: 1_530 * Self.millisecond)
+        writer.sync(now: 2_030 * Self.millisecond)
+        var note: RecordedNote?
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(bytes: disk.survivors()["a.jsonl"] ?? []))
+        reader.finish()
+        while let line = reader.nextLine() {
+            if case .note(let found) = line.content, found.kind == .unsynced { note = found }
+        }
+        #expect(note?.frames == 25 && note?.reason == "Input/output error")
+        #expect(note?.from == start + 11 * Self.millisecond && note?.to == start + 35 * Self.millisecond)
+        writer.close(wall: start + 3_000 * Self.millisecond, monotonic: 3_000 * Self.millisecond)
+        let found = self.check(disk.content("a.jsonl"))
+        #expect(found.isIntact && found.isEnded && found.frames == 36 && found.events["unsynced"] == 1)
+    }
+
+    @Test("what a disk did not keep at the end of a file stands in the next one")
+    func failedSyncAtRotation() throws {
+        let disk = FaultyDisk()
+        var writer = try self.writer(disk) { $0.segmentBytes = 5_000 }
+        disk.state.withLockedValue { $0.syncs = false }
+        var number = 0
+        while writer.segments == 1 {
+            number += 1
+            self.append(&writer, number, wall: Int64(number) * Self.millisecond, monotonic: Int64(number))
+        }
+        disk.state.withLockedValue { $0.syncs = true }
+        writer.close(wall: 0, monotonic: 1_000)
+        #expect(self.check(disk.content("a.jsonl")).events["unsynced"] == nil)
+        #expect(self.check(disk.content("a-0002.jsonl")).events["unsynced"] == 1)
+        #expect(writer.doubted == UInt64(number - 1))
     }
 
     @Test("a new file begins at midnight UTC and at the size, and each names its neighbours")

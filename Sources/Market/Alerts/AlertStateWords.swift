@@ -1,5 +1,5 @@
 /// Where a rule stands, in words.
-enum AlertWords {
+enum AlertStateWords {
     static func of(_ watchers: [AlertWatcher], offset: (Int64) -> Int64) -> String {
         let count = watchers.reduce(UInt64(0)) { $0 &+ $1.gate.count }
         let held = watchers.reduce(UInt64(0)) { $0 &+ $1.gate.heldBack }

@@ -1,0 +1,122 @@
+import Glibc
+
+/// What recording costs: the writer's processor time a frame, and what the relay's clients feel of it.
+struct RecordingBenchmark {
+    private static let clients = 100
+    private static let rate = 1_000
+
+    let bench: Workbench
+
+    func rows() throws -> [Row] {
+        var rows = [try self.writer()]
+        rows += try self.relay()
+        rows += try RecordingFiles(bench: self.bench).rows()
+        return rows
+    }
+
+    /// A figure, and what it is to be.
+    static func row(_ figure: String, _ values: [Double], digits: Int, goal: String) -> Row {
+        Row([
+            "figure": .text(figure),
+            "median": .number(values.median, digits: digits),
+            "least": .number(values.min() ?? .nan, digits: digits),
+            "most": .number(values.max() ?? .nan, digits: digits),
+            "goal": .text(goal),
+        ])
+    }
+
+    /// The processor time of the writer's thread while a recording is replayed at full speed.
+    private func writer() throws -> Row {
+        let recording = try RepeatedRecording(
+            of: self.bench.options.recording,
+            leastTrades: self.bench.options.trades,
+            folder: self.bench.folder
+        )
+        var costs: [Double] = []
+        for round in 1...self.bench.options.rounds {
+            Workbench.say("recording: \(recording.frames) frames, round \(round)")
+            let target = self.bench.folder.file("recorded.jsonl")
+            let process = try self.bench.start(
+                self.bench.options.program,
+                [
+                    "replay", recording.path, "--speed", "max", "--quiet", "--relay", "off", "--set",
+                    "record.compress=false", "--set", "record.segment-size=4GiB", "--record", target,
+                ]
+            )
+            defer { process.stop() }
+            var cpu: Int64 = 0
+            while process.isRunning {
+                // Threads that write files are named so; the one that compresses has nothing to do.
+                cpu = max(cpu, process.cpu(ofThreads: "TP-#0"))
+                Clock.pause(milliseconds: 5)
+            }
+            guard process.errors.contains("recorded \(recording.frames) frames") else {
+                throw BenchmarkFailure("not all was recorded: \(process.errors)")
+            }
+            unlink(target)
+            costs.append(Double(cpu) / 1_000 / Double(recording.frames))
+        }
+        let bytes = recording.textBytes / max(recording.frames, 1)
+        return Self.row("writer, CPU us a frame of \(bytes) bytes", costs, digits: 2, goal: "2")
+    }
+
+    // MARK: The relay
+
+    private struct Round {
+        var p99: Double
+        /// CPU time of the program a message, us.
+        var cpu: Double
+    }
+
+    /// Rounds with and without, in turns; each with is compared with the one next to it.
+    private func relay() throws -> [Row] {
+        var with: [Round] = []
+        var without: [Round] = []
+        for round in 0..<self.bench.options.rounds {
+            for records in round % 2 == 0 ? [false, true] : [true, false] {
+                Workbench.say("recording: relay \(records ? "with" : "without"), round \(round + 1)")
+                let measured = try self.measure(records: records)
+                if records { with.append(measured) } else { without.append(measured) }
+            }
+        }
+        let pairs = Array(zip(with, without))
+        return [
+            Self.row("relay p99 us, not recording", without.map(\.p99), digits: 0, goal: ""),
+            Self.row("relay p99 us, recording", with.map(\.p99), digits: 0, goal: ""),
+            Self.row("relay p99, recording against not", pairs.map { $0.p99 / $1.p99 }, digits: 2, goal: "1.1"),
+            Self.row(
+                "program, CPU us a frame more while recording \(Self.rate) a second",
+                pairs.map { $0.cpu - $1.cpu },
+                digits: 2,
+                goal: "2"
+            ),
+        ]
+    }
+
+    private func measure(records: Bool) throws -> Round {
+        let finnhub = try FakeFinnhub()
+        let port = try Loopback.freePort()
+        let target = self.bench.folder.file("recorded.jsonl")
+        let process = try self.bench.startProgram(
+            upstream: finnhub,
+            ["--quiet", "--relay", "127.0.0.1:\(port)"] + (records ? ["--record", target] : [])
+        )
+        defer { process.stop() }
+        try finnhub.accept(process)
+        let crowd = try Crowd(finnhub: finnhub)
+        try crowd.join(Self.clients, port: port, process: process)
+        try crowd.warmUp()
+        let interval = Clock.second / Int64(Self.rate)
+        _ = try crowd.send(Self.rate / 2, every: interval)
+        let before = process.cpu
+        let count = Self.rate * self.bench.options.seconds
+        let books = try crowd.send(count, every: interval)
+        guard books.delivered == count * Self.clients else {
+            throw BenchmarkFailure("\(count * Self.clients - books.delivered) deliveries are missing")
+        }
+        return Round(
+            p99: Double(books.latency.quantile(0.99)) / 1_000,
+            cpu: Double(process.cpu - before) / 1_000 / Double(count)
+        )
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// What the care for complete files asks of the disk, step by step; one that forgets on purpose is another.
+///
+/// Each step but the last answers whether it was done; `errno` says why not.
+package protocol SegmentDisk: Sendable {
+    /// Returns when what is in an open file would survive a power cut.
+    func sync(_ descriptor: Int32, of path: String) -> Bool
+    /// Gives a file a second name that nobody has.
+    func link(_ path: String, as name: String) -> Bool
+    func unlink(_ path: String) -> Bool
+    /// Returns when the names in a folder would survive a power cut as they are, as far as the disk can.
+    func syncFolder(_ folder: String)
+}
+
+/// The disk of this machine.
+package struct SystemSegmentDisk: SegmentDisk {
+    package init() {}
+
+    package func sync(_ descriptor: Int32, of path: String) -> Bool { fsync(descriptor) == 0 }
+
+    package func link(_ path: String, as name: String) -> Bool { Glibc.link(path, name) == 0 }
+
+    package func unlink(_ path: String) -> Bool { Glibc.unlink(path) == 0 }
+
+    package func syncFolder(_ folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        _ = fsync(descriptor)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,70 @@
+import Wire
+
+/// The frames of a recording that were written and that the disk has not confirmed to keep.
+///
+/// After a failed `fdatasync` nobody knows which of them are on the disk, and a later one that succeeds does not tell: Linux
+/// reports the error once and then takes the pages for written (fsync(2), NOTES). They are in the file as long as the machine
+/// runs. So the file tells of them in a line of its own, from which a reader after a power cut knows where to look.
+struct UnsyncedFrames: Sendable {
+    /// A stretch of them, by arrivals: wall clock, ns since 1970.
+    struct Stretch: Sendable, Equatable {
+        var frames: UInt64
+        var from: Int64
+        var to: Int64
+    }
+
+    /// Since the last sync.
+    private var written: Stretch?
+    /// Those of failed syncs, until the file tells of them, and what the disk said.
+    private var doubtful: Stretch?
+    private var reason = ""
+    /// Whether what is written next tells of them.
+    private var isTelling = false
+    /// Those of all failed syncs.
+    private(set) var doubted: UInt64 = 0
+
+    /// Takes that frames with these arrivals were written.
+    mutating func wrote(_ frames: UInt64, from: Int64, to: Int64) {
+        self.written = Self.join(self.written, Stretch(frames: frames, from: from, to: to))
+    }
+
+    /// Takes that the disk keeps all that was written.
+    mutating func synced() { self.written = nil }
+
+    /// Takes that it may not.
+    mutating func failed(_ reason: String) {
+        guard let written else { return }
+        self.reason = reason
+        self.doubted += written.frames
+        self.doubtful = Self.join(self.doubtful, written)
+        self.written = nil
+    }
+
+    /// What the file has to tell; `nil` where that is nothing, or is on its way.
+    mutating func note() -> RecordedNote? {
+        guard let doubtful, !self.isTelling else { return nil }
+        self.isTelling = true
+        var note = RecordedNote(.unsynced)
+        note.frames = doubtful.frames
+        note.from = doubtful.from
+        note.to = doubtful.to
+        note.reason = self.reason
+        return note
+    }
+
+    /// Takes that the file was written to, or could not be.
+    mutating func ended(isWritten: Bool) {
+        if self.isTelling, isWritten { self.doubtful = nil }
+        self.isTelling = false
+    }
+
+    private static func join(_ one: Stretch?, _ other: Stretch) -> Stretch {
+        guard let one, one.frames > 0 else { return other }
+        guard other.frames > 0 else { return one }
+        return Stretch(
+            frames: one.frames + other.frames,
+            from: min(one.from, other.from),
+            to: max(one.to, other.to)
+        )
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import Market
+import Recordings
+
+/// A disk that does what it is asked and remembers how far a power cut would undo it: the bytes of a file that was not
+/// synced, and the names of a folder that was not.
+///
+/// Each step of ``SegmentCare`` is a moment for a cut; ``states`` has what the disk knew before it.
+final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
+    /// What is there, and what is sure to be there after a cut. One thread's.
+    struct State {
+        /// A file's bytes, whatever its names.
+        struct File: Equatable {
+            var content: [UInt8]
+            var isSynced = false
+        }
+
+        /// By the file's number on the disk (inode).
+        var files: [UInt64: File] = [:]
+        var names: [String: UInt64] = [:]
+        var syncedNames: [String: UInt64] = [:]
+    }
+
+    private let folder: String
+    private var state = State()
+    private(set) var states: [State] = []
+
+    /// Takes what is in the folder for what the disk has kept.
+    init(folder: String) {
+        self.folder = folder
+        self.look()
+        for file in self.state.files.keys { self.state.files[file]?.isSynced = true }
+        self.state.syncedNames = self.state.names
+    }
+
+    /// Finds what others have written since.
+    private func look() {
+        self.state.names = [:]
+        for name in SegmentNames.names(in: self.folder) where !name.hasPrefix(".") {
+            var status = stat()
+            guard stat("\(self.folder)/\(name)", &status) == 0 else { continue }
+            let content = Self.content(of: "\(self.folder)/\(name)")
+            self.state.names[name] = UInt64(status.st_ino)
+            if self.state.files[UInt64(status.st_ino)]?.content != content {
+                self.state.files[UInt64(status.st_ino)] = State.File(content: content)
+            }
+        }
+    }
+
+    static func content(of path: String) -> [UInt8] {
+        guard let file = fopen(path, "re") else { return [] }
+        defer { fclose(file) }
+        var content = [UInt8](repeating: 0, count: 1 << 22)
+        content.removeLast(content.count - fread(&content, 1, content.count, file))
+        return content
+    }
+
+    private func step<Answer>(_ body: () -> Answer) -> Answer {
+        self.look()
+        self.states.append(self.state)
+        let answer = body()
+        self.look()
+        return answer
+    }
+
+    func sync(_ descriptor: Int32, of path: String) -> Bool {
+        self.step {
+            var status = stat()
+            fstat(descriptor, &status)
+            self.state.files[UInt64(status.st_ino)]?.isSynced = true
+            return true
+        }
+    }
+
+    func link(_ path: String, as name: String) -> Bool { self.step { Glibc.link(path, name) == 0 } }
+
+    func unlink(_ path: String) -> Bool { self.step { Glibc.unlink(path) == 0 } }
+
+    func syncFolder(_ folder: String) {
+        self.step {}
+        self.state.syncedNames = self.state.names
+    }
+
+    /// Takes the last step's outcome as a moment for a cut, too.
+    func end() { self.step {} }
+}
+
+extension ForgetfulDisk.State {
+    /// What a cut leaves: of the names that changed since the folder was synced any, and of bytes that were not synced any
+    /// part, or zeros in their place.
+    func survivors(_ chance: inout SeededGenerator) -> [String: [UInt8]] {
+        var left: [String: [UInt8]] = [:]
+        for name in Set(self.names.keys).union(self.syncedNames.keys).sorted() {
+            let choice = chance.next() % 2 == 0 ? self.names[name] : self.syncedNames[name]
+            guard let choice, let file = self.files[choice] else { continue }
+            var content = file.content
+            if !file.isSynced {
+                let length = Int.random(in: 0...content.count, using: &chance)
+                if chance.next() % 2 == 0 {
+                    content.removeLast(content.count - length)
+                } else {
+                    for place in length..<content.count { content[place] = 0 }
+                }
+            }
+            left[name] = content
+        }
+        return left
+    }
+}
