@@ -274,8 +274,8 @@ func randomLatency(_ numbers: inout SeededGenerator) -> LatencyReport? {
             summary: LatencyHistogram.Summary(
                 count: 1,
                 median: .random(in: 0...oneSecond, using: &numbers),
-                percentile99: .random(in: 0...(.max), using: &numbers),
-                maximum: .max
+                percentile99: .random(in: 0...1_000_000_000 * oneSecond, using: &numbers),
+                maximum: 1_000_000_000 * oneSecond
             )
         )
     }

@@ -83,10 +83,12 @@ struct ScreenTests {
             )
         )
         let symbols = ["BINANCE:" + String(repeating: "VERYLONG", count: 30), "東京証券取引所:" + Self.wide, "A:B"]
-        for (symbol, price) in zip(symbols, ["123456789012.345678", "0.000000000000000001", "1e17"]) {
+        for (symbol, price) in zip(symbols, ["12345678901.2345678", "0.000000000000000001", "1e10"]) {
             let row = sampleRow(sampleSummary(symbol, price: price, open: "-5.25"), age: 90_000 * oneSecond)
             state.rows.append(sampleSession(row, seconds: 300, gapAt: 100))
             state.rows[state.rows.count - 1].summary.size = sampleDecimal("99999999999999.9999")
+            // More digits than the walk of a session could have.
+            state.rows[state.rows.count - 1].summary.high = sampleDecimal("123456789012345678")
         }
         state.waiting = [Self.wide, "X:Y"]
         for symbol in symbols + state.waiting {
