@@ -132,7 +132,8 @@ struct ScreenProgramTests {
             "size:120x40", "wait:volume 1\\b", "wait:no link to the relay",
             "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
             "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ *108", "key:+X:Y\\r",
-            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "key:q", "exit:0", "restored",
+            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0",
+            "restored",
         ]
         let service = Task {
             for await case .received(let connection, let text) in server.events where text.contains("X:Y") {
