@@ -2,11 +2,11 @@
 """Measures the screen on a terminal beside a ticker made with rich (PyPI), in turns and on the same relay: CPU time, bytes to
 the terminal, memory, and the time from a trade's sending to the terminal's showing it or a newer one of its symbol.
 
-usage: screen.py PROGRAM [--seconds 20] [--rounds 3] [--rate 100] [--symbols 4] [--json FILE]
+usage: screen.py PROGRAM [--seconds 20] [--rounds 3] [--rate 100] [--symbols 4] [--debounced] [--json FILE]
 
 A stand-in for Finnhub sends trades at an even pace, each with a price that occurs once. Every contender draws on a
 pseudo-terminal of 80x24, ten times a second at most, and is read by the emulator pyte; a read is stamped before it is looked
-at. The debounce is off, for it is a choice and not a delay. Contenders: the program with a connection of its own, `watch` on a
+at. The debounce is off, for it is a choice and not a delay; with --debounced it is as people have it. Contenders: the program with a connection of its own, `watch` on a
 relay of it, and Peers/rich_ticker.py on that same relay. What they need from PyPI is put into Benchmarks/.build/python.
 """
 import argparse
@@ -188,8 +188,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=float, default=100)
     parser.add_argument("--symbols", type=int, default=4)
+    parser.add_argument("--debounced", action="store_true")
     parser.add_argument("--json")
     arguments = parser.parse_args()
+    if arguments.symbols < 2:
+        parser.error("one symbol alone has its price in large digits, which cannot be read: take two or more")
     symbols = [f"BENCH:COIN{chr(65 + number)}" for number in range(arguments.symbols)]
     upstream = Upstream(symbols, arguments.rate)
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +201,8 @@ def main():
             "XDG_CONFIG_HOME": folder,
         }
         own = ["--upstream", f"ws://127.0.0.1:{upstream.port}"] + [word for symbol in symbols for word in ("--symbol", symbol)]
-        own += ["--set", "pipeline.quiet=0ms"]
+        if not arguments.debounced:
+            own += ["--set", "pipeline.quiet=0ms"]
         relay = subprocess.Popen(
             [arguments.program, *own, "--quiet", "--relay", "127.0.0.1:0", "--set", "log.level=warning"],
             env={**os.environ, **environment},

@@ -32,7 +32,7 @@ package final class PriceDisplay: TapeReader {
 
     private let loop: any EventLoop
     private let output: Output
-    private let wallClock: @Sendable () -> Int64
+    let wallClock: @Sendable () -> Int64
     private let clients: (@Sendable () -> Int)?
     private let replay: (@Sendable () -> ReplayPosition?)?
     private let state: NIOLoopBoundBox<State>
@@ -161,11 +161,6 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
-    package func begin(with earlier: [EarlierBars]) {
-        self.change { $0.begin(with: earlier, wall: self.wallClock()) }
-    }
-
     /// Takes which symbols a relay has, for an output that is to wait for all of them.
     package func expect(_ symbols: [String]) {
         self.output.tell(.expected(symbols))
@@ -192,31 +187,8 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Shows a symbol that is wanted from now on. From any thread.
-    package func symbolAdded(_ symbol: String) {
-        self.change { model in
-            model.symbolAdded(symbol)
-            model.happened("\(symbol) is added", at: self.wallClock())
-        }
-    }
-
-    /// Shows a symbol no more, whoever else wants it. From any thread.
-    package func symbolRemoved(_ symbol: String) {
-        self.change { model in
-            model.symbolRemoved(symbol)
-            model.happened("\(symbol) is removed", at: self.wallClock())
-        }
-    }
-
-    /// Writes down for the event pane what was done. From any thread.
-    package func happened(_ text: String) {
-        self.change { $0.happened(text, at: self.wallClock()) }
-    }
-
-    /// Shows that the replay has been moved, stopped or let go. From any thread.
-    package func replayMoved() { self.change { _ in } }
-
-    private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+    /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
+    func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
         guard self.output.isScreen else { return }
         self.loop.execute {
             self.state.withValue { state in

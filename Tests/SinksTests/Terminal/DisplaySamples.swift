@@ -184,9 +184,27 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     }
     let headline = DisplayHeadline(
         time: sampleNoon.wall,
-        source: "x",
+        source: awkwardTexts.randomElement(using: &numbers) ?? "",
         text: awkwardTexts.randomElement(using: &numbers) ?? ""
     )
+    if Bool.random(using: &numbers) {
+        state.notice = DisplayNotice(
+            text: awkwardTexts.randomElement(using: &numbers) ?? "",
+            since: sampleNoon.monotonic - .random(in: -5...40 * oneSecond, using: &numbers)
+        )
+    }
+    for symbol in state.waiting + state.rows.map(\.summary.symbol) where Bool.random(using: &numbers) {
+        let states: [SymbolStatus.State] = [
+            .asked, .live, .quiet, .refused(.noSuchSymbol, retryAt: 0), .refused(.overLimit, retryAt: sampleNoon.wall),
+        ]
+        state.symbolStates[symbol] = SymbolStatus(
+            symbol: symbol,
+            state: states.randomElement(using: &numbers) ?? .asked,
+            since: sampleNoon.wall - .random(in: -5...100_000 * oneSecond, using: &numbers),
+            reason: awkwardTexts.randomElement(using: &numbers)
+        )
+    }
+    if Bool.random(using: &numbers) { state.status.via = awkwardTexts.randomElement(using: &numbers) }
     state.news =
         [.notAsked, .asking, .headlines([]), .headlines([headline, headline]), .failed(headline.text)]
         .randomElement(using: &numbers) ?? .notAsked
@@ -245,6 +263,23 @@ func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
             .alerts(selected: scrolled), .prompt(prompt),
         ].randomElement(using: &numbers) ?? nil
     return choice
+}
+
+/// Figures of any size.
+func randomLatency(_ numbers: inout SeededGenerator) -> LatencyReport? {
+    guard Bool.random(using: &numbers) else { return nil }
+    let rows = LatencyPath.allCases.map { path in
+        LatencyReport.Row(
+            path: path,
+            summary: LatencyHistogram.Summary(
+                count: 1,
+                median: .random(in: 0...oneSecond, using: &numbers),
+                percentile99: .random(in: 0...1_000_000_000 * oneSecond, using: &numbers),
+                maximum: 1_000_000_000 * oneSecond
+            )
+        )
+    }
+    return LatencyReport(rows: rows, clockOffset: .random(in: 0...100_000 * oneSecond, using: &numbers))
 }
 
 func randomLook(_ numbers: inout SeededGenerator) -> DisplayLook {

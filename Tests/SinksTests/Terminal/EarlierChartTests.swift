@@ -43,7 +43,7 @@ struct EarlierChartTests {
         #expect(row.history.newest == summary.received)
         let grid = DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid
         // The scale reaches from the earlier price to the new one.
-        #expect((0..<24).contains { grid.line($0).contains("120") }, "\((0..<24).map(grid.line))")
+        #expect((0..<24).contains { grid.line($0).contains("┤  150") }, "\((0..<24).map(grid.line))")
     }
 
     @Test("They go in front of a session that has begun already")

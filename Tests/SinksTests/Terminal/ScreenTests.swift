@@ -9,15 +9,16 @@ struct ScreenTests {
         var numbers = SeededGenerator(seed: 1)
         for _ in 0..<600 {
             let size = ScreenGrid.Size(
-                columns: .random(in: 1...220, using: &numbers),
-                rows: .random(in: 1...70, using: &numbers)
+                columns: .random(in: 1...250, using: &numbers),
+                rows: .random(in: 1...80, using: &numbers)
             )
             let frame = DisplayView.frame(
                 of: randomDisplayState(&numbers),
                 choice: randomDisplayChoice(&numbers),
                 size: size,
                 now: sampleNoon,
-                look: randomLook(&numbers)
+                look: randomLook(&numbers),
+                latency: randomLatency(&numbers)
             )
             #expect(frame.grid.size == size)
             #expect(Self.faults(in: frame.grid) == [])
@@ -25,6 +26,103 @@ struct ScreenTests {
             let title = frame.grid.title ?? ""
             #expect(title.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
         }
+    }
+
+    @Test(
+        "Every pane, the prompt and the banners of a screen that is full of long and wide text fit every size",
+        arguments: Self.panes.indices
+    )
+    func sizes(pane: Int) {
+        var numbers = SeededGenerator(seed: 7)
+        let state = Self.full
+        for columns in [1, 2, 3, 5, 8, 12, 13, 19, 20, 21, 34, 40, 59, 60, 79, 80, 81, 120, 200, 250] {
+            for rows in [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 40, 60, 80] {
+                var choice = DisplayChoice()
+                choice.pane = Self.panes[pane]
+                choice.opened = rows % 3 == 0 ? state.rows[rows % 2].summary.symbol : nil
+                choice.frozenSince = columns % 2 == 0 ? sampleNoon : nil
+                choice.span = ChartSpan.allCases[columns % ChartSpan.allCases.count]
+                let size = ScreenGrid.Size(columns: columns, rows: rows)
+                let frame = DisplayView.frame(
+                    of: state,
+                    choice: choice,
+                    size: size,
+                    now: sampleNoon,
+                    look: randomLook(&numbers),
+                    latency: randomLatency(&numbers)
+                )
+                #expect(Self.faults(in: frame.grid) == [], "\(columns)x\(rows)")
+            }
+        }
+    }
+
+    private static let wide = "株式市場は静かであった、しかし誰も知らない理由で" + String(repeating: "長い", count: 60)
+
+    private static let panes: [DisplayPane?] = {
+        var prompt = DisplayPrompt(title: "add a symbol", text: Self.wide, message: Self.wide)
+        prompt.caret = 30
+        prompt.suggestions = awkwardTexts.map { DisplayPrompt.Suggestion(text: $0, note: $0) }
+        prompt.chosen = 3
+        let keys = KeyBindings().help(isReplay: true, glyphs: .unicode)
+        return [
+            nil, .help(keys), .latency, .events(scrolled: 0), .events(scrolled: 3), .news(scrolled: 0),
+            .news(scrolled: 1),
+            .alerts(selected: 2), .prompt(prompt),
+        ]
+    }()
+
+    /// Everything at once: a replay that is cut off, without its certificate's check, with gaps, a notice and an alert.
+    private static var full: DisplayState {
+        let reason = "the relay at \(Self.wide) has gone: " + String(repeating: "and nobody knows why ", count: 20)
+        var state = DisplayState(
+            status: sampleStatus(
+                .reconnecting(attempt: .max, retryAt: sampleNoon.wall + 90_000 * oneSecond),
+                .replay(file: "/x/\(Self.wide).jsonl", speed: 0.25),
+                reason: reason,
+                checked: false
+            )
+        )
+        let symbols = ["BINANCE:" + String(repeating: "VERYLONG", count: 30), "東京証券取引所:" + Self.wide, "A:B"]
+        for (symbol, price) in zip(symbols, ["12345678901.2345678", "0.000000000000000001", "1e10"]) {
+            let row = sampleRow(sampleSummary(symbol, price: price, open: "-5.25"), age: 90_000 * oneSecond)
+            state.rows.append(sampleSession(row, seconds: 300, gapAt: 100))
+            state.rows[state.rows.count - 1].summary.size = sampleDecimal("99999999999999.9999")
+            // More digits than the walk of a session could have.
+            state.rows[state.rows.count - 1].summary.high = sampleDecimal("123456789012345678")
+        }
+        state.waiting = [Self.wide, "X:Y"]
+        for symbol in symbols + state.waiting {
+            state.symbolStates[symbol] = SymbolStatus(
+                symbol: symbol,
+                state: .refused(.noSuchSymbol, retryAt: 0),
+                since: 0,
+                reason: reason
+            )
+        }
+        state.replay = ReplayPosition(
+            start: sampleNoon.wall - 900 * oneSecond,
+            end: sampleNoon.wall + 90_000 * oneSecond,
+            at: sampleNoon.wall,
+            speed: 0.25,
+            isPaused: true
+        )
+        state.gaps = 1_000_000
+        state.lastGap = Gap(from: 0, to: sampleNoon.wall, reason: reason, nextSequence: 3)
+        state.notice = DisplayNotice(text: reason, since: sampleNoon.monotonic)
+        state.events = awkwardTexts.map {
+            DisplayEvent(time: sampleNoon.wall, text: "\($0) \(Self.wide)", isTrouble: true)
+        }
+        state.alerts = awkwardTexts.map {
+            DisplayAlert(text: "\($0) above 1", state: Self.wide, fired: sampleNoon.monotonic - 100_000_000)
+        }
+        state.news = .headlines(
+            (awkwardTexts + [Self.wide]).map {
+                DisplayHeadline(time: sampleNoon.wall, source: $0, text: "\($0) \(Self.wide)")
+            }
+        )
+        state.relay = "ws://" + String(repeating: "host.", count: 40)
+        state.clients = .max
+        return state
     }
 
     /// What a terminal could not show as it stands there.

@@ -107,7 +107,7 @@ struct ScreenProgramTests {
         #expect(await first.ending(atMost: .seconds(10)) == .exit(0), "\(first.errors)")
         // The scale of a chart of one price alone has none of these.
         let steps = [
-            "size:100x30", "wait:200", "wait:^.*[┤│] +120", "wait:^.*[┤│] +160", "key:q", "exit:0", "restored",
+            "size:100x30", "wait:200", "wait:┤ *150", "wait:┤ *100", "key:q", "exit:0", "restored",
         ]
         let second = try self.screen(
             steps,
@@ -131,8 +131,9 @@ struct ScreenProgramTests {
         let steps = [
             "size:120x40", "wait:volume 1\\b", "wait:no link to the relay",
             "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
-            "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ +108", "key:+X:Y\\r",
-            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "key:q", "exit:0", "restored",
+            "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ *108", "key:+X:Y\\r",
+            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0",
+            "restored",
         ]
         let service = Task {
             for await case .received(let connection, let text) in server.events where text.contains("X:Y") {
