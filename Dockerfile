@@ -15,7 +15,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN swift build --configuration release --product tickertape --static-swift-stdlib \
+RUN scripts/build \
     && mkdir -p /out/bin /out/share/tickertape \
     && cp .build/release/tickertape /out/bin/ \
     && strip /out/bin/tickertape \

@@ -100,14 +100,14 @@ let package = Package(
         // The store of what is to survive a restart; the only room that knows SQLite.
         .target(
             name: "History",
-            dependencies: ["Market", "Wire", .grdb, .nioConcurrency, .nioCore, .nioPosix],
+            dependencies: ["Market", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore, .nioPosix],
             swiftSettings: outer
         ),
         .target(
             name: "Feeds",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
         ),
@@ -115,8 +115,9 @@ let package = Package(
             name: "Sinks",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket, .nioHTTPTypesHTTP1, .httpTypes,
-                .hummingbird,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket,
+                .nioHTTPTypesHTTP1,
+                .httpTypes, .hummingbird,
                 .serviceLifecycle, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer
@@ -196,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Market", "Wire", "WebSocket", "TLS", "TickertapeTesting",
+                "Feeds", "Market", "Wire", "Recordings", "WebSocket", "TLS", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
             swiftSettings: house
@@ -212,7 +213,9 @@ let package = Package(
         ),
         .testTarget(
             name: "HistoryTests",
-            dependencies: ["History", "Market", "Wire", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore],
+            dependencies: [
+                "History", "Market", "Wire", "Recordings", "TickertapeTesting", .grdb, .nioConcurrency, .nioCore,
+            ],
             swiftSettings: outer
         ),
         .testTarget(

@@ -5,6 +5,8 @@ import NIOCore
 final class DiskFile {
     let path: String
     let descriptor: Int32
+    /// What was read from it so far.
+    private(set) var bytesRead: Int64 = 0
 
     /// Opens a file to read; only regular files are recordings.
     ///
@@ -56,6 +58,7 @@ final class DiskFile {
             }
             if got == 0 { break }
         }
+        self.bytesRead += Int64(buffer.readableBytes)
         return buffer
     }
 
@@ -63,7 +66,10 @@ final class DiskFile {
     func read(at offset: Int64, into bytes: UnsafeMutableRawBufferPointer) throws(RecordingFailure) -> Int {
         while true {
             let got = pread(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
-            if got >= 0 { return got }
+            if got >= 0 {
+                self.bytesRead += Int64(got)
+                return got
+            }
             guard errno == EINTR else { throw .system("read", self.path) }
         }
     }

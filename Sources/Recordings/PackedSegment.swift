@@ -10,7 +10,7 @@ package struct PackedSegment {
     /// How much text a frame holds, bytes; more only where one line is longer.
     static let blockBytes = 1 << 20
     /// More than this a frame may not claim to hold: a block, and the longest line.
-    private static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
+    static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
     private static let tableFooterBytes = 9
     /// What a frame takes at least, on average, in bytes: a table of more frames than fit is none of a recording's, and to
     /// hold it would take more memory than the file is large.

@@ -34,10 +34,14 @@ package final class RecordingMap {
     /// The text's length in bytes; `nil` where that is not known without reading it.
     package let length: Int64?
 
+    /// What was read from the disk so far, bytes.
+    package var bytesRead: Int64 { self.file.bytesRead }
+
     package init(path: String) throws(RecordingFailure) {
         self.path = path
         self.file = try DiskFile(reading: path)
         let bytes = try RecordingBytes(file: self.file)
+        bytes.readsLittle = true
         self.isPacked = bytes.isPacked
         self.packed = bytes.isPacked ? PackedSegment(self.file) : nil
         self.length =
@@ -82,15 +86,17 @@ package final class RecordingMap {
         }
     }
 
-    /// The last line that has a time; `nil` where there is none in the last 4 MiB.
-    package func last() throws(RecordingFailure) -> RecordedLine? {
+    /// The last line that has a time and is wanted; `nil` where there is none in the last 4 MiB.
+    package func last(
+        where isWanted: (RecordedLine) -> Bool = { _ in true }
+    ) throws(RecordingFailure) -> RecordedLine? {
         guard let length else { return nil }
         var window = Int64(Self.windowBytes)
         while true {
             let from = max(0, length - window)
             var last: RecordedLine?
             try self.scan(from: from, isLineStart: from == 0) { line in
-                if line.at != nil { last = line }
+                if line.at != nil, isWanted(line) { last = line }
                 return true
             }
             if last != nil || from == 0 || window > 2 * Int64(RecordingReader.maximumLineBytes) { return last }
@@ -119,6 +125,9 @@ package final class RecordingMap {
         }
         return found
     }
+
+    /// The text from its start.
+    func bytes() throws(RecordingFailure) -> RecordingBytes { try self.bytes(from: 0) }
 
     /// The text from a place on.
     package func bytes(from place: RecordingPlace) throws(RecordingFailure) -> RecordingBytes {
@@ -164,7 +173,8 @@ package final class RecordingMap {
             let middle = low + (high - low) / 2
             var line: RecordedLine?
             try self.scan(from: middle, to: high, isLineStart: false) { found in
-                guard found.at != nil else { return true }
+                // A line of an unknown kind may have a time of its own.
+                guard found.at != nil, found.content != .unknown else { return true }
                 line = found
                 return false
             }

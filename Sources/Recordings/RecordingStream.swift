@@ -4,7 +4,7 @@ package import Wire
 /// A recording from a place to its end, line by line, over all of its files: those of the same run in the same folder.
 ///
 /// Times count from the first file's start. Files that are missing between others end it: what is behind a hole is another
-/// recording.
+/// recording. A file that is compressed while it is read is read on.
 package final class RecordingStream {
     /// One file of it.
     package struct Segment: Sendable {
@@ -17,51 +17,69 @@ package final class RecordingStream {
     /// The files, in order; never empty.
     package let segments: [Segment]
     private var place = 0
+    /// Of the file at `place`.
+    private var map: RecordingMap
     private var bytes: RecordingBytes
     private var reader = RecordingReader()
     private var isAtEnd = false
     /// Bytes of text that were read.
     package private(set) var bytesRead: Int64 = 0
+    /// What was read of files that are not open any more, and how many parts of them were damaged.
+    private var closed = (bytes: Int64(0), damagedParts: 0)
+    private var toldParts = 0
+    /// Is told of each part of a compressed file that cannot be read: in which file, and where.
+    package var damageFound: (_ segment: Int, _ damage: RecordingBytes.Damage) -> Void = { _, _ in }
+
+    /// Bytes that were read from the disk, for searching, too.
+    package var diskBytesRead: Int64 { self.closed.bytes + self.map.bytesRead }
     /// Parts of compressed files that could not be read.
-    package private(set) var damagedParts = 0
+    package var damagedParts: Int { self.closed.damagedParts + self.bytes.damagedParts }
+    /// In which file the last line stands.
+    package var segment: Int { self.place }
 
     /// Opens a recording at its start.
     ///
     /// - Parameter followsSegments: whether the files behind the named one are read, too.
-    package init(path: String, followsSegments: Bool = true) throws(RecordingFailure) {
+    package convenience init(path: String, followsSegments: Bool = true) throws(RecordingFailure) {
+        let path = SegmentNames.present(path)
         let map = try RecordingMap(path: path)
-        let header = map.header ?? RecordingHeader()
-        var segments = [Segment(path: path, shift: 0, header: header)]
-        if followsSegments { Self.append(to: &segments) }
-        self.segments = segments
-        self.bytes = try RecordingBytes(path: path)
+        var segments = [Segment(path: path, shift: 0, header: map.header ?? RecordingHeader())]
+        let bytes = followsSegments ? Self.append(to: &segments) : 0
+        try self.init(segments, map)
+        self.closed.bytes = bytes
     }
 
-    /// Finds the files that follow.
-    private static func append(to segments: inout [Segment]) {
+    /// Opens a recording whose files are known, at its start.
+    package convenience init(_ segments: [Segment]) throws(RecordingFailure) {
+        try self.init(segments, try RecordingMap(path: SegmentNames.present(segments[0].path)))
+    }
+
+    private init(_ segments: [Segment], _ map: RecordingMap) throws(RecordingFailure) {
+        self.segments = segments
+        self.map = map
+        self.bytes = try map.bytes()
+    }
+
+    /// Finds the files that follow; answers with how many bytes were read for that.
+    private static func append(to segments: inout [Segment]) -> Int64 {
         guard let first = segments.first, let epoch = first.header.epoch, let monotonic = first.header.monotonic else {
-            return
+            return 0
         }
-        let names = SegmentNames(first: first.path)
-        // The named file may be any of a recording's: its siblings have the first one's stem.
-        let family = Self.siblings(of: first.path) ?? names.all()
-        for sibling in family {
-            guard let next = try? RecordingMap(path: sibling.path).header, let last = segments.last,
-                next.epoch == epoch, let place = next.segment, place == (last.header.segment ?? 0) + 1,
+        var bytes: Int64 = 0
+        // The named file may be any of a recording's, whose first one has another stem.
+        let earlier = SegmentNames.first(of: first.path).map { SegmentNames(first: $0).all() } ?? []
+        for sibling in earlier + SegmentNames(first: first.path).all() {
+            guard sibling.path != first.path, let map = try? RecordingMap(path: sibling.path) else { continue }
+            bytes += map.bytesRead
+            guard let next = map.header, let last = segments.last,
+                next.epoch == epoch, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 0,
                 let began = next.monotonic, began >= monotonic
             else { continue }
             let (shift, isOut) = began.subtractingReportingOverflow(monotonic)
             guard !isOut else { continue }
             segments.append(Segment(path: sibling.path, shift: shift, header: next))
         }
-    }
-
-    /// The files with the same stem as one with a number behind it.
-    private static func siblings(of path: String) -> [SegmentNames.Segment]? {
-        guard let first = SegmentNames.first(of: path) else { return nil }
-        let names = SegmentNames(first: first)
-        let all = names.all()
-        return all.contains { $0.path == path } ? all : nil
+        return bytes
     }
 
     /// The next line; `nil` at the end.
@@ -69,7 +87,9 @@ package final class RecordingStream {
         while true {
             if let line = self.reader.nextLine() { return line }
             if self.isAtEnd { return nil }
-            if let text = try self.bytes.next() {
+            let text = try self.bytes.next()
+            self.tellDamage()
+            if let text {
                 self.bytesRead += Int64(text.readableBytes)
                 self.reader.feed(text)
             } else {
@@ -78,33 +98,50 @@ package final class RecordingStream {
         }
     }
 
+    private func tellDamage() {
+        guard self.bytes.damagedParts > self.toldParts else { return }
+        for damage in self.bytes.damage.dropFirst(self.toldParts) { self.damageFound(self.place, damage) }
+        self.toldParts = self.bytes.damagedParts
+    }
+
     private func goOn() throws(RecordingFailure) {
-        self.damagedParts += self.bytes.damagedParts
         guard self.place + 1 < self.segments.count else {
             self.isAtEnd = true
             self.reader.finish()
             return
         }
-        self.place += 1
+        try self.open(self.place + 1)
+        self.take(try self.map.bytes())
         let segment = self.segments[self.place]
-        self.bytes = try RecordingBytes(path: segment.path)
         // A torn line at the end of the file before is none of this one's.
         self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
+    }
+
+    /// Sees to it that the map is of this file.
+    private func open(_ place: Int) throws(RecordingFailure) {
+        guard place != self.place else { return }
+        let map = try RecordingMap(path: SegmentNames.present(self.segments[place].path))
+        self.closed.bytes += self.map.bytesRead
+        self.map = map
+        self.place = place
+    }
+
+    private func take(_ bytes: RecordingBytes) {
+        self.closed.damagedParts += self.bytes.damagedParts
+        self.bytes = bytes
+        self.toldParts = 0
     }
 
     /// Goes to the first line whose time is not before `at`, ns since the recording's start; to the end when there is none.
     package func seek(at: Int64) throws(RecordingFailure) {
         var place = self.segments.lastIndex { $0.shift <= at } ?? 0
         while place < self.segments.count {
-            let segment = self.segments[place]
-            let map = try RecordingMap(path: segment.path)
-            if let found = try map.place(at: at &- segment.shift) {
-                try self.go(to: found, map, place)
-                return
+            try self.open(place)
+            if let found = try self.map.place(at: at.subtractingCapped(self.segments[place].shift)) {
+                return try self.go(to: found)
             }
             place += 1
         }
-        self.place = self.segments.count - 1
         self.isAtEnd = true
         self.reader = RecordingReader()
         self.reader.finish()
@@ -113,30 +150,60 @@ package final class RecordingStream {
     /// Goes to the first gap behind a time, ns since the recording's start; answers with its time, or `nil` and stays where
     /// it is.
     package func seekGap(after at: Int64) throws(RecordingFailure) -> Int64? {
-        var place = self.segments.lastIndex { $0.shift <= at } ?? 0
-        while place < self.segments.count {
+        for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
             let segment = self.segments[place]
-            let map = try RecordingMap(path: segment.path)
-            if let found = try map.gap(after: at &- segment.shift) {
-                try self.go(to: found, map, place)
-                return found.at.map { $0 &+ segment.shift }
+            let map =
+                place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
+            if let found = try map.gap(after: at.subtractingCapped(segment.shift)) {
+                if place != self.place {
+                    self.closed.bytes += self.map.bytesRead
+                    self.map = map
+                    self.place = place
+                }
+                try self.go(to: found)
+                return found.at.map { $0.addingCapped(segment.shift) }
             }
-            place += 1
         }
         return nil
     }
 
-    private func go(to found: RecordingPlace, _ map: RecordingMap, _ place: Int) throws(RecordingFailure) {
-        let segment = self.segments[place]
-        self.place = place
+    /// Goes to a place in the file that is open.
+    private func go(to found: RecordingPlace) throws(RecordingFailure) {
+        let segment = self.segments[self.place]
         self.isAtEnd = false
-        self.bytes = try map.bytes(from: found)
+        self.take(try self.map.bytes(from: found))
         self.reader = RecordingReader(header: segment.header, offset: found.offset, shift: segment.shift)
     }
 
     /// The time of the last line, ns since the recording's start; `nil` where it is not known without reading all.
-    package func duration() throws(RecordingFailure) -> Int64? {
-        guard let last = self.segments.last else { return nil }
-        return try RecordingMap(path: last.path).last()?.at.map { $0 &+ last.shift }
+    package func duration() throws(RecordingFailure) -> Int64? { try self.last { _ in true } }
+
+    /// The time of the last line of a kind, ns since the recording's start, as far as the files' last 4 MiB tell; `nil`
+    /// where they do not.
+    package func last(where isWanted: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64? {
+        for place in self.segments.indices.reversed() {
+            let segment = self.segments[place]
+            let map =
+                place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
+            defer { if place != self.place { self.closed.bytes += map.bytesRead } }
+            if let at = try map.last(where: isWanted)?.at { return at.addingCapped(segment.shift) }
+            // What is not known of the newest file is not made up from one before it.
+            guard map.length != nil else { return nil }
+        }
+        return nil
+    }
+}
+
+extension Int64 {
+    /// The difference, or the nearest number there is.
+    fileprivate func subtractingCapped(_ other: Int64) -> Int64 {
+        let (difference, isOut) = self.subtractingReportingOverflow(other)
+        return isOut ? (other < 0 ? .max : .min) : difference
+    }
+
+    /// The sum, or the nearest number there is.
+    fileprivate func addingCapped(_ other: Int64) -> Int64 {
+        let (sum, isOut) = self.addingReportingOverflow(other)
+        return isOut ? (other > 0 ? .max : .min) : sum
     }
 }

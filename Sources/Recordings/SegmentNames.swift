@@ -81,6 +81,12 @@ package struct SegmentNames: Sendable, Equatable {
         return first.path(1)
     }
 
+    /// Where a file is now: under this name, or under that which it has got by compression.
+    package static func present(_ path: String) -> String {
+        let packed = path + Self.packedSuffix
+        return access(path, F_OK) != 0 && access(packed, F_OK) == 0 ? packed : path
+    }
+
     /// The segments that are there, in order; of one that is there twice, the one that is not compressed.
     package func all() -> [Segment] {
         var found: [Int: Segment] = [:]

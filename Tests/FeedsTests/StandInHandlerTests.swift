@@ -4,6 +4,7 @@ import NIOEmbedded
 import Testing
 import TickertapeTesting
 import WebSocket
+import Wire
 
 @testable import Feeds
 
@@ -29,20 +30,29 @@ struct StandInHandlerTests {
         }
 
         var texts: Int { self.written.count { if case .text = $0 { true } else { false } } }
+        /// What was written since the last time.
+        func take() -> [WebSocketOutput] {
+            defer { self.written = [] }
+            return self.written
+        }
         var closes: Int { self.written.count { if case .close = $0 { true } else { false } } }
     }
 
     private static let line =
         #"{"at":0,"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"A\",\"t\":1723161255342,\"v\":1}],\"type\":\"trade\"}"}"#
 
-    private func connect(go: Bool = true) throws -> (EmbeddedChannel, Socket, EventLoopPromise<Void>) {
+    private func connect(
+        go: Bool = true,
+        speed: Double? = nil,
+        text: String = Array(repeating: Self.line + "\n", count: 3).joined()
+    ) throws -> (EmbeddedChannel, Socket, EventLoopPromise<Void>) {
         let folder = try TemporaryFolder()
-        let path = try folder.write(Array(repeating: Self.line + "\n", count: 3).joined(), to: "a.jsonl")
+        let path = try folder.write(text, to: "a.jsonl")
         let channel = EmbeddedChannel()
         let promise = channel.eventLoop.makePromise(of: Void.self)
         if go { promise.succeed() }
         var settings = StandInSettings()
-        settings.speed = nil
+        settings.speed = speed
         let socket = Socket()
         let recording = try RecordingFile(path: path)
         let loop = channel.embeddedEventLoop
@@ -98,6 +108,33 @@ struct StandInHandlerTests {
         for _ in 0..<1_000 { try channel.writeInbound(bad) }
         #expect(socket.texts == 1)
         go.succeed()
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test("a recorded ping goes out at its time with what was in it, and while they come none is made up")
+    func recordedPings() throws {
+        let pings = (1...5).map { minute in
+            #"{"at":\#(minute * 60_000_000_000),"dir":"in","event":"\#(minute == 3 ? "pong" : "ping")","frame":"n\#(minute)"}"#
+        }
+        let line = Self.line.replacing("\"at\":0", with: "\"at\":900000000000")
+        let text = ([Self.line] + pings + [line]).joined(separator: "\n")
+        let (channel, socket, _) = try self.connect(speed: 1, text: text)
+        #expect(socket.take().count == 1)
+        let own = WebSocketOutput.text(FinnhubEncoder.ping)
+        for minute in 1...5 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+            // But before the first one has come nobody knows of them.
+            #expect(socket.take() == [])
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            let opcode: UInt8 = minute == 3 ? 0x8A : 0x89
+            let recorded = WebSocketOutput.framed(ByteBuffer(bytes: [opcode, 2] + Array("n\(minute)".utf8)))
+            let found = socket.take()
+            #expect(found.contains(recorded))
+            if minute == 2 || minute == 5 { #expect(found == [recorded]) }
+        }
+        // The recording has none any more: there are others again, within two intervals.
+        channel.embeddedEventLoop.advanceTime(by: .seconds(120))
+        #expect(socket.take() == [own])
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Market
 import NIOCore
+import Recordings
 import Testing
 import TickertapeTesting
 import Wire
@@ -17,7 +18,8 @@ struct RecordedPastTests {
         _ name: String,
         epoch: UInt64,
         after seconds: Int64,
-        frames: Int
+        frames: Int,
+        isPacked: Bool = false
     ) throws -> HistoryBatch.Segment {
         var buffer = ByteBuffer()
         let start = Self.start + seconds * 1_000_000_000
@@ -44,6 +46,10 @@ struct RecordedPastTests {
             }
         }
         let path = try folder.write(String(buffer: buffer), to: name)
+        if isPacked {
+            try PackedSegment.pack(path, to: "\(path).zst")
+            try FileManager.default.removeItem(atPath: path)
+        }
         return HistoryBatch.Segment(
             path: path,
             epoch: epoch,
@@ -60,12 +66,15 @@ struct RecordedPastTests {
         return found.items.map { "\($0.place) \($0.trade.price)" }
     }
 
-    @Test("those before a place are found in the file and in the files before it", arguments: [10, 20_000])
-    func before(frames: Int) throws {
+    @Test(
+        "those before a place are found in the file and in the files before it, compressed or not",
+        arguments: [(10, false), (20_000, false), (10, true), (20_000, true)]
+    )
+    func before(frames: Int, isPacked: Bool) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let segments = [
-            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames),
+            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames, isPacked: isPacked),
             try self.record(folder, "2.jsonl", epoch: 9, after: 100_000, frames: frames),
         ]
         func before(_ epoch: UInt64, _ sequence: UInt64, _ limit: Int) -> [String] {
@@ -82,12 +91,15 @@ struct RecordedPastTests {
         #expect(before(9, last, 9_999).count == min(9_999, frames * 2 - 1))
     }
 
-    @Test("those of a span of arrivals are found", arguments: [10, 20_000])
-    func spans(frames: Int) throws {
+    @Test(
+        "those of a span of arrivals are found",
+        arguments: [(10, false), (20_000, false), (10, true), (20_000, true)]
+    )
+    func spans(frames: Int, isPacked: Bool) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let segments = [
-            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames),
+            try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: frames, isPacked: isPacked),
             try self.record(folder, "2.jsonl", epoch: 9, after: 100_000, frames: frames),
         ]
         func span(_ from: Int64?, _ to: Int64?, _ limit: Int) -> [String] {
@@ -150,5 +162,60 @@ struct RecordedPastTests {
         #expect(found.map(\.epoch) == [5] && found[0].firstTime == Self.start)
         #expect(RecordingFolder.scan(folder.path, source: "live", known: found).isEmpty)
         #expect(RecordingFolder.scan(folder.path, source: "demo", known: []).isEmpty)
+    }
+
+    @Test(
+        "a file that has been compressed stays under its name in the index, and a damaged part of it costs no more than that"
+    )
+    func packed() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let segment = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 20_000, isPacked: true)
+        let found = RecordingFolder.scan(folder.path, source: "live", known: [])
+        #expect(found.map(\.path) == [segment.path])
+        #expect(RecordingFolder.scan(folder.path, source: "live", known: found).isEmpty)
+        #expect(SegmentFile(path: segment.path)?.entry(path: segment.path) == segment)
+        func newest() throws -> [String] {
+            self.find(PastTradesQuery(before: TapePosition(epoch: 9, sequence: 1), limit: 20_000), in: [segment])
+        }
+        #expect(try newest().count == 20_000)
+        let file = try #require(FileHandle(forUpdatingAtPath: "\(segment.path).zst"))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: size / 2)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 64))
+        try file.close()
+        let rest = try newest()
+        #expect(rest.first == "5:2 1" && rest.last == "5:40000 20000")
+        #expect(rest.count > 5_000 && rest.count < 20_000, "\(rest.count)")
+    }
+
+    @Test("a file that is complete enters the index at once, as it is, and the next one begins where it ends")
+    func completed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let segment = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 10)
+        var limits = HistoryKeeper.Limits()
+        limits.pause = 0.01
+        let keeper = try HistoryKeeper(
+            path: "\(folder.path)/h.sqlite",
+            limits: limits,
+            recording: { segment.path },
+            wallClock: { Self.start },
+            tell: { _ in }
+        )
+        let next = "\(folder.path)/1-0002.jsonl"
+        keeper.completed([segment.path], newest: next)
+        let end = ContinuousClock.now + .seconds(30) * Patience.factor
+        while keeper.report.commits == 0 {
+            try #require(ContinuousClock.now < end, "it never came")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let found = try await keeper.ask { try $0.segments() }
+        var begun = segment
+        begun.path = next
+        begun.sequences = 21..<21
+        begun.firstTime = segment.lastTime
+        #expect(found == [segment, begun])
+        _ = await keeper.finish()
     }
 }

@@ -28,6 +28,9 @@ final class TapeWriter {
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
     /// more has its trades counted as malformed.
     private static let leastRoom = 256
+    /// The room for the next read's trades and frames that is held on to.
+    private static let keptTrades = 2_048
+    private static let keptFrames = 512
 
     /// What could not be read, and frames that came again, so far.
     private(set) var losses = LossReport.Counts()
@@ -191,7 +194,7 @@ final class TapeWriter {
             self.tails.append(self.trades, symbolCount: self.symbols.count)
             if self.overlap?.isDone == true { self.overlap = nil }
         }
-        let batch = TapeBatch(
+        var batch = TapeBatch(
             epoch: self.tape.epoch,
             firstSequence: self.tape.append(count: self.trades.count),
             received: now.wall,
@@ -202,15 +205,22 @@ final class TapeWriter {
             losses: self.readLosses
         )
         self.readLosses = TapeBatch.Losses()
-        // The batch keeps the arrays; the next read begins with new ones of the size that reads have had lately.
-        let count = self.trades.count
         self.trades = []
-        self.trades.reserveCapacity(min(count, 1_024))
-        let frameCount = self.frames.count
         self.frames = []
-        self.frames.reserveCapacity(min(frameCount, 256))
         for reader in self.readers { reader.read(batch) }
+        self.takeBack(&batch)
         if SymbolTable.capacity - self.symbols.count < Self.leastRoom { self.beginAnew() }
+    }
+
+    /// Takes the batch's arrays for the next read, so that a read needs no new ones: a reader that keeps the batch keeps
+    /// them, and emptying them here makes new ones of the same size.
+    private func takeBack(_ batch: inout TapeBatch) {
+        guard self.trades.isEmpty, self.frames.isEmpty else { return }
+        swap(&self.trades, &batch.trades)
+        swap(&self.frames, &batch.frames)
+        // What a burst needed is not held on to.
+        self.trades.removeAll(keepingCapacity: self.trades.capacity <= Self.keptTrades)
+        self.frames.removeAll(keepingCapacity: self.frames.capacity <= Self.keptFrames)
     }
 
     /// Begins a new epoch, without the names of the last one.

@@ -42,10 +42,10 @@ struct ReplayCursor {
         self.place.time == .min ? self.place : Place(time: self.place.time, ties: self.place.ties + 1)
     }
 
-    /// Of the file.
+    /// Of the file's text.
     var bytesRead: Int {
         switch self.source {
-        case .file(let reader): reader.bytesRead
+        case .file(let reader): reader.textBytesRead
         case .market: 0
         }
     }
@@ -175,6 +175,7 @@ final class GapSearch {
             switch item {
             case .gap(let gap):
                 if gap.gap.symbol == nil { self.hasGap = true }
+            case .signal: break
             case .frame(let frame):
                 if frame.at > self.end { return .none }
                 if self.finder.hasTrades(frame) {

@@ -8,6 +8,8 @@ protocol ReplayOutput: AnyObject {
     var hasRoom: Bool { get }
     /// Takes one message; `trades` is what it holds, where it holds trades. Does not send yet.
     func play(_ message: ReplayMessage)
+    /// Takes a ping or pong of the service's. Does not send yet.
+    func play(_ signal: RecordedSignal)
     /// Sends what was played.
     func flush()
     /// Takes that the replay goes on otherwise; `from` is where it was, where it has been moved.
@@ -17,6 +19,10 @@ protocol ReplayOutput: AnyObject {
     /// Takes that the connection broke here when it was recorded.
     func broke()
     func failed(_ reason: String)
+}
+
+extension ReplayOutput {
+    func play(_ signal: RecordedSignal) {}
 }
 
 /// One message of a recording, read once for all who get it.
@@ -58,6 +64,7 @@ final class ReplayPlayer {
 
     private enum Next {
         case message(RecordedFrame)
+        case signal(RecordedSignal)
         case breakBegins(RecordedGap, at: Int64)
         case breakEnds(at: Int64)
     }
@@ -71,6 +78,8 @@ final class ReplayPlayer {
     private var outputs: [any ReplayOutput] = []
     private var cursor: ReplayCursor
     private var upcoming: [Next] = []
+    /// Whether what comes next is the message that a move was for, and no ping before it.
+    private var isLanding = false
     private var hasStarted = false
     private(set) var isOver = false
     /// Whether the recording has a gap here, in which nobody can connect.
@@ -116,7 +125,9 @@ final class ReplayPlayer {
     func attach(_ output: any ReplayOutput) {
         if self.isOver { return output.ended() }
         self.outputs.append(output)
-        if self.machine.isPaused { output.changed(self.position, movedFrom: nil) }
+        // Somebody may have asked for a step before anyone listened: that is a replay which stands, too.
+        let position = self.position
+        if position.isPaused { output.changed(position, movedFrom: nil) }
     }
 
     func detach(_ output: any ReplayOutput) { self.outputs.removeAll { $0 === output } }
@@ -177,6 +188,7 @@ final class ReplayPlayer {
     private static func time(of next: Next) -> Int64 {
         switch next {
         case .message(let frame): frame.at
+        case .signal(let signal): signal.at
         case .breakBegins(_, let at), .breakEnds(let at): at
         }
     }
@@ -190,6 +202,9 @@ final class ReplayPlayer {
             let counts = !message.trades.isEmpty
             if counts { self.lastTrade = frame.at }
             self.machine.played(recorded: frame.at, counts: counts, now: now)
+        case .signal(let signal):
+            for output in self.outputs { output.play(signal) }
+            self.machine.played(recorded: signal.at, counts: false, now: now)
         case .breakBegins(_, let at):
             self.isBroken = true
             for output in self.outputs {
@@ -260,7 +275,13 @@ final class ReplayPlayer {
             switch item {
             case .frame(let frame):
                 if frame.at > self.span.bounds.upperBound { return false }
+                self.isLanding = false
                 self.upcoming.append(.message(frame))
+                return true
+            case .signal(let signal):
+                if signal.at > self.span.bounds.upperBound { return false }
+                if self.isLanding || signal.at < self.span.bounds.lowerBound { continue }
+                self.upcoming.append(.signal(signal))
                 return true
             case .gap(let gap):
                 guard self.settings.hasBreaks, gap.gap.symbol == nil else { continue }
@@ -357,6 +378,7 @@ final class ReplayPlayer {
     ) throws(RecordingFile.Failure) {
         self.cursor = try ReplayCursor(file, at: place)
         self.upcoming = []
+        self.isLanding = true
         self.isBroken = false
         if let time {
             self.machine.jumped(to: time, now: self.now)

@@ -17,27 +17,17 @@ package struct RecordingSpan: Sendable, Equatable {
 
 /// Places in a recording by time, found without reading all of it: frames stand in the order of their arrival.
 extension RecordingFile {
-    /// So much of the file's end is looked at first for the last frame, and at most, in bytes.
-    private static let tailBytes: Int64 = 64 << 10
-    private static let longestTail: Int64 = 32 << 20
-
-    /// Finds out when the recording begins and ends; reads a little of its start and of its end.
+    /// Finds out when the recording begins and ends; reads a little of its start and of its end, and all only of a
+    /// compressed file of another program's that has no table of its frames.
     package func span() throws(Failure) -> RecordingSpan {
         let reader = try self.makeReader()
         guard let first = try reader.next() else { throw Failure(description: "\(self.path) holds no recorded frame") }
         let start = if let told = reader.header?.start { told } else { try self.guessedStart(first, reader) }
         var last = first.at
-        var tail = Self.tailBytes
-        while true {
-            try reader.seek(toByte: max(0, reader.fileBytes - tail))
-            var found: Int64?
-            while let frame = try reader.next() { found = max(found ?? frame.at, frame.at) }
-            if let found {
-                last = max(last, found)
-                break
-            }
-            if tail >= min(reader.fileBytes, Self.longestTail) { break }
-            tail *= 8
+        if let found = try reader.lastFrame() {
+            last = max(last, found)
+        } else {
+            while let frame = try reader.next() { last = max(last, frame.at) }
         }
         return RecordingSpan(start: start, bounds: first.at...last)
     }
@@ -84,36 +74,5 @@ extension RecordingFile {
             frame = next
         }
         return 0
-    }
-}
-
-extension RecordingFile.Reader {
-    /// Nearer than so many bytes, reading on is as quick as looking for the middle.
-    private static let nearBytes: Int64 = 256 << 10
-    /// A stretch without a frame that is longer than this many bytes is taken for the end.
-    private static let probedBytes = 8 << 20
-
-    /// Goes to the first frame that was recorded at this time or later: ``nextItem()`` answers with it, or with a gap that
-    /// stands before it. Reads about twenty pieces of the file, however long it is.
-    package func seek(to time: Int64) throws(RecordingFile.Failure) {
-        // What begins at `low` or before it is earlier, what begins at `high` or behind it is not.
-        var (low, high) = (Int64(0), self.fileBytes)
-        while high - low > Self.nearBytes {
-            let middle = low + (high - low) / 2
-            if let found = try self.time(behind: middle), found < time { low = middle } else { high = middle }
-        }
-        try self.seek(toByte: low)
-        self.earliest = time
-    }
-
-    /// The time of the first frame whose line begins at that offset or behind it.
-    private func time(behind offset: Int64) throws(RecordingFile.Failure) -> Int64? {
-        try self.seek(toByte: offset)
-        let before = self.bytesRead
-        while let item = try self.nextItem() {
-            if case .frame(let frame) = item { return frame.at }
-            if self.bytesRead - before > Self.probedBytes { return nil }
-        }
-        return nil
     }
 }

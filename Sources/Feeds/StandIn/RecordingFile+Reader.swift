@@ -1,4 +1,4 @@
-import Glibc
+import Recordings
 package import Wire
 
 extension RecordingFile {
@@ -7,47 +7,34 @@ extension RecordingFile {
         case frame(RecordedFrame)
         /// Trades may be missing between the frames around it.
         case gap(RecordedGap)
+        /// Something of the connection itself.
+        case signal(RecordedSignal)
     }
 
-    /// A pass through the recording in chunks, from its start or from any time.
+    /// A pass through the recording, from its start or from any time.
     ///
     /// Reading blocks for as long as the disk takes; the loop that uses it has nothing else to do.
     package final class Reader {
-        private static let chunkBytes = 256 << 10
-
-        private let path: String
-        private let descriptor: Int32
-        let fileBytes: Int64
-        private var lines = RecordingReader()
-        private var chunk: [UInt8]
-        private var isAtEnd = false
-        /// Whether what comes is the rest of a line whose beginning was left out.
-        private var isInsideLine = false
-        /// Frames and gaps before this time are left out, after a seek.
-        var earliest: Int64?
+        private let stream: RecordingStream
+        private let damage: RecordingDamage
+        /// What was recorded before this time is left out, after a seek.
+        private var earliest: Int64?
         package private(set) var header: RecordingHeader?
-        package private(set) var bytesRead = 0
-        /// Lines that could not be read; a torn last line is normal and not counted.
-        package private(set) var damagedLines = 0
 
-        init(path: String) throws(Failure) {
-            self.path = path
-            // O_NONBLOCK: a named pipe without a writer must not hang the program; it has no effect on files.
-            self.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            self.chunk = []
-            var status = stat()
-            let isOpen = self.descriptor >= 0 && fstat(self.descriptor, &status) == 0
-            self.fileBytes = Int64(status.st_size)
-            guard isOpen else { throw Self.failure(path) }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(description: "\(path) is not a file: name a recording")
+        init(_ stream: RecordingStream, damage: RecordingDamage) {
+            self.stream = stream
+            self.damage = damage
+            let paths = stream.segments.map(\.path)
+            stream.damageFound = { segment, found in
+                // A copy that was cut off ends where it ends.
+                if !found.isTail { damage.found(part: found.bytes, in: segment, path: paths[segment]) }
             }
-            self.chunk = [UInt8](repeating: 0, count: min(Self.chunkBytes, max(Int(status.st_size), 4_096)))
         }
 
-        deinit {
-            if self.descriptor >= 0 { close(self.descriptor) }
-        }
+        /// From the disk, bytes.
+        package var bytesRead: Int { Int(self.stream.diskBytesRead) }
+        /// Of the text, bytes: what was looked through line by line.
+        package var textBytesRead: Int { Int(self.stream.bytesRead) }
 
         /// The next frame, or `nil` at the end.
         package func next() throws(Failure) -> RecordedFrame? {
@@ -57,67 +44,65 @@ extension RecordingFile {
             return nil
         }
 
-        /// The next frame or gap, or `nil` at the end.
+        /// What comes next, or `nil` at the end.
         package func nextItem() throws(Failure) -> Item? {
-            while true {
-                while let event = self.lines.next() {
-                    switch event {
-                    case .frame(let frame):
-                        if let earliest, frame.at < earliest { continue }
+            do throws(RecordingFailure) {
+                while let line = try self.stream.next() {
+                    if let earliest, let at = line.at, at < earliest { continue }
+                    switch line.content {
+                    case .frame(let text, let numbers):
                         self.earliest = nil
+                        var frame = RecordedFrame(line: line.line, at: line.at ?? 0, frame: text, numbers: numbers)
+                        frame.wall = line.wall
+                        frame.number = line.number
                         return .frame(frame)
-                    case .header(let header): self.header = header
-                    case .gap(let gap):
-                        if let earliest, gap.at < earliest { continue }
-                        return .gap(gap)
-                    case .damaged: self.damagedLines += 1
-                    case .torn: break
+                    case .gap(let gap, let dropped):
+                        return .gap(
+                            RecordedGap(line: line.line, at: line.at ?? 0, gap: gap, dropped: dropped, wall: line.wall)
+                        )
+                    case .header(let header): self.header = self.header ?? header
+                    case .note(let note):
+                        if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
+                    case .damaged(let reason): self.note(line, reason)
+                    case .unknown, .torn: break
                     }
                 }
-                if self.isAtEnd { return nil }
-                try self.readChunk()
+                return nil
+            } catch {
+                throw Failure(error)
             }
         }
 
-        /// Goes to the first line that begins at that offset or behind it.
-        func seek(toByte offset: Int64) throws(Failure) {
-            // The byte before tells whether a line begins here.
-            guard lseek(self.descriptor, Int(max(offset - 1, 0)), SEEK_SET) >= 0 else { throw Self.failure(self.path) }
-            self.lines = RecordingReader()
-            self.isAtEnd = false
-            self.earliest = nil
-            self.isInsideLine = offset > 0
+        private func note(_ line: RecordedLine, _ reason: String) {
+            let segment = self.stream.segment
+            self.damage.found(
+                line: line.offset,
+                reason: reason,
+                in: segment,
+                path: self.stream.segments[segment].path
+            )
         }
 
-        private func readChunk() throws(Failure) {
-            let path = self.path
-            let descriptor = self.descriptor
-            let result: Int = self.chunk.withUnsafeMutableBytes { bytes in
-                while true {
-                    let count = read(descriptor, bytes.baseAddress, bytes.count)
-                    if count >= 0 || errno != EINTR { return count }
-                }
+        /// Goes to the first frame that was recorded at this time or later: ``nextItem()`` answers with it, or with what
+        /// stands before it and is not earlier.
+        ///
+        /// In a compressed file by its index, in one that is not by halving: little of it is read, however long it is.
+        package func seek(to time: Int64) throws(Failure) {
+            do throws(RecordingFailure) {
+                try self.stream.seek(at: time)
+            } catch {
+                throw Failure(error)
             }
-            guard result >= 0 else { throw Self.failure(path) }
-            self.bytesRead += result
-            guard result > 0 else {
-                self.isAtEnd = true
-                self.lines.finish()
-                return
-            }
-            self.chunk.withUnsafeBytes { chunk in
-                var bytes = UnsafeRawBufferPointer(rebasing: chunk[..<result])
-                if self.isInsideLine {
-                    guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return }
-                    self.isInsideLine = false
-                    bytes = UnsafeRawBufferPointer(rebasing: bytes[(end + 1)...])
-                }
-                self.lines.feed(bytes)
-            }
+            self.earliest = time
         }
 
-        private static func failure(_ path: String) -> Failure {
-            Failure(description: "cannot read \(path): \(String(cString: strerror(errno)))")
+        /// The time of the last frame, as far as the files' ends tell.
+        func lastFrame() throws(Failure) -> Int64? {
+            do throws(RecordingFailure) {
+                return try self.stream.last { if case .frame = $0.content { true } else { false } }
+            } catch {
+                throw Failure(error)
+            }
         }
     }
 }

@@ -1,15 +1,21 @@
-import Glibc
 import Market
+package import Recordings
 import Wire
 
 /// A recording on disk: what is in it, and readers that each begin at its start.
+///
+/// It may be compressed, and it may be of several files: naming one plays all that follow it in the same run.
 package struct RecordingFile: Sendable {
     /// Why a file cannot be replayed, in one line.
     package struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
+
+        init(_ failure: RecordingFailure) { self.description = failure.description }
     }
 
-    /// How much of a file is looked through for its symbols when its header does not name them, in bytes.
+    /// How much of a text is looked through for its symbols when its header does not name them, in bytes.
     private static let searchedBytes = 64 << 20
 
     package let path: String
@@ -17,15 +23,27 @@ package struct RecordingFile: Sendable {
     package let symbols: [String]
     /// The symbols, where it is certain that there are no others.
     package let allSymbols: Set<String>?
+    /// The files, in order; never empty.
+    package let segments: [RecordingStream.Segment]
+    /// What of it could not be read so far, by any of its readers.
+    package let damage = RecordingDamage()
+
     /// Lines that cannot be read, among those looked through.
-    package let damagedLines: Int
+    package var damagedLines: Int { self.damage.lines }
 
     /// Opens a recording and finds out which symbols it has.
     ///
     /// - Throws: ``Failure`` when it cannot be read, or holds no frame in its first 64 MiB.
     package init(path: String) throws(Failure) {
         self.path = path
-        let reader = try Reader(path: path)
+        let reader: Reader
+        do throws(RecordingFailure) {
+            let stream = try RecordingStream(path: path)
+            self.segments = stream.segments
+            reader = Reader(stream, damage: self.damage)
+        } catch {
+            throw Failure(error)
+        }
         var parser = FinnhubParser()
         var table = SymbolTable()
         var trades: [Trade] = []
@@ -37,7 +55,7 @@ package struct RecordingFile: Sendable {
             trades.removeAll(keepingCapacity: true)
             // The header's word is enough, once there is proof that frames follow it.
             if let header = reader.header, !header.symbols.isEmpty { break }
-            if reader.bytesRead >= Self.searchedBytes {
+            if reader.textBytesRead >= Self.searchedBytes {
                 isWhole = false
                 break
             }
@@ -50,9 +68,14 @@ package struct RecordingFile: Sendable {
         let symbols = reader.header.map(\.symbols).flatMap { $0.isEmpty ? nil : $0 } ?? table.names
         self.symbols = symbols
         self.allSymbols = isWhole ? Set(symbols) : nil
-        self.damagedLines = reader.damagedLines
     }
 
     /// Makes a reader at the start of the recording.
-    package func makeReader() throws(Failure) -> Reader { try Reader(path: self.path) }
+    package func makeReader() throws(Failure) -> Reader {
+        do throws(RecordingFailure) {
+            return Reader(try RecordingStream(self.segments), damage: self.damage)
+        } catch {
+            throw Failure(error)
+        }
+    }
 }

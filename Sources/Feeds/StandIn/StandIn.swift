@@ -18,7 +18,8 @@ package struct StandInSettings: Sendable {
     package var credentials: TLSCredentials?
     /// Whether nothing is played before ``StandIn/go()``.
     package var waitsForGo = false
-    /// The interval of Finnhub's text ping; the real service's is about 60 s. `nil` sends those of the recording only.
+    /// The interval of Finnhub's text ping; the real service's is about 60 s. While those of the recording come, there are
+    /// no others; `nil` sends those only.
     package var pingInterval: TimeAmount? = .seconds(60)
     /// The interval of WebSocket pings; `nil` for a client that may hold back for long.
     package var keepaliveInterval: TimeAmount?

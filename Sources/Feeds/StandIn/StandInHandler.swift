@@ -47,6 +47,8 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     /// Bytes written since the socket took no more.
     private var lag = 0
     private var pings: RepeatedTask?
+    /// When a ping of the recording was played last: while they come, there are none of our own between them.
+    private var recordedPing: NIODeadline?
     private var context: ChannelHandlerContext?
 
     /// - Parameter makePlayer: makes or finds the player, when the client has subscribed.
@@ -119,7 +121,10 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
 
     private func ping() {
         // Who does not read gets no more of them to keep.
-        guard self.hasRoom else { return }
+        guard self.hasRoom, let context, let interval = self.settings.pingInterval else { return }
+        if let recordedPing, context.eventLoop.now - recordedPing < .nanoseconds(interval.nanoseconds / 2 * 3) {
+            return
+        }
         self.write(FinnhubEncoder.ping)
         self.flush()
     }
@@ -158,13 +163,23 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     func play(_ message: ReplayMessage) {
-        guard message.hasTrades else { return self.write(message.frame.frame) }
+        guard message.hasTrades else {
+            if message.frame.frame == FinnhubEncoder.ping { self.recordedPing = self.context?.eventLoop.now }
+            return self.write(message.frame.frame)
+        }
         switch self.session.select(message.trades, symbols: message.symbols) {
         case .everything where !message.isMoved: self.write(message.frame.frame)
         case .everything: self.write(encoding: message.trades, message.symbols)
         case .some(let trades): self.write(encoding: trades, message.symbols)
         case .nothing: break
         }
+    }
+
+    func play(_ signal: RecordedSignal) {
+        // Who does not keep up needs no sign that the line is alive.
+        guard self.hasRoom, let context else { return }
+        if signal.kind == .ping { self.recordedPing = context.eventLoop.now }
+        context.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
     }
 
     func flush() { self.context?.flush() }

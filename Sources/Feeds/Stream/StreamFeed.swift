@@ -17,6 +17,8 @@ package final class StreamFeed: Service {
         package var relay: UpstreamAddress
         /// The symbols to watch; none means all that the relay has.
         package var symbols: [String]
+        /// Whether every trade of a break is wanted, each as a snapshot with its age, and not only the newest.
+        package var takesEveryTrade = false
         /// The way to the relay when it is not direct; used for `wss` only.
         package var proxy: ProxyServer?
         package var tls = TLSClientConfiguration()
@@ -88,14 +90,20 @@ package final class StreamFeed: Service {
                 chance: chance,
                 logger: logger
             )
-            let reader = Reader(StreamReading(symbols: settings.symbols))
+            let reader = Reader(
+                loop: loop,
+                reading: StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade)
+            )
             keeper.opened = { [weak keeper] channel in
                 let handler = StreamHandler(
                     requests: reader.reading.opened(),
                     arrived: { message in
                         if let news = reader.reading.took(message, wall: wallClock()) { event(.message(news)) }
+                        for request in reader.reading.takeRequests() { reader.handler?.send(request) }
+                        reader.answer { $0.heard(message, now: $1) }
                     },
                     ended: { ending, tradedFor in
+                        reader.answer { questions, _ in questions.lost() }
                         keeper?.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
                     }
                 )
@@ -140,6 +148,18 @@ package final class StreamFeed: Service {
         self.loop.execute { reader.value.ask { $0.wished(symbol) } }
     }
 
+    /// Asks for a symbol as ``subscribe(_:)`` does, and waits a little for what the relay says.
+    ///
+    /// - Returns: why it cannot be had, in the relay's words; then it is not asked for any more. `nil` where it was taken, or
+    ///   where nothing was heard within seconds.
+    package func adopt(_ symbol: String) async -> String? {
+        let reader = self.reader
+        let answer = self.loop.flatSubmit { reader.value.question(symbol) }
+        guard let problem = try? await answer.get() else { return nil }
+        self.unsubscribe(symbol)
+        return problem
+    }
+
     /// Gives a symbol up, on this connection and on later ones, also where all were asked for. From any thread.
     ///
     /// Nothing more is told of it once this has been done on the feed's loop.
@@ -163,15 +183,52 @@ package final class StreamFeed: Service {
 
 /// What belongs to the feed's loop.
 private final class Reader {
+    private let loop: any EventLoop
     var reading: StreamReading
     /// The newest connection's.
     weak var handler: StreamHandler?
+    private var questions = SymbolQuestions()
+    private var promises: [Int: EventLoopPromise<String?>] = [:]
+    private var timer: Scheduled<Void>?
 
-    init(_ reading: StreamReading) {
+    init(loop: any EventLoop, reading: StreamReading) {
+        self.loop = loop
         self.reading = reading
     }
 
     func ask(_ change: (inout StreamReading) -> StreamRequest?) {
         if let request = change(&self.reading) { self.handler?.send(request) }
+    }
+
+    /// Asks for a symbol; the answer is what the relay has against it.
+    func question(_ symbol: String) -> EventLoopFuture<String?> {
+        guard let request = self.reading.wished(symbol), let handler else {
+            return self.loop.makeSucceededFuture(nil)
+        }
+        handler.send(request)
+        handler.send(.ping(id: nil))
+        let promise = self.loop.makePromise(of: String?.self)
+        self.promises[self.questions.asked(symbol, now: self.now)] = promise
+        self.arm()
+        return promise.futureResult
+    }
+
+    func answer(_ change: (inout SymbolQuestions, Int64) -> [SymbolQuestions.Answer]) {
+        guard !self.promises.isEmpty else { return }
+        for answer in change(&self.questions, self.now) {
+            self.promises.removeValue(forKey: answer.number)?.succeed(answer.problem)
+        }
+        self.arm()
+    }
+
+    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+
+    private func arm() {
+        self.timer?.cancel()
+        guard let deadline = self.questions.deadline else { return }
+        let at = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
+        self.timer = self.loop.assumeIsolated().scheduleTask(deadline: at) {
+            self.answer { $0.waited(now: $1) }
+        }
     }
 }

@@ -4,11 +4,15 @@ import Wire
 /// What a reader of a relay's `/v1/stream` wants and where it left off, over all connections.
 ///
 /// After a break it asks with `since` for what it missed. What it is sent then is made into what it would have been sent
-/// without the break: a price that it has is no news, and one that it has not says how many trades were left out.
+/// without the break: a price that it has is no news, and one that it has not says how many trades were left out. A reader
+/// that draws charts (``takesEveryTrade``) asks for each single trade of the break instead, and for the settled prices again
+/// once it has them.
 struct StreamReading: Sendable {
     /// The most names that are remembered; a relay has no more symbols (``SymbolTable/capacity``).
     private static let capacity = SymbolTable.capacity
 
+    /// Whether every trade of a break is wanted, and not only the newest price with how many there were.
+    let takesEveryTrade: Bool
     private var followsAll: Bool
     /// Symbols that were asked for by name, in order.
     private(set) var symbols: [String]
@@ -25,10 +29,15 @@ struct StreamReading: Sendable {
     private var silentSince: Int64?
     /// Whether the relay was asked for what was missed, and has not yet said that this was all.
     private(set) var isResuming = false
+    /// How far our wall clock is ahead of the relay's, the way included, as its last snapshot told; ns.
+    private var clockLead: Int64 = 0
+    /// What is to be asked for next.
+    private var requests: [StreamRequest] = []
 
     /// - Parameter symbols: none means all that the relay has.
-    init(symbols: [String]) {
+    init(symbols: [String], takesEveryTrade: Bool = false) {
         self.symbols = symbols
+        self.takesEveryTrade = takesEveryTrade
         self.followsAll = symbols.isEmpty
     }
 
@@ -36,17 +45,31 @@ struct StreamReading: Sendable {
     mutating func opened() -> [StreamRequest] {
         // A connection that breaks before it has caught up does not end the silence.
         if !self.isResuming { self.silentSince = self.lastHeard }
-        self.isResuming = false
+        self.isResuming = self.position != nil && (self.followsAll || !self.symbols.isEmpty)
+        self.requests = []
+        let everyTrade = self.isResuming && self.takesEveryTrade
+        let requests = self.subscriptions(since: self.position, delivery: everyTrade ? .all : nil)
+        // Who reads too slowly is to be told how much that cost, and not to be closed and to begin again.
+        return everyTrade ? [.overflow(.latest)] + requests : requests
+    }
+
+    private func subscriptions(since: TapePosition?, delivery: StreamDelivery?) -> [StreamRequest] {
         var requests: [StreamRequest] = []
         if self.followsAll {
-            requests.append(.subscribe([], since: self.position))
+            requests.append(.subscribe([], delivery: delivery, since: since))
             if !self.symbols.isEmpty { requests.append(.subscribe(self.symbols)) }
             if !self.excluded.isEmpty { requests.append(.unsubscribe(self.excluded.sorted())) }
         } else if !self.symbols.isEmpty {
-            requests.append(.subscribe(self.symbols, since: self.position))
+            requests.append(.subscribe(self.symbols, delivery: delivery, since: since))
         }
-        self.isResuming = self.position != nil && !requests.isEmpty
         return requests
+    }
+
+    /// What a message that was taken makes to be asked for; it is given once.
+    mutating func takeRequests() -> [StreamRequest] {
+        guard !self.requests.isEmpty else { return [] }
+        defer { self.requests = [] }
+        return self.requests
     }
 
     /// Takes a wish for a symbol; answers with what to ask for, if that is anything new.
@@ -88,13 +111,15 @@ struct StreamReading: Sendable {
         switch message {
         case .hello(let epoch, let newest, _, _):
             if let epoch {
-                self.began(epoch)
+                // Trades of the run before may be still to come: a gap says where the next begins.
+                if !(self.isResuming && self.takesEveryTrade) { self.began(epoch) }
                 // Who goes on from an earlier place is told by `resumed` where it has come to.
                 if !self.isResuming { self.position = TapePosition(epoch: epoch, sequence: newest ?? 0) }
             }
             return message
         case .snapshot(let update, let age):
             guard self.wants(update.summary.symbol) else { return nil }
+            if let age { self.clockLead = wall - age - update.summary.received }
             return self.tookSnapshot(update, age: age)
         case .price(let update):
             guard self.wants(update.summary.symbol) else { return nil }
@@ -105,9 +130,11 @@ struct StreamReading: Sendable {
             self.reached(summary.sequence)
             return message
         case .trade(let trade):
-            guard self.wants(trade.symbol) else { return nil }
-            self.reached(trade.sequence)
-            return message
+            guard self.takesEveryTrade else {
+                self.reached(trade.sequence)
+                return self.wants(trade.symbol) ? message : nil
+            }
+            return self.tookTrade(trade, wall: wall)
         case .symbol(let status):
             return self.wants(status.symbol) ? message : nil
         case .gap(let gap):
@@ -116,6 +143,7 @@ struct StreamReading: Sendable {
             self.isResuming = false
             self.began(resumed.position.epoch)
             self.position = resumed.position
+            if self.takesEveryTrade { self.requests = self.settling(isComplete: resumed.isComplete) }
             return message
         case .status, .error, .unknown, .malformed:
             return message
@@ -137,9 +165,36 @@ struct StreamReading: Sendable {
         return .snapshot(update, age: age)
     }
 
+    /// Takes one trade of a break, or one that came before the relay heard that settled prices are wanted again; those that
+    /// came before another break are no news.
+    private mutating func tookTrade(_ trade: StreamTrade, wall: Int64) -> StreamMessage? {
+        guard let position, trade.sequence > position.sequence else { return nil }
+        self.position?.sequence = trade.sequence
+        guard self.wants(trade.symbol) else { return nil }
+        let summary = SymbolSummary(trade, following: self.told[trade.symbol])
+        self.tell(summary)
+        let update = PriceUpdate(summary: summary, skipped: 0)
+        guard self.isResuming else { return .price(update) }
+        return .snapshot(update, age: max(0, wall - self.clockLead - trade.received))
+    }
+
+    /// What is asked for when every trade of a break has come: settled prices from here on. Where not all could be had a
+    /// snapshot puts the sums right, and for that a symbol has to be asked for anew.
+    private func settling(isComplete: Bool) -> [StreamRequest] {
+        let requests = self.subscriptions(since: nil, delivery: .latest)
+        return isComplete ? requests : [.unsubscribe(self.followsAll ? [] : self.symbols)] + requests
+    }
+
     private mutating func tookGap(_ gap: Gap, wall: Int64) -> Gap {
         var gap = gap
         if self.isResuming {
+            if self.takesEveryTrade, gap.symbol == nil, gap.epoch != 0 {
+                self.began(gap.epoch)
+                let before = max(gap.nextSequence, 1) - 1
+                if self.position?.epoch != gap.epoch || self.position?.sequence ?? 0 < before {
+                    self.position = TapePosition(epoch: gap.epoch, sequence: before)
+                }
+            }
             guard gap.from >= gap.to else { return gap }
             // The relay cannot know since when this reader has not heard it.
             gap.from = min(self.silentSince ?? gap.to, gap.to)
@@ -168,5 +223,37 @@ struct StreamReading: Sendable {
         guard epoch != self.run else { return }
         self.run = epoch
         self.told = [:]
+    }
+}
+
+extension SymbolSummary {
+    /// What is true of a symbol after one more trade. What the debounce held back when the link broke is not among the sums,
+    /// until the relay tells its own.
+    fileprivate init(_ trade: StreamTrade, following before: SymbolSummary?) {
+        // A price update is no trade (`v = 0`).
+        let count: UInt64 = trade.size.isZero ? 0 : 1
+        self = SymbolSummary(
+            symbol: trade.symbol,
+            price: trade.price,
+            size: trade.size,
+            exchangeTime: trade.exchangeTime,
+            received: trade.received,
+            sequence: trade.sequence,
+            open: before?.open ?? trade.price,
+            high: max(before?.high ?? trade.price, trade.price),
+            low: min(before?.low ?? trade.price, trade.price),
+            volume: before?.volume ?? ExactSum(),
+            trades: (before?.trades ?? 0) &+ count
+        )
+        self.volume.add(trade.size)
+        guard let before else { return }
+        // A late one is not the newest, as the relay's own board has it (``Board``).
+        let lateness = before.exchangeTime &- trade.exchangeTime
+        guard lateness > 0, lateness <= Board.reorderWindow else { return }
+        self.price = before.price
+        self.size = before.size
+        self.exchangeTime = before.exchangeTime
+        self.received = before.received
+        self.sequence = before.sequence
     }
 }

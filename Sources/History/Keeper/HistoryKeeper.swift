@@ -34,6 +34,8 @@ package final class HistoryKeeper: TapeReader {
     enum Entry {
         case trades([Trade], SymbolTable, epoch: UInt64, first: UInt64, received: Int64)
         case hole(HistoryBatch.Hole)
+        /// A file of the recording is complete, and another one is written now.
+        case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
     }
 
@@ -152,6 +154,16 @@ package final class HistoryKeeper: TapeReader {
         }
     }
 
+    /// Takes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
+    ///
+    /// - Parameter newest: the file that is written now.
+    package func completed(_ paths: [String], newest: String) {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished, queue.entries.count < self.limits.waitingTrades else { return }
+            for path in paths { queue.entries.append(.completed(path, newest: newest)) }
+        }
+    }
+
     /// Puts what was left out into its place.
     private static func tellLost(_ queue: inout Queue) {
         guard let lost = queue.lost else { return }
@@ -195,6 +207,13 @@ package final class HistoryKeeper: TapeReader {
         var report = self.shown.withLockedValue { $0.report }
         report.lost += overflowed
         return report
+    }
+
+    /// Waits until the thread has looked at all that was queued until now. Not on a loop that others need.
+    package func waitUntilWritten() {
+        // The round that is under way may have begun before.
+        let enough = self.rounds + 2
+        while self.rounds < enough, !self.queue.withLockedValue({ $0.isFinished }) { usleep(1_000) }
     }
 
     /// How often the thread has looked for what is queued.

@@ -11,6 +11,8 @@ struct HistoryWriter {
     private(set) var report = HistoryKeeper.Report()
     private let waitingPieces: Int
     private let recording: @Sendable () -> String?
+    /// The recording's newest file, when that is not its first one any more.
+    private var newest: String?
     private let wallClock: @Sendable () -> Int64
     private let tell: @Sendable (String) -> Void
     private var batch = HistoryBatch()
@@ -73,7 +75,7 @@ struct HistoryWriter {
             }
             self.report.trades += UInt64(trades.count)
             self.waiting += UInt64(trades.count)
-            if let path = self.recording() {
+            if let path = self.newest ?? self.recording() {
                 self.batch.note(
                     HistoryBatch.Segment(
                         path: path,
@@ -86,6 +88,8 @@ struct HistoryWriter {
             }
         case .hole(let hole):
             self.take(hole)
+        case .completed(let path, let newest):
+            self.completed(path, newest: newest)
         case .lost(let count, let from, let to):
             self.take(
                 HistoryBatch.Hole(
@@ -102,6 +106,23 @@ struct HistoryWriter {
         self.report.lost += self.waiting
         self.take(HistoryBatch.Hole(symbol: nil, from: now, to: now, reason: "\(self.waiting) trades were not written"))
         self.waiting = 0
+    }
+
+    /// Puts a complete file into the index as it is, and the beginning of the one that is written now: what was noted of
+    /// them as the trades came is as exact as two threads are at the same place.
+    private mutating func completed(_ path: String, newest: String) {
+        self.newest = newest
+        guard let entry = SegmentFile(path: path)?.entry(path: path) else { return }
+        self.batch.note(entry)
+        self.batch.note(
+            HistoryBatch.Segment(
+                path: newest,
+                epoch: entry.epoch,
+                sequences: entry.sequences.map { $0.upperBound..<$0.upperBound },
+                firstTime: entry.lastTime,
+                lastTime: entry.lastTime
+            )
+        )
     }
 
     private mutating func take(_ hole: HistoryBatch.Hole) {

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Recordings
 import Wire
 
 /// The recordings in a folder, for the index: those that an earlier program, or none with a history, has left.
@@ -8,6 +9,7 @@ package enum RecordingFolder {
     private static let mostFiles = 10_000
 
     /// What can be said of each recording of the market there without reading it: its header, and when it was last changed.
+    /// One that is compressed has the name in the index that it had before.
     ///
     /// - Parameters:
     ///   - source: as in the header (``RecordingHeader/source``); others are not of this history.
@@ -26,11 +28,15 @@ package enum RecordingFolder {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard name.hasSuffix(".jsonl") else { continue }
+            let isPacked = name.hasSuffix(SegmentNames.packedSuffix)
+            let plain = isPacked ? String(name.dropLast(SegmentNames.packedSuffix.count)) : name
+            guard plain.hasSuffix(".jsonl") else { continue }
             count += 1
-            let path = "\(folder)/\(name)"
+            let path = "\(folder)/\(plain)"
+            // Between two steps of a compression both are there, and are the same.
+            guard !isPacked || access(path, F_OK) != 0 else { continue }
             var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard stat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
             if let segment = known[path], segment.lastTime >= changed { continue }
             guard let file = SegmentFile(path: path), file.header.source == source,

@@ -1,9 +1,10 @@
-import Glibc
 import Market
 import NIOCore
+import Recordings
 import Wire
 
-/// One recording file, opened to be read from any place: lines are found by bisection, and read in bounded windows.
+/// One recording file, compressed or not, opened to be read from any place: lines are found by bisection, and read in
+/// bounded windows. Places are those of its text.
 ///
 /// Blocks for as long as the disk takes. Belongs to one thread at a time.
 final class SegmentFile {
@@ -12,34 +13,52 @@ final class SegmentFile {
     /// What is read to find one line, in bytes.
     private static let probeBytes: Int64 = 64 << 10
 
-    private let descriptor: Int32
-    let size: Int64
+    private let text: RecordingText
     let header: RecordingHeader
     private let start: Int64
+    /// Of the text, bytes.
+    var size: Int64 { self.text.length }
 
     /// Opens a file; `nil` where it is not there, or is no recording that has a clock.
     init?(path: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            return nil
-        }
-        let size = Int64(status.st_size)
+        guard let text = RecordingText(path: path) else { return nil }
         var lines = RecordingReader()
-        if let head = Self.read(descriptor, at: 0, count: min(size, 256 << 10)) { lines.feed(head) }
-        guard case .header(let header)? = lines.next(), let start = header.start else {
-            close(descriptor)
-            return nil
-        }
-        self.descriptor = descriptor
-        self.size = size
+        if let head = text.read(at: 0, count: min(text.length, 256 << 10)) { lines.feed(head) }
+        guard case .header(let header)? = lines.next(), let start = header.start else { return nil }
+        self.text = text
         self.header = header
         self.start = start
     }
 
-    deinit { close(self.descriptor) }
+    /// What the index says of a file that is complete: its first and last frames, read from its two ends.
+    ///
+    /// - Parameter path: the name in the index, which is that of the file before it is compressed.
+    func entry(path: String) -> HistoryBatch.Segment {
+        let first = self.firstFrame(from: 0)
+        var last: RecordedFrame?
+        var bytes = Self.probeBytes
+        while last == nil {
+            let count = min(bytes, self.size)
+            self.read(at: self.size - count, count: count) { frame in
+                if frame.numbers != nil { last = frame }
+                return true
+            }
+            if count == self.size || bytes >= Self.windowBytes { break }
+            bytes *= 4
+        }
+        var sequences: Range<UInt64>?
+        if let lower = first?.numbers?.first, let upper = last?.numbers {
+            let (end, isOut) = upper.first.addingReportingOverflow(UInt64(max(upper.count, 0)))
+            if !isOut, lower <= end { sequences = lower..<end }
+        }
+        return HistoryBatch.Segment(
+            path: path,
+            epoch: self.header.epoch,
+            sequences: sequences,
+            firstTime: self.start,
+            lastTime: max(self.start, last.map { self.arrival(of: $0) } ?? self.start)
+        )
+    }
 
     /// When a frame arrived, ns since 1970.
     ///
@@ -94,7 +113,7 @@ final class SegmentFile {
     func read(at place: Int64, count: Int64, visit: (RecordedFrame) -> Bool) -> Bool {
         // One byte earlier, to see whether a line begins here.
         let begin = max(0, place - 1)
-        guard var bytes = Self.read(self.descriptor, at: begin, count: min(self.size, place + count) - begin) else {
+        guard var bytes = self.text.read(at: begin, count: min(self.size, place + count) - begin) else {
             return false
         }
         if place > 0 {
@@ -109,7 +128,7 @@ final class SegmentFile {
                 bytes.readableBytes < Int(count) + RecordingReader.maximumLineBytes
             {
                 let more = min(Self.probeBytes, self.size - tail)
-                guard let part = Self.read(self.descriptor, at: tail, count: more) else { return false }
+                guard let part = self.text.read(at: tail, count: more) else { return false }
                 let view = part.readableBytesView
                 let end = view.firstIndex(of: UInt8(ascii: "\n"))
                 bytes.writeBytes(view[..<(end.map { $0 + 1 } ?? view.endIndex)])
@@ -125,22 +144,5 @@ final class SegmentFile {
             guard visit(frame) else { return true }
         }
         return true
-    }
-
-    private static func read(_ descriptor: Int32, at place: Int64, count: Int64) -> ByteBuffer? {
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(Int(count))
-        while buffer.readableBytes < Int(count) {
-            let offset = off_t(place) + off_t(buffer.readableBytes)
-            let left = Int(count) - buffer.readableBytes
-            let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: left) { bytes in
-                while true {
-                    let got = pread(descriptor, bytes.baseAddress, left, offset)
-                    if got >= 0 || errno != EINTR { return max(got, 0) }
-                }
-            }
-            guard got > 0 else { return nil }
-        }
-        return buffer
     }
 }

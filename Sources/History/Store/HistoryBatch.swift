@@ -80,6 +80,7 @@ package struct HistoryBatch: Sendable {
             self.segments.append(segment)
             return
         }
+        self.segments[last].firstTime = min(self.segments[last].firstTime, segment.firstTime)
         self.segments[last].lastTime = max(self.segments[last].lastTime, segment.lastTime)
         guard let new = segment.sequences else { return }
         let old = self.segments[last].sequences ?? new

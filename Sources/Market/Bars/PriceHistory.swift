@@ -13,6 +13,8 @@ package struct PriceHistory: Sendable {
         var start: Int64?
         var isInterrupted = false
         var gaps = TradeGaps()
+        /// Before this moment prices are known by the minute only, and none is told; ns.
+        var exactFrom = Int64.min
     }
 
     /// One element: an array copies its storage only when it is changed and shared.
@@ -36,6 +38,42 @@ package struct PriceHistory: Sendable {
         self.body[0].take(price, at: min(max(time, -(1 << 61)), 1 << 61), arrived: arrived)
     }
 
+    /// A history that begins with bars of an earlier run, behind which prices may be missing.
+    ///
+    /// Bars by the second are as good as the prices themselves. Those by the minute, from before the first of them, are drawn
+    /// only: no price is told of their time, for within a minute it may have been any between low and high.
+    ///
+    /// - Parameters:
+    ///   - seconds: bars of one second, the oldest first.
+    ///   - minutes: bars of one minute, the oldest first; of them those count that end before the first of `seconds`.
+    package init(seconds: [Bar], minutes: [Bar]) {
+        let first = seconds.first?.start ?? .max
+        let bars = minutes.filter { $0.end <= first } + seconds
+        for (index, bar) in bars.enumerated() {
+            let before = index > 0 ? bars[index - 1] : nil
+            self.body[0].take(bar, isHole: before.map { $0.isHole(before: bar) } ?? false)
+        }
+        guard !bars.isEmpty else { return }
+        self.body[0].exactFrom = first
+        self.interrupted()
+    }
+
+    /// The history with a later one behind it.
+    package func followed(by later: PriceHistory) -> PriceHistory {
+        let body = later.body[0]
+        guard later.start != nil else { return self }
+        var whole = self
+        // Up to six minutes in full; what is older is known in wider stretches.
+        let fine = body.seconds.first?.start ?? .max
+        for index in 0..<body.session.count where body.session[index].start + body.session.width <= fine {
+            whole.body[0].take(body.session[index])
+        }
+        for index in 0..<body.seconds.count { whole.body[0].take(body.seconds[index]) }
+        whole.body[0].isInterrupted = body.isInterrupted
+        whole.body[0].gaps = body.gaps
+        return whole
+    }
+
     /// Takes that prices may be missing before the next one.
     package mutating func interrupted() {
         self.body[0].isInterrupted = true
@@ -54,8 +92,8 @@ package struct PriceHistory: Sendable {
 
     /// The price that was the newest at `time`; `nil` where that is not known: before the first one and in a gap.
     package func price(at time: Int64) -> ExactDecimal? {
-        guard let start = self.start, start <= time else { return nil }
         let body = self.body[0]
+        guard let start = self.start, start <= time, time >= body.exactFrom else { return nil }
         for series in [body.seconds, body.tens, body.session] {
             // The first stretch that is not over by then.
             let next = series.index(from: time - series.width + 1)
@@ -86,6 +124,39 @@ extension PriceHistory.Body {
         self.seconds.take(price, at: time, followsGap: isGap)
         self.tens.take(price, at: time, followsGap: isGap)
         self.session.take(price, at: time, followsGap: isGap)
+    }
+}
+
+extension PriceHistory.Body {
+    /// Takes in a point of another history, which lies behind all that is here.
+    fileprivate mutating func take(_ point: PricePoint) {
+        guard point.start >= self.newest ?? .min else { return }
+        let isGap = self.isInterrupted || point.followsGap
+        self.isInterrupted = false
+        self.start = self.start ?? point.start
+        self.newest = point.start
+        self.seconds.take(point, followsGap: isGap)
+        self.tens.take(point, followsGap: isGap)
+        self.session.take(point, followsGap: isGap)
+    }
+
+    /// Takes in a bar: its first and last price at their times, and with the last the extremes, whose times nobody knows.
+    fileprivate mutating func take(_ bar: Bar, isHole: Bool) {
+        self.isInterrupted = isHole
+        let (from, to) = (
+            min(max(bar.openTime, bar.start), bar.end - 1), min(max(bar.closeTime, bar.start), bar.end - 1)
+        )
+        let prices = [(bar.open, from), (bar.low, to), (bar.high, to), (bar.close, to)]
+        for (price, time) in prices { self.take(price, at: time, arrived: time) }
+        // The times between bars say nothing of how often is traded.
+        self.gaps = TradeGaps()
+    }
+}
+
+extension Bar {
+    /// Whether trades may be missing between this bar and a later one: they are apart, and one of them lacks something.
+    fileprivate func isHole(before next: Bar) -> Bool {
+        self.end < next.start && (self.isIncomplete || next.isIncomplete)
     }
 }
 

@@ -108,6 +108,15 @@ package struct PriceSeries: Sendable {
         if self.count > self.capacity { self.makeRoom() }
     }
 
+    /// Takes in a stretch of another series, with its extremes.
+    mutating func take(_ point: PricePoint, followsGap: Bool) {
+        self.take(point.close, at: point.start, followsGap: followsGap)
+        guard var newest = self.newest else { return }
+        newest.low = min(newest.low, point.low)
+        newest.high = max(newest.high, point.high)
+        self.newest = newest
+    }
+
     /// Forgets what begins at `time` or later.
     mutating func cut(from time: Int64) {
         guard let newest = self.newest, newest.start >= time else { return }

@@ -159,7 +159,7 @@ package final class AlertReader: TapeReader {
 
     private func fire(_ alert: Alert) {
         self.counter.increment()
-        self.board.fired(alert.rule, at: Int64(NIODeadline.now().uptimeNanoseconds))
+        self.board.fired(alert.rule, at: Int64(self.loop.now.uptimeNanoseconds))
         for action in self.actions.fired { action(alert) }
     }
 

@@ -35,14 +35,15 @@ struct BarBook {
     /// 90 MB with the 4,096 that there can be.
     static func capacity(symbols: Int) -> Int { symbols <= 64 ? 600 : symbols <= 512 ? 120 : 24 }
 
-    /// Takes the trades of a read; answers with the symbols of which another second began.
-    mutating func take(_ batch: TapeBatch) -> Set<String> {
+    /// Takes the trades of a read; answers with the symbols of which another second began, in that order.
+    mutating func take(_ batch: TapeBatch) -> [String] {
         if batch.epoch != self.epoch {
             self.epoch = batch.epoch
             self.places = []
         }
         while self.places.count < batch.symbols.count { self.places.append(-1) }
-        var advanced: Set<String> = []
+        var advanced: [String] = []
+        var known: Set<String> = []
         for trade in batch.trades {
             let index = Int(trade.symbol.index)
             var row = self.places[index]
@@ -51,7 +52,10 @@ struct BarBook {
                 row = made
                 self.places[index] = row
             }
-            if self.rows[row].take(trade) { advanced.insert(batch.symbols.name(of: trade.symbol)) }
+            if self.rows[row].take(trade) {
+                let name = batch.symbols.name(of: trade.symbol)
+                if known.insert(name).inserted { advanced.append(name) }
+            }
             if trade.exchangeTime > self.newest?.time ?? .min {
                 self.newest = (trade.exchangeTime, batch.receivedMonotonic)
             }

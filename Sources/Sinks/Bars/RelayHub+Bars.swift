@@ -3,9 +3,13 @@ import NIOCore
 import Wire
 
 /// Bars of one symbol and one width, as clients ask for them.
-struct BarTopic: Hashable {
+struct BarTopic: Hashable, Comparable {
     var symbol: String
     var width: BarWidth
+
+    static func < (left: BarTopic, right: BarTopic) -> Bool {
+        (left.symbol, left.width.rawValue) < (right.symbol, right.width.rawValue)
+    }
 }
 
 /// The clients that are told the bars of one topic, and what they have been told.
@@ -58,7 +62,8 @@ extension RelayHub {
         guard self.barTimer == nil, !self.isStopped, !self.barTopics.isEmpty else { return }
         self.barTimer = self.loop.assumeIsolated().scheduleTask(in: Self.barInterval) {
             self.barTimer = nil
-            for topic in Array(self.barTopics.keys) { self.tellBars(topic, isTick: true) }
+            // In an order of their own, for a dictionary has another one in every run.
+            for topic in self.barTopics.keys.sorted() { self.tellBars(topic, isTick: true) }
             self.flush()
             self.armBarTimer()
         }

@@ -12,6 +12,8 @@ package final class PriceDisplay: TapeReader {
     package enum Output: Sendable {
         case screen(TerminalDisplay)
         case lines(LinePrinter)
+        /// Somebody on the feed's loop who is told what either would show.
+        case rehearsal(DisplayRehearsal)
     }
 
     /// What belongs to the feed's loop.
@@ -30,6 +32,7 @@ package final class PriceDisplay: TapeReader {
 
     private let loop: any EventLoop
     private let output: Output
+    private let wallClock: @Sendable () -> Int64
     private let clients: (@Sendable () -> Int)?
     private let replay: (@Sendable () -> ReplayPosition?)?
     private let state: NIOLoopBoundBox<State>
@@ -41,6 +44,7 @@ package final class PriceDisplay: TapeReader {
     ///   - clients: how many clients the relay has; read when something is shown.
     ///   - limits: what goes by age where the feed says nothing.
     ///   - replay: where the replay stands, if it is one; read when something is shown.
+    ///   - wallClock: ns since 1970.
     package init(
         output: Output,
         loop: any EventLoop,
@@ -50,9 +54,11 @@ package final class PriceDisplay: TapeReader {
         relay: String?,
         clients: (@Sendable () -> Int)?,
         limits: FreshnessLimits,
-        replay: (@Sendable () -> ReplayPosition?)? = nil
+        replay: (@Sendable () -> ReplayPosition?)? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = { DisplayClock.now().wall }
     ) {
         self.loop = loop
+        self.wallClock = wallClock
         self.replay = replay
         self.clients = clients
         let model = DisplayModel(symbols: symbols, status: status, relay: relay, limits: limits)
@@ -65,12 +71,12 @@ package final class PriceDisplay: TapeReader {
             eventLoop: loop
         )
         // Connecting may take long, and an empty screen says nothing.
-        if case .screen(let display) = output { display.publish(model.state) }
+        output.publish(model.state)
     }
 
     package func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
-        let now = Self.now
+        let now = self.now
         self.state.withValue { state in
             state.newest = (batch.received, batch.receivedMonotonic)
             var updates: [PriceUpdate] = []
@@ -89,7 +95,7 @@ package final class PriceDisplay: TapeReader {
                 emit: { updates.append($0) }
             )
             self.show(updates, in: &state, now: now)
-            if case .screen = self.output {
+            if self.output.isScreen {
                 state.model.chart(
                     batch.trades,
                     symbols: batch.symbols,
@@ -106,8 +112,8 @@ package final class PriceDisplay: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.withValue { state in
-            state.model.statusChanged(status, at: DisplayClock.now().wall)
-            if case .lines(let printer) = self.output { printer.statusChanged(status) }
+            state.model.statusChanged(status, at: self.wallClock())
+            self.output.tell(.status(status))
             self.publishSoon(&state)
         }
     }
@@ -115,7 +121,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.withValue { state in
             state.model.symbolChanged(status)
-            if case .lines(let printer) = self.output { printer.symbolChanged(status) }
+            self.output.tell(.symbol(status))
             self.publishSoon(&state)
         }
     }
@@ -123,7 +129,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolUnwished(_ symbol: String) {
         self.state.withValue { state in
             state.model.symbolUnwished(symbol)
-            if case .lines(let printer) = self.output { printer.symbolUnwished(symbol) }
+            self.output.tell(.unwished(symbol))
             self.publishSoon(&state)
         }
     }
@@ -131,7 +137,7 @@ package final class PriceDisplay: TapeReader {
     package func gapFound(_ gap: Gap) {
         self.state.withValue { state in
             state.model.gapFound(gap)
-            if case .lines(let printer) = self.output { printer.gapFound(gap) }
+            self.output.tell(.gap(gap))
             self.publish(&state)
         }
     }
@@ -140,28 +146,34 @@ package final class PriceDisplay: TapeReader {
     ///
     /// - Parameter age: how long ago its trade arrived there, ns; `nil` for one that has just come.
     package func show(_ update: PriceUpdate, age: Int64? = nil) {
-        let now = Self.now
+        let now = self.now
         self.state.withValue { state in
             if let age {
                 // One that was there before us says nothing of how long the way takes.
                 state.model.take(update, now: now, age: age)
-                if case .lines(let printer) = self.output { printer.snapshot(update, arrived: now - age) }
+                self.output.tell(.snapshot(update, arrived: now - age))
             } else {
                 self.show([update], in: &state, now: now)
             }
             state.model.chart(update.summary, now: now)
-            self.publish(&state)
+            // After a break there may be a hundred thousand in a row.
+            if age != nil { self.publishSoon(&state) } else { self.publish(&state) }
         }
+    }
+
+    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
+    package func begin(with earlier: [EarlierBars]) {
+        self.change { $0.begin(with: earlier, wall: DisplayClock.now().wall) }
     }
 
     /// Takes which symbols a relay has, for an output that is to wait for all of them.
     package func expect(_ symbols: [String]) {
-        if case .lines(let printer) = self.output { printer.expect(symbols) }
+        self.output.tell(.expected(symbols))
     }
 
     /// Takes that trades came without a new price, from a relay. On the loop only.
     package func observe(_ summary: SymbolSummary) {
-        let now = Self.now
+        let now = self.now
         self.state.withValue { state in
             state.model.observe(summary, now: now)
             state.model.chart(summary, now: now)
@@ -171,10 +183,10 @@ package final class PriceDisplay: TapeReader {
 
     /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
     package func notice(_ text: String) {
-        guard case .screen = self.output else { return }
+        guard self.output.isScreen else { return }
         self.loop.execute {
             self.state.withValue { state in
-                state.model.noticed(text, now: Self.now, at: DisplayClock.now().wall)
+                state.model.noticed(text, now: self.now, at: self.wallClock())
                 self.publish(&state)
             }
         }
@@ -184,7 +196,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolAdded(_ symbol: String) {
         self.change { model in
             model.symbolAdded(symbol)
-            model.happened("\(symbol) is added", at: DisplayClock.now().wall)
+            model.happened("\(symbol) is added", at: self.wallClock())
         }
     }
 
@@ -192,20 +204,20 @@ package final class PriceDisplay: TapeReader {
     package func symbolRemoved(_ symbol: String) {
         self.change { model in
             model.symbolRemoved(symbol)
-            model.happened("\(symbol) is removed", at: DisplayClock.now().wall)
+            model.happened("\(symbol) is removed", at: self.wallClock())
         }
     }
 
     /// Writes down for the event pane what was done. From any thread.
     package func happened(_ text: String) {
-        self.change { $0.happened(text, at: DisplayClock.now().wall) }
+        self.change { $0.happened(text, at: self.wallClock()) }
     }
 
     /// Shows that the replay has been moved, stopped or let go. From any thread.
     package func replayMoved() { self.change { _ in } }
 
     private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
-        guard case .screen = self.output else { return }
+        guard self.output.isScreen else { return }
         self.loop.execute {
             self.state.withValue { state in
                 body(&state.model)
@@ -228,36 +240,40 @@ package final class PriceDisplay: TapeReader {
         switch self.output {
         case .screen(let display): display.call(call)
         case .lines(let printer): printer.alert(alert, call: call)
+        case .rehearsal(let rehearsal): rehearsal.item?(.alert(alert, call: call))
         }
     }
 
     /// Shows what is still held back: the last value always comes.
     package func finish() async {
-        try? await self.loop.submit {
-            self.state.withValue { state in
-                state.timer?.cancel()
-                var updates: [PriceUpdate] = []
-                state.pipeline.flush { updates.append($0) }
-                self.show(updates, in: &state, now: Self.now)
-                self.publish(&state)
-            }
-        }.get()
+        try? await self.loop.submit { self.showHeldBack() }.get()
     }
 
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+    /// The same, on the loop.
+    func showHeldBack() {
+        self.state.withValue { state in
+            state.timer?.cancel()
+            var updates: [PriceUpdate] = []
+            state.pipeline.flush { updates.append($0) }
+            self.show(updates, in: &state, now: self.now)
+            self.publish(&state)
+        }
+    }
+
+    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
     private func show(_ updates: [PriceUpdate], in state: inout State, now: Int64) {
         for update in updates {
             let arrived = state.newest.map { $0.monotonic - ($0.received - update.summary.received) } ?? now
             state.model.take(update, now: now, arrived: arrived)
-            if case .lines(let printer) = self.output { printer.print(update, arrived: arrived) }
+            self.output.tell(.price(update, arrived: arrived))
         }
     }
 
     /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
     /// the word alone would hold their price back for as long as the cap on frames wants.
     private func publishSoon(_ state: inout State) {
-        guard case .screen = self.output, !state.mustPublish else { return }
+        guard self.output.isScreen, !state.mustPublish else { return }
         state.mustPublish = true
         self.loop.execute {
             self.state.withValue { state in
@@ -267,11 +283,11 @@ package final class PriceDisplay: TapeReader {
     }
 
     private func publish(_ state: inout State) {
-        guard case .screen(let display) = self.output else { return }
+        guard self.output.isScreen else { return }
         state.mustPublish = false
         if let clients { state.model.clientsChanged(clients()) }
         if let replay { state.model.replayMoved(replay()) }
-        display.publish(state.model.state)
+        self.output.publish(state.model.state)
     }
 
     /// Sees to it that what is held back comes in time; one timer, moved only when its deadline did.
@@ -287,7 +303,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     private func fire() {
-        let now = Self.now
+        let now = self.now
         self.state.withValue { state in
             state.timer = nil
             state.timerDeadline = nil
@@ -296,6 +312,33 @@ package final class PriceDisplay: TapeReader {
             self.show(updates, in: &state, now: now)
             self.publish(&state)
             self.arm(&state)
+        }
+    }
+}
+
+extension PriceDisplay.Output {
+    /// Whether it is shown whole states, and not single items.
+    fileprivate var isScreen: Bool {
+        switch self {
+        case .screen: true
+        case .lines: false
+        case .rehearsal(let rehearsal): rehearsal.state != nil
+        }
+    }
+
+    fileprivate func publish(_ state: DisplayState) {
+        switch self {
+        case .screen(let display): display.publish(state)
+        case .lines: break
+        case .rehearsal(let rehearsal): rehearsal.state?(state)
+        }
+    }
+
+    fileprivate func tell(_ item: LineItem) {
+        switch self {
+        case .screen: break
+        case .lines(let printer): printer.print(item)
+        case .rehearsal(let rehearsal): rehearsal.item?(item)
         }
     }
 }

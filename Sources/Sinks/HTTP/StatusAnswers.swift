@@ -135,18 +135,7 @@ enum StatusAnswers {
             out.key("trades")
             out.array { out in
                 for item in excerpt.items {
-                    out.object { out in
-                        out.key("seq")
-                        out.number(item.sequence)
-                        out.key("price")
-                        out.decimal(item.trade.price)
-                        out.key("size")
-                        out.decimal(item.trade.size)
-                        out.key("time")
-                        out.number(item.trade.exchangeTime / 1_000_000)
-                        out.key("received")
-                        out.number(item.received / 1_000)
-                    }
+                    out.trade(item.trade, sequence: item.sequence, received: item.received)
                 }
             }
         }

@@ -49,20 +49,12 @@ struct TradeQuery {
             out.key("trades")
             out.array { out in
                 for item in found.items {
-                    out.object { out in
-                        out.key("epoch")
-                        out.number(item.place.epoch)
-                        out.key("seq")
-                        out.number(item.place.sequence)
-                        out.key("price")
-                        out.decimal(item.trade.price)
-                        out.key("size")
-                        out.decimal(item.trade.size)
-                        out.key("time")
-                        out.number(item.trade.exchangeTime / 1_000_000)
-                        out.key("received")
-                        out.number(item.received / 1_000)
-                    }
+                    out.trade(
+                        item.trade,
+                        epoch: item.place.epoch,
+                        sequence: item.place.sequence,
+                        received: item.received
+                    )
                 }
             }
         }

@@ -97,12 +97,14 @@ package final class Recorder: TapeReader {
     private let settings: RecorderSettings
     private let clock: RecorderClock
     private let queue = NIOLockedValueBox(Queue())
-    private let pool = NIOThreadPool(numberOfThreads: 1)
+    /// The writing thread; none where somebody has it written by hand.
+    private let pool: NIOThreadPool?
     /// Rung when there is something to write.
     private let bell = Bell()
     private let file: NIOLockedValueBox<RecordingWriter>
-    private let keeper: SegmentKeeper
+    private let keeper: SegmentKeeper?
     private let complain: @Sendable (String) -> Void
+    private let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
     package let path: String
 
@@ -114,6 +116,8 @@ package final class Recorder: TapeReader {
     ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
     ///   - source: where the frames come from: `live` for the market.
     ///   - address: the service's, without a key.
+    ///   - isByHand: whether no thread writes, and no file but the newest is looked at: ``drain()`` writes, and ``close()``
+    ///     ends it.
     ///   - complain: is told, on the recorder's threads, each time that writing begins to fail.
     /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made.
     package init(
@@ -127,6 +131,7 @@ package final class Recorder: TapeReader {
         settings: RecorderSettings = RecorderSettings(),
         clock: RecorderClock,
         disk: any RecordingDisk = SystemDisk(),
+        isByHand: Bool = false,
         complain: @escaping @Sendable (String) -> Void
     ) throws {
         self.settings = settings
@@ -156,7 +161,12 @@ package final class Recorder: TapeReader {
         )
         self.path = writer.path
         self.file = NIOLockedValueBox(writer)
-        self.keeper = SegmentKeeper(
+        guard !isByHand else {
+            self.pool = nil
+            self.keeper = nil
+            return
+        }
+        let keeper = SegmentKeeper(
             names: names,
             source: source,
             newest: writer.path,
@@ -164,9 +174,12 @@ package final class Recorder: TapeReader {
             clock: clock,
             complain: complain
         )
-        self.pool.start()
-        self.pool.submit { _ in self.writeUntilFinished() }
-        self.keeper.look()
+        let pool = NIOThreadPool(numberOfThreads: 1)
+        self.keeper = keeper
+        self.pool = pool
+        pool.start()
+        pool.submit { _ in self.writeUntilFinished() }
+        keeper.look()
     }
 
     // MARK: The feed's side
@@ -248,6 +261,12 @@ package final class Recorder: TapeReader {
         if mustWake { self.bell.ring() }
     }
 
+    /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
+    /// the recorder's thread, which waits for it.
+    package func whenCompleted(_ told: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
+        self.completion.withLockedValue { $0 = told }
+    }
+
     /// Frames that are missing in the files so far. From any thread; waits for no disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
@@ -256,19 +275,24 @@ package final class Recorder: TapeReader {
 
     /// Writes what is queued, syncs and closes the file; answers with what all files hold.
     package func finish() async -> Report {
+        self.takeNoMore()
+        self.bell.ring()
+        guard let pool = self.pool else { return self.close() }
+        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
+        // the file must be whole however the program ends.
+        let report = await withCheckedContinuation { continuation in
+            pool.submit { _ in continuation.resume(returning: self.close()) }
+        }
+        try? await pool.shutdownGracefully()
+        await self.keeper?.finish()
+        return report
+    }
+
+    private func takeNoMore() {
         self.queue.withLockedValue { queue in
             queue.isFinished = true
             queue.tellLeftOut()
         }
-        self.bell.ring()
-        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
-        // the file must be whole however the program ends.
-        let report = await withCheckedContinuation { continuation in
-            self.pool.submit { _ in continuation.resume(returning: self.close()) }
-        }
-        try? await self.pool.shutdownGracefully()
-        await self.keeper.finish()
-        return report
     }
 
     // MARK: The writer's thread
@@ -311,7 +335,8 @@ package final class Recorder: TapeReader {
         }
     }
 
-    private func drain() {
+    /// Writes what is queued.
+    func drain() {
         let entries = self.queue.withLockedValue { queue -> [Entry] in
             let entries = queue.entries
             queue.entries = []
@@ -360,10 +385,16 @@ package final class Recorder: TapeReader {
         if file.takeRecovery() {
             self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
         }
-        if !file.takeCompleted().isEmpty { self.keeper.look(newest: file.path) }
+        let completed = file.takeCompleted()
+        guard !completed.isEmpty else { return }
+        // First whoever reads them as they are.
+        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.keeper?.look(newest: file.path)
     }
 
-    private func close() -> Report {
+    /// Writes what is queued and the last line, and closes the file.
+    func close() -> Report {
+        self.takeNoMore()
         self.drain()
         return self.file.withLockedValue { file in
             file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())

@@ -56,6 +56,8 @@ struct Audience<Member: AnyObject> {
     /// The feed's names as last seen; they only grow, and begin anew with another epoch.
     private var epoch: UInt64?
     private var symbols = SymbolTable()
+    /// Where the frames for those are written who want all of a read; used again unless somebody still waits for them.
+    private var room = ByteBuffer()
 
     /// Puts a reader where its wishes belong; without any, it gets nothing.
     ///
@@ -106,26 +108,43 @@ struct Audience<Member: AnyObject> {
     }
 
     /// Encodes what the batches hold for each group; groups that want the same of them share one buffer.
-    mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [Parcel] {
-        guard !self.groups.isEmpty else { return [] }
+    ///
+    /// - Parameter parcels: gets them at its end. An array that is used again and again spares every read a new one.
+    mutating func pack(_ batches: ArraySlice<TapeBatch>, into parcels: inout [Parcel]) {
+        guard !self.groups.isEmpty, !batches.isEmpty else { return }
+        self.learn(batches)
         let present = TradeCourier.symbols(in: batches)
         // Most want all of a read, which mostly is of one symbol; that needs no table.
         var whole: TradeCourier.Content?
         var parts: [SymbolSet: TradeCourier.Content] = [:]
-        return self.portions(of: batches, present: present).map { portion in
-            let isAll = portion.wanted == present
-            let content =
-                (isAll ? whole : parts[portion.wanted])
-                ?? TradeCourier.encode(batches, wanted: portion.wanted, isAll: isAll)
-            if isAll { whole = content } else { parts[portion.wanted] = content }
-            return Parcel(
-                members: portion.members,
-                lanes: portion.lanes,
-                bytes: content.bytes,
-                messages: content.messages,
-                trades: content.trades
+        for index in self.groups.indices {
+            let wanted = self.wanted(index, of: present)
+            guard !wanted.isEmpty else { continue }
+            let content: TradeCourier.Content
+            if wanted == present {
+                content = whole ?? TradeCourier.encode(batches, wanted: wanted, isAll: true, into: &self.room)
+                whole = content
+            } else {
+                var room = ByteBuffer()
+                content = parts[wanted] ?? TradeCourier.encode(batches, wanted: wanted, isAll: false, into: &room)
+                parts[wanted] = content
+            }
+            parcels.append(
+                Parcel(
+                    members: self.groups[index].members,
+                    lanes: self.groups[index].lanes,
+                    bytes: content.bytes,
+                    messages: content.messages,
+                    trades: content.trades
+                )
             )
         }
+    }
+
+    /// The symbols of the present ones that a group wants.
+    private func wanted(_ group: Int, of present: SymbolSet) -> SymbolSet {
+        let named = self.groups[group].named
+        return self.groups[group].wish.isEverything ? present.subtracting(named) : named.intersection(present)
     }
 
     /// Finds out who wants something of the batches, and what.
@@ -136,9 +155,7 @@ struct Audience<Member: AnyObject> {
         self.learn(batches)
         var portions: [Portion] = []
         for index in self.groups.indices {
-            let named = self.groups[index].named
-            let isEverything = self.groups[index].wish.isEverything
-            let wanted = isEverything ? present.subtracting(named) : named.intersection(present)
+            let wanted = self.wanted(index, of: present)
             guard !wanted.isEmpty else { continue }
             portions.append(
                 Portion(members: self.groups[index].members, lanes: self.groups[index].lanes, wanted: wanted)

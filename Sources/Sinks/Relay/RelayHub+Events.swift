@@ -46,7 +46,7 @@ extension RelayHub {
         if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
         let isDelivered = self.send([batch])
         self.keep(batch)
-        let showings = self.desk.take(batch, now: Int64(NIODeadline.now().uptimeNanoseconds))
+        let showings = self.desk.take(batch, now: self.monotonic)
         self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
     }
 
@@ -57,7 +57,7 @@ extension RelayHub {
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
         let isDelivered = self.send(batches[...])
         for batch in batches { self.keep(batch) }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         var showings: [PriceDesk.Showing] = []
         for batch in batches { showings += self.desk.take(batch, now: now) }
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
@@ -66,7 +66,10 @@ extension RelayHub {
     /// Sends every trade to those who want that; answers whether there were any.
     private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
-        for parcel in self.audience.parcels(of: batches) {
+        var parcels: [Audience<TradesClient>.Parcel] = []
+        swap(&parcels, &self.parcels)
+        self.audience.pack(batches, into: &parcels)
+        for parcel in parcels {
             isDelivered = isDelivered || !parcel.members.isEmpty
             self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
                 parcel.members[index].deliver(
@@ -77,6 +80,9 @@ extension RelayHub {
                 )
             }
         }
+        // Before the next read, so that its frames find the room of these.
+        parcels.removeAll(keepingCapacity: true)
+        swap(&parcels, &self.parcels)
         return self.deliverTrades(batches) || isDelivered
     }
 
@@ -98,7 +104,7 @@ extension RelayHub {
         self.show(showings)
         self.flush()
         if let delivered {
-            self.delivered.record(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds) - delivered)
+            self.delivered.record(nanoseconds: self.monotonic - delivered)
         }
         self.armActivityTimer()
     }

@@ -42,7 +42,7 @@ extension RelayHub {
         }
         let task = self.loop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(deadline))) {
             self.priceTimer = nil
-            self.show(self.desk.fire(now: Int64(NIODeadline.now().uptimeNanoseconds)))
+            self.show(self.desk.fire(now: self.monotonic))
             self.flush()
         }
         self.priceTimer = (deadline, task)
@@ -66,13 +66,13 @@ extension RelayHub {
         guard !self.streamClients.isEmpty else { return }
         if update.skipped > 0 { self.skipped.stream.increment(by: Int64(clamping: update.skipped)) }
         guard let age = self.age(ofArrival: update.summary.received) else { return }
-        self.shownArrivals.append(Int64(NIODeadline.now().uptimeNanoseconds) - age)
+        self.shownArrivals.append(self.monotonic - age)
     }
 
     /// How long ago something arrived by our wall clock, ns; never negative.
     func age(ofArrival received: Int64) -> Int64? {
         guard let lastArrival else { return nil }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         return max(0, now - lastArrival.monotonic + (lastArrival.received - received))
     }
 }

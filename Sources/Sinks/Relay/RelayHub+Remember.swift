@@ -7,7 +7,7 @@ extension RelayHub {
     /// Takes in trades of earlier runs, the oldest run first, before the first trade of this one.
     func remember(_ runs: [RecordedTrades]) {
         let wall = self.wallClock()
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         // Runs are named by when they began; one that began after this one is none that came before it.
         let earlier = runs.filter { $0.epoch < self.ring.epoch ?? .max && !$0.trades.isEmpty }
         for (index, run) in earlier.enumerated() {

@@ -26,6 +26,8 @@ final class RelayHub {
     var ledger: SymbolLedger
     @exclusivity(unchecked) var desk: PriceDesk
     @exclusivity(unchecked) var audience = Audience<TradesClient>()
+    /// Empty but while a read is sent: the room for what goes to the audience.
+    @exclusivity(unchecked) var parcels: [Audience<TradesClient>.Parcel] = []
     private(set) var tradesClients: [ObjectIdentifier: TradesClient] = [:]
     private(set) var streamClients: [ObjectIdentifier: StreamClient] = [:]
     var status: FeedStatus
@@ -201,7 +203,7 @@ final class RelayHub {
         if clients.capacity > self.unflushed.capacity { swap(&clients, &self.unflushed) }
         self.compression.turnEnded()
         guard !self.shownArrivals.isEmpty else { return }
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = self.monotonic
         for arrival in self.shownArrivals {
             self.instruments.latency[.arrivalToStream].record(nanoseconds: now - arrival)
         }

@@ -6,6 +6,9 @@ import Wire
 /// The packing of trades for readers of Finnhub's own protocol: frames of the upstream byte for byte where every trade in
 /// them is wanted, and encoded anew, exactly, where only some are.
 enum TradeCourier {
+    /// The room that is held on to from one read to the next.
+    private static let keptBytes = 128 << 10
+
     /// Encoded trades.
     struct Content {
         /// Whole WebSocket frames.
@@ -30,18 +33,22 @@ enum TradeCourier {
 
     /// Returns WebSocket frames with the wanted trades.
     ///
-    /// - Parameter isAll: whether `wanted` holds all symbols of the batches.
+    /// - Parameters:
+    ///   - isAll: whether `wanted` holds all symbols of the batches.
+    ///   - out: takes the frames. What it held is gone; its memory is used again if nobody else has it.
     static func encode(
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
-        isAll: Bool
+        isAll: Bool,
+        into out: inout ByteBuffer
     ) -> Content {
         var room = 0
         for index in batches.indices {
             let frames = batches[index].frames
             for frame in frames.indices { room += frames[frame].bytes.readableBytes + 4 }
         }
-        var out = ByteBufferAllocator().buffer(capacity: room)
+        if out.capacity > Self.keptBytes { out = ByteBuffer() }
+        out.clear(minimumCapacity: room)
         var scratch = ByteBuffer()
         var count = 0
         var messages = 0

@@ -1,5 +1,6 @@
 import Feeds
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -16,8 +17,10 @@ extension Assembly {
         var standInSettings = StandInSettings()
         standInSettings.speed = order.speed.factor
         standInSettings.rebasesTimes = order.movesTimes
-        if case .recording(let recording) = material {
+        let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
+        if let recording {
             try order.part.apply(to: &standInSettings.replay, recording: recording)
+            Self.tellDamage(of: recording)
         }
         standInSettings.sharesClock = order.sharesClock
         standInSettings.replay.hasBreaks = order.hasBreaks
@@ -70,6 +73,20 @@ extension Assembly {
             }
         ])
         await group.end()
+        if let recording { InnerReplay.tell(recording) }
+    }
+
+    /// Says of each place of a recording that cannot be read, as it is come to; of many only how many, at the end.
+    private static func tellDamage(of recording: RecordingFile) {
+        let mostLines = 20
+        let told = NIOLockedValueBox(0)
+        recording.damage.watch { line in
+            let count = told.withLockedValue { count in
+                count += 1
+                return count
+            }
+            if count <= mostLines { Console.complain("warning: \(line)") }
+        }
     }
 }
 

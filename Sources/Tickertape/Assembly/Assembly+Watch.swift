@@ -37,6 +37,8 @@ extension Assembly {
             relay: url.upstreamAddress,
             symbols: symbols
         )
+        // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
+        feedSettings.takesEveryTrade = shown.isScreen
         feedSettings.tls = settings.tlsConfiguration
         feedSettings.proxy = try settings.proxyServer(for: url)
         feedSettings.token = settings.relay.token.map { APIKey($0.reveal()) }

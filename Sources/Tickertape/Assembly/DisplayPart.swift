@@ -104,6 +104,7 @@ struct DisplayPart {
                             throw OperatorError("cannot write the lines: \(reason)", status: .failure)
                         case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
                         }
+                    case .rehearsal: preconditionFailure("a display that runs is no rehearsal")
                     }
                     return true
                 }
@@ -113,6 +114,7 @@ struct DisplayPart {
                     switch output {
                     case .screen(let screen): screen.stop()
                     case .lines(let printer): printer.stop()
+                    case .rehearsal: break
                     }
                     return false
                 }

@@ -21,9 +21,6 @@ struct InnerReplay {
 
     func run() async throws {
         let file: RecordingFile? = if case .recording(let file) = self.material { file } else { nil }
-        if let file, file.damagedLines > 0 {
-            Console.complain("warning: \(file.damagedLines) lines of \(file.path) cannot be read and are left out")
-        }
         let authority = try CertificateAuthority(name: "tickertape replay")
         var standInSettings = StandInSettings()
         standInSettings.speed = self.speed
@@ -60,6 +57,8 @@ struct InnerReplay {
         feed.session.silentAfter = nil
         // Nothing is played before everything is asked for, and the stand-in does not mind the haste.
         feed.watch.subscribeInterval = 0
+        // At the end, when all is known, and there is no picture which a line would tear.
+        defer { if let file { Self.tell(file) } }
         var program = TickerProgram(settings: settings, feed: feed)
         program.standIn = standIn
         program.replay = standIn.remote
@@ -73,5 +72,11 @@ struct InnerReplay {
         }
         await standIn.stop()
         await group.end()
+    }
+
+    /// Says what of a recording could not be read.
+    static func tell(_ file: RecordingFile) {
+        guard let summary = file.damage.summary else { return }
+        Console.complain("warning: \(summary) of \(file.path) cannot be read and are left out")
     }
 }

@@ -2,7 +2,6 @@ import Feeds
 import Glibc
 import Logging
 import NIOCore
-import Recordings
 
 /// The two clocks' outer end: the one place that reads the wall clock for the rooms.
 enum WallClock {
@@ -38,19 +37,6 @@ enum PlainWords {
 extension OperatorError {
     /// Opens a recording, or says in a line for the person why it cannot be used.
     static func opening(recording path: String) throws(OperatorError) -> RecordingFile {
-        if path.hasSuffix(SegmentNames.packedSuffix) {
-            throw OperatorError(
-                "\(path) is compressed, and only what is not can be replayed: zstd -d \(path)",
-                status: .failure
-            )
-        }
-        let packed = path + SegmentNames.packedSuffix
-        if access(path, F_OK) != 0, access(packed, F_OK) == 0 {
-            throw OperatorError(
-                "\(path) has been compressed (record.compress), and only what is not can be replayed: zstd -d \(packed)",
-                status: .failure
-            )
-        }
         do throws(RecordingFile.Failure) {
             return try RecordingFile(path: path)
         } catch {

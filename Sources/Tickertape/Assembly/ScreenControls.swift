@@ -121,10 +121,7 @@ enum ScreenControls {
         let list = ScreenSymbols(
             symbols: symbols,
             source: ScreenSymbols.Source(
-                adopt: { symbol in
-                    feed.subscribe(symbol)
-                    return nil
-                },
+                adopt: { symbol in await feed.adopt(symbol) },
                 disown: { symbol in feed.unsubscribe(symbol) }
             ),
             display: display,

@@ -119,6 +119,9 @@ struct TickerProgram {
             history.connect(recorder, warn: Self.warning(on: shown))
             instruments.historyLost { history.keeper.report.lost }
         }
+        if let history, let shown, shown.isScreen {
+            shown.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
+        }
         if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
         for warning in certificate?.warnings ?? [] { Self.warning(on: shown)(warning) }

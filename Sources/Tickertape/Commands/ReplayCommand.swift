@@ -34,6 +34,15 @@ struct ReplayCommand: SettingsCommand {
     @Flag(name: .customLong("wait-client"), help: "Start when the first client of the relay has subscribed.")
     var waitsForClient = false
 
+    @Flag(
+        name: .customLong("hash"),
+        help: ArgumentHelp(
+            "Print a SHA-256 of what each output would say, on virtual time; with --format json as one object.",
+            discussion: "No other setting makes a difference to it but --symbol, --from, --to and --alert."
+        )
+    )
+    var hashes = false
+
     @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to follow; several may be given.", valueName: "symbol"))
     var symbols: [String] = []
 
@@ -47,8 +56,25 @@ struct ReplayCommand: SettingsCommand {
         [SymbolFlags(symbols: self.symbols), self.display, self.alerts, self.relay, self.record, self.common]
     }
 
+    func validate() throws {
+        guard self.hashes else { return }
+        let refused = [("--loop", self.pace.loops), ("--paused", self.paused), ("--wait-client", self.waitsForClient)]
+        guard let (flag, _) = refused.first(where: { $0.1 }) else { return }
+        throw ValidationError("--hash plays the recording once, from one end to the other; leave \(flag) out")
+    }
+
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
+        if self.hashes {
+            var order = ReplayOrder(recording: self.file, speed: self.pace.speed)
+            order.part = self.pace.part
+            return try await Assembly.hash(
+                order,
+                symbols: self.symbols,
+                rules: self.alerts.alerts,
+                isJSON: settings.display.format == .json
+            )
+        }
         if self.waitsForClient && settings.relay.listen == nil {
             throw OperatorError("--wait-client waits for a client of the relay, which is off", status: .usage)
         }

@@ -2,6 +2,7 @@ import Glibc
 import History
 import Market
 import NIOCore
+import Recordings
 import Wire
 
 extension Assembly {
@@ -22,7 +23,7 @@ extension Assembly {
         defer { try? store.close() }
         let contents = try store.contents()
         let segments = try store.segments()
-        let bytes = segments.reduce(Int64(0)) { $0 + (Self.size(of: $1.path) ?? 0) }
+        let bytes = segments.reduce(Int64(0)) { $0 + (Self.size(of: SegmentNames.present($1.path)) ?? 0) }
         let database = (Self.size(of: path) ?? 0) + (Self.size(of: "\(path)-wal") ?? 0)
         guard isJSON else {
             var lines = ["\(path): \(database) bytes, \(contents.symbols) symbols, \(contents.gaps) gaps"]
@@ -68,7 +69,7 @@ extension Assembly {
         var gone: [String] = []
         if !order.keepsRecordings {
             for segment in try store.segments() where segment.lastTime < now - order.age {
-                switch Self.delete(segment.path) {
+                switch Self.delete(SegmentNames.present(segment.path)) {
                 case .deleted(let size):
                     deleted += 1
                     bytes += size

@@ -47,6 +47,10 @@ final class HistoryPart: Sendable {
     func connect(_ recorder: Recorder?, warn: @escaping @Sendable (String) -> Void) {
         self.recorder.withLockedValue { $0 = recorder }
         self.warn.withLockedValue { $0 = warn }
+        let keeper = self.keeper
+        recorder?.whenCompleted { completed, newest in
+            keeper.completed(completed.map(HistoryPlace.absolute), newest: HistoryPlace.absolute(newest))
+        }
     }
 
     /// What the relay's HTTP asks.
@@ -85,6 +89,26 @@ final class HistoryPart: Sendable {
                         width: width,
                         bars: try store.bars(of: symbol, width, from: nil, to: nil, limit: Self.seededBars),
                         endedAt: end
+                    )
+                }
+            }
+        }
+        return (bars ?? []).filter { !$0.bars.isEmpty }
+    }
+
+    /// What the charts of a screen begin with: bars of the newest hours, by the second as far as one hour back.
+    ///
+    /// - Parameter now: ns since 1970.
+    func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {
+        let reaches: [(BarWidth, Int64)] = [(.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach)]
+        let bars = try? await self.keeper.ask { store in
+            try symbols.prefix(Self.seededSymbols).flatMap { symbol in
+                try reaches.map { width, reach in
+                    EarlierBars(
+                        symbol: symbol,
+                        width: width,
+                        bars: try store.bars(of: symbol, width, from: now - reach, to: now, limit: 4_000),
+                        endedAt: now
                     )
                 }
             }

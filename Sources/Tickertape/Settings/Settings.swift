@@ -211,8 +211,8 @@ package struct Settings: Sendable, Equatable {
         package var syncInterval: TimeAmount = .seconds(1)
         /// How large a file becomes before the next one begins, in bytes.
         package var segmentSize = 256 << 20
-        /// Whether complete files are compressed. Not by itself: `replay` and `serve` read only what is not.
-        package var compresses = false
+        /// Whether complete files are compressed.
+        package var compresses = true
         /// How many days of files are kept, and how many bytes; `nil` is all.
         package var keepDays: Int?
         package var keepSize: Int?

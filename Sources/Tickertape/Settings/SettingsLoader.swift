@@ -66,6 +66,7 @@ extension Settings {
         settings.proxyVariables = ProxyVariables(environment)
         if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()
+        try settings.refuseDisplayContradictions()
         try settings.refuseSharedKeys()
         if !settings.tls.verify {
             warnings.append(
@@ -110,14 +111,15 @@ extension Settings {
         }
     }
 
-    private func contradiction(_ first: String, _ second: String, _ rule: String) -> OperatorError {
+    func contradiction(_ first: String, _ second: String, _ rule: String, cure: String? = nil) -> OperatorError {
         let named = [first, second].map { key in
             "\(key) (\(Setting.named(key)?.write(self) ?? ""), \(self.origin(of: key)))"
         }
         let isUsage = [first, second].contains { key in
             if case .flag = self.origin(of: key) { true } else { false }
         }
-        return OperatorError("\(named[0]) \(rule) \(named[1])", status: isUsage ? .usage : .configuration)
+        let end = cure.map { "; \($0)" } ?? ""
+        return OperatorError("\(named[0]) \(rule) \(named[1])\(end)", status: isUsage ? .usage : .configuration)
     }
 
     // MARK: Unknown names

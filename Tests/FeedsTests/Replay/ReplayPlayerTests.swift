@@ -83,6 +83,19 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == ["99"] && bench.output.isEnded)
     }
 
+    @Test("who comes after a step was asked for, and before it is made, hears that the replay stands")
+    func stepBeforeAttaching() throws {
+        let bench = try Bench(Self.steady) { $0.machine.isPaused = true }
+        #expect(bench.output.take() == ["paused"])
+        bench.ask(.stepMessages(1))
+        _ = bench.output.take()
+        let late = Output()
+        bench.player.attach(late)
+        #expect(late.take() == ["paused"])
+        bench.player.start()
+        #expect(late.take() == ["0"])
+    }
+
     @Test("a seek forward and back lands on the newest message there, says from where to where, and goes on")
     func seeks() throws {
         let bench = try Bench(Self.steady)
@@ -250,6 +263,21 @@ enum ReplayRecording {
     /// The number of a trade that was written here.
     static func number(_ trade: Trade) -> Int? { Int("\(trade.price)").map { $0 - Self.firstPrice } }
 
+    /// The same for a frame of one trade.
+    static func number(of frame: RecordedFrame) -> Int? {
+        var parser = FinnhubParser()
+        var symbols = SymbolTable()
+        var trades: [Trade] = []
+        _ = parser.parse(frame.frame, symbols: &symbols, into: &trades)
+        return trades.first.flatMap(Self.number)
+    }
+
+    /// A frame of one trade, as the service sends it.
+    static func frame(at: Int, number: Int) -> String {
+        let time = Self.start / 1_000_000 + Int64(at)
+        return #"{"data":[{"c":null,"p":\#(Self.firstPrice + number),"s":"A","t":\#(time),"v":1}],"type":"trade"}"#
+    }
+
     enum Line {
         case trade(at: Int, number: Int)
         case ping(at: Int)
@@ -262,9 +290,7 @@ enum ReplayRecording {
         for line in lines {
             switch line {
             case .trade(let at, let number):
-                let time = Self.start / 1_000_000 + Int64(at)
-                let price = Self.firstPrice + number
-                let frame = #"{"data":[{"c":null,"p":\#(price),"s":"A","t":\#(time),"v":1}],"type":"trade"}"#
+                let frame = Self.frame(at: at, number: number)
                 RecordingEncoder.frame(ByteBuffer(string: frame), at: Int64(at) * 1_000_000, into: &buffer)
             case .ping(let at):
                 RecordingEncoder.frame(FinnhubEncoder.ping, at: Int64(at) * 1_000_000, into: &buffer)

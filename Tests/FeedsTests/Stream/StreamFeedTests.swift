@@ -58,4 +58,39 @@ struct StreamFeedTests {
         try await running.value
         try await relay.stop()
     }
+
+    @Test("who adds a symbol is told what the relay has against it, and it is not asked for again")
+    func adopts() async throws {
+        let relay = try await ScriptedFinnhub.start { _ in .play([Self.hello(3)]) }
+        let settings = StreamFeed.Settings(
+            relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
+            symbols: ["A"]
+        )
+        let feed = try await StreamFeed.make(
+            settings: settings,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "feed") { _ in SwiftLogNoOpLogHandler() },
+            wallClock: { 0 }
+        ) { _ in }
+        let running = Task { try await feed.run() }
+        var events = relay.events.makeAsyncIterator()
+        #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["A"]}"#)
+        async let problem = feed.adopt("X:Y")
+        #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["X:Y"]}"#)
+        #expect(await self.request(&events, on: 0) == #"{"type":"ping"}"#)
+        relay.send(#"{"type":"error","n":2,"msg":"Invalid symbol X:Y","code":"no-such-symbol"}"#, on: 0)
+        relay.send(#"{"type":"pong","n":3,"time":1}"#, on: 0)
+        #expect(await problem == "Invalid symbol X:Y")
+        #expect(await self.request(&events, on: 0) == #"{"type":"unsubscribe","symbols":["X:Y"]}"#)
+        async let good = feed.adopt("X:Z")
+        #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["X:Z"]}"#)
+        #expect(await self.request(&events, on: 0) == #"{"type":"ping"}"#)
+        relay.send(#"{"type":"symbol","n":4,"symbol":"X:Z","state":"live","since":1,"reason":null}"#, on: 0)
+        #expect(await good == nil)
+        // One that it has is asked for by nobody.
+        #expect(await feed.adopt("X:Z") == nil)
+        feed.stop()
+        try await running.value
+        try await relay.stop()
+    }
 }

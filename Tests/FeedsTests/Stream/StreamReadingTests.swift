@@ -142,4 +142,117 @@ struct StreamReadingTests {
         _ = reading.took(.price(try self.update("A", 1, trades: 1)), wall: 2)
         #expect(reading.opened() == [.subscribe(["A"], since: TapePosition(epoch: 8, sequence: 1))])
     }
+
+    // MARK: Every trade
+
+    private func trade(_ symbol: String, _ sequence: UInt64, price: String, size: String = "2") throws -> StreamMessage
+    {
+        .trade(
+            StreamTrade(
+                symbol: symbol,
+                sequence: sequence,
+                price: try #require(ExactDecimal(price)),
+                size: try #require(ExactDecimal(size)),
+                exchangeTime: Int64(sequence),
+                received: Int64(sequence) * 1_000
+            )
+        )
+    }
+
+    private func resumed(_ epoch: UInt64, _ sequence: UInt64, isComplete: Bool = true) -> StreamMessage {
+        let position = TapePosition(epoch: epoch, sequence: sequence)
+        return .resumed(StreamResumed(position: position, trades: 1, isComplete: isComplete))
+    }
+
+    @Test(
+        "who draws charts is told every trade of a break once, with its age and the sums, and then settled prices again"
+    )
+    func everyTrade() throws {
+        var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
+        #expect(reading.opened() == [.subscribe(["A"])])
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        // The relay's clock is 500 ns behind ours.
+        let known = try self.update("A", 10, trades: 4)
+        #expect(reading.took(.snapshot(known, age: 100), wall: 600) == .snapshot(known, age: 100))
+        let since = TapePosition(epoch: 7, sequence: 10)
+        #expect(reading.opened() == [.overflow(.latest), .subscribe(["A"], delivery: .all, since: since)])
+        _ = reading.took(self.hello(7, 13), wall: 20_000)
+        guard case .snapshot(let first, let age)? = reading.took(try self.trade("A", 11, price: "99"), wall: 20_000)
+        else {
+            Issue.record("no trade")
+            return
+        }
+        #expect(age == 20_000 - 500 - 11_000 && first.skipped == 0)
+        #expect(first.summary.low == ExactDecimal("99") && first.summary.high == known.summary.high)
+        #expect(first.summary.trades == 5 && first.summary.volume == ExactSum("2"))
+        #expect(first.summary.open == known.summary.open)
+        // A price update is no trade, and what is not wanted is not told.
+        #expect(reading.took(try self.trade("B", 12, price: "1"), wall: 20_000) == nil)
+        guard
+            case .snapshot(let second, _)? = reading.took(
+                try self.trade("A", 13, price: "500", size: "0"),
+                wall: 20_000
+            )
+        else {
+            Issue.record("no trade")
+            return
+        }
+        #expect(second.summary.trades == 5 && second.summary.high == ExactDecimal("500"))
+        #expect(reading.takeRequests() == [])
+        _ = reading.took(self.resumed(7, 13), wall: 20_001)
+        #expect(reading.takeRequests() == [.subscribe(["A"], delivery: .latest)])
+        #expect(reading.takeRequests() == [])
+        // One that came before the relay heard that is told as it comes, and so are prices.
+        guard case .price(let live)? = reading.took(try self.trade("A", 14, price: "501"), wall: 20_002) else {
+            Issue.record("no price")
+            return
+        }
+        #expect(live.summary.trades == 6)
+        let next = try self.update("A", 15, trades: 7)
+        #expect(reading.took(.price(next), wall: 20_003) == .price(next))
+    }
+
+    @Test("a link that breaks while it catches up goes on behind the last trade that came")
+    func twice() throws {
+        var reading = StreamReading(symbols: [], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        _ = reading.unwished("X")
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 20), wall: 2)
+        _ = reading.took(try self.trade("A", 12, price: "1"), wall: 3)
+        let since = TapePosition(epoch: 7, sequence: 12)
+        #expect(
+            reading.opened() == [.overflow(.latest), .subscribe([], delivery: .all, since: since), .unsubscribe(["X"])]
+        )
+        _ = reading.took(self.hello(7, 20), wall: 4)
+        #expect(reading.took(try self.trade("A", 12, price: "1"), wall: 5) == nil)
+        #expect(reading.took(try self.trade("A", 13, price: "1"), wall: 5) != nil)
+        // Where not all was to be had, a new subscription brings the sums.
+        _ = reading.took(self.resumed(7, 20, isComplete: false), wall: 6)
+        #expect(reading.takeRequests() == [.unsubscribe([]), .subscribe([], delivery: .latest), .unsubscribe(["X"])])
+    }
+
+    @Test("trades of a run that ended meanwhile come before the gap, and those of the next behind it")
+    func runs() throws {
+        var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 500), wall: 1)
+        _ = reading.took(.price(try self.update("A", 500, trades: 90)), wall: 2)
+        _ = reading.opened()
+        _ = reading.took(self.hello(8, 2), wall: 3)
+        guard case .snapshot(let old, _)? = reading.took(try self.trade("A", 501, price: "3"), wall: 4) else {
+            Issue.record("no trade of the old run")
+            return
+        }
+        #expect(old.summary.trades == 91)
+        let gap = Gap(from: 1, to: 2, reason: "a restart", nextSequence: 1, epoch: 8, overlap: 0)
+        #expect(reading.took(.gap(gap), wall: 5) == .gap(gap))
+        guard case .snapshot(let new, _)? = reading.took(try self.trade("A", 1, price: "4"), wall: 6) else {
+            Issue.record("no trade of the new run")
+            return
+        }
+        #expect(new.summary.trades == 1 && new.summary.open == ExactDecimal("4"))
+        #expect(reading.position == TapePosition(epoch: 8, sequence: 1))
+    }
 }

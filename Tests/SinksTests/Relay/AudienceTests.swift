@@ -104,3 +104,11 @@ struct AudienceTests {
         return trades.map { "\(symbols.name(of: $0.symbol)) \($0.price)" }
     }
 }
+
+extension Audience {
+    fileprivate mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [Parcel] {
+        var parcels: [Parcel] = []
+        self.pack(batches, into: &parcels)
+        return parcels
+    }
+}

@@ -119,6 +119,20 @@ struct HistoryProgramTests {
         return bars
     }
 
+    /// Waits until the database has a bar that begins later than one which begins at `start`, ms since 1970: bars are written in
+    /// their order, each whole.
+    private static func waits(forBarsBehind start: Int, in path: String) async throws {
+        let end = ContinuousClock.now + .seconds(60) * Patience.factor
+        let store = try HistoryStore(path: path)
+        defer { try? store.close() }
+        while ContinuousClock.now < end {
+            let newest = try store.bars(of: "BINANCE:BTCUSDT", .second, from: nil, to: nil, limit: 1).last?.start
+            if let newest, newest > Int64(start) * 1_000_000 { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("no bar behind \(start) was written")
+    }
+
     @Test("killed in the middle of its work again and again, it goes on with the bars that it had")
     func killed() async throws {
         let folder = try TemporaryFolder()
@@ -149,8 +163,11 @@ struct HistoryProgramTests {
                 bars = Self.closed(try await Self.get(path, port: port))
             }
             #expect(bars.count >= known + 3)
-            // Older than the second within which it is written.
-            try await Task.sleep(for: .milliseconds(1_500))
+            // Killed as soon as what it has told is written.
+            let newest = try #require(
+                bars.keys.compactMap { RunningProgram.number(in: $0, behind: #""start":"#) }.max()
+            )
+            try await Self.waits(forBarsBehind: newest, in: "\(folder.path)/tickertape-history-demo.sqlite")
             before = bars
             kill(program.processIdentifier, SIGKILL)
             #expect(await program.ending() == .signal(SIGKILL))
@@ -192,7 +209,14 @@ struct HistoryProgramTests {
             answer = try await Self.get("/v1/trades/BINANCE:BTCUSDT?limit=10000", port: port)
         }
         let epoch = try #require(RunningProgram.number(in: answer, behind: #""epoch":"#))
-        try await Task.sleep(for: .seconds(1.5))
+        // Killed as soon as the frame of the last of these trades is in the file.
+        let last = try #require(answer.range(of: #""seq":20,"#).map { String(answer[$0.upperBound...]) })
+        let time = try #require(RunningProgram.number(in: last, behind: #""time":"#))
+        while try !folder.read("1.jsonl").contains(#"t\":\#(time)"#) || !folder.read("1.jsonl").hasSuffix("\n"),
+            ContinuousClock.now < end
+        {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         kill(first.processIdentifier, SIGKILL)
         _ = await first.ending()
         let (second, secondPort) = try await start("2.jsonl")

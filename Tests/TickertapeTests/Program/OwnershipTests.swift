@@ -118,6 +118,8 @@ struct OwnershipTests {
         let begin = ContinuousClock.now
         for _ in 0..<20 {
             let program = try self.start(server, folder, relay: "off")
+            // On a busy machine it takes a second to begin.
+            #expect(await program.complains(of: "connecting"), "\(program.errors)")
             // Its life; nothing is waited for.
             try await Task.sleep(for: .milliseconds(900))
             program.send(signal: SIGKILL)

@@ -15,17 +15,6 @@ struct RecordingProgramTests {
         return (status, program.output, program.errors)
     }
 
-    @Test("a recording that has been compressed is not replayed, and it is said what makes it one that is")
-    func compressed() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let packed = try folder.write("", to: "a.jsonl.zst")
-        for name in [packed, "\(folder.path)/a.jsonl"] {
-            let replay = try await self.run(["replay", name, "--quiet", "--relay", "off"])
-            #expect(replay.status == .exit(1) && replay.errors.contains("zstd -d \(packed)"), "\(replay.errors)")
-        }
-    }
-
     /// Records the demo in files of 256 KiB; answers with their paths.
     private func record(_ folder: TemporaryFolder) async throws -> [String] {
         let recording = try await self.run([
@@ -123,6 +112,37 @@ struct RecordingProgramTests {
         ])
         #expect(recording.status == .exit(0), "\(recording.errors)")
         #expect(recording.errors.contains("to \(folder.path)/tickertape-20"), "\(recording.errors)")
+    }
+
+    @Test("are replayed from their first file to their last, compressed or not, and under the name of before")
+    func replayed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let paths = try await self.record(folder)
+        #expect(paths.count > 3)
+        let replay = ["--speed", "max", "--quiet", "--relay", "off"]
+        let whole = try await self.run(["replay", paths[0]] + replay)
+        #expect(whole.status == .exit(0) && whole.errors.contains("8847 trades"), "\(whole.errors)")
+        // A start with the same name compresses what is there.
+        let again = try await self.run(["replay", Self.demo, "--to", "1s", "--record", paths[0]] + replay)
+        #expect(again.status == .exit(0), "\(again.errors)")
+        let packing = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--paused", "--quiet", "--relay", "127.0.0.1:0", "--record", paths[0]]
+        )
+        let end = ContinuousClock.now + .seconds(60) * Patience.factor
+        while paths.contains(where: { access($0, F_OK) == 0 }), ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        packing.send(signal: SIGTERM)
+        #expect(await packing.ending() == .exit(0), "\(packing.errors)")
+        #expect(paths.allSatisfy { access($0, F_OK) != 0 && access("\($0).zst", F_OK) == 0 })
+        for name in [paths[0], "\(paths[0]).zst"] {
+            let packed = try await self.run(["replay", name] + replay)
+            #expect(packed.status == .exit(0) && packed.errors.contains("8847 trades"), "\(packed.errors)")
+        }
+        let part = try await self.run(["replay", paths[0], "--from", "50%"] + replay)
+        #expect(part.status == .exit(0) && !part.errors.contains("8847 trades"), "\(part.errors)")
     }
 
     /// `scripts/kill-recorder` does it 200 times, and holds the loss below a second, which a loaded machine may not.

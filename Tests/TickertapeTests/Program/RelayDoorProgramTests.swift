@@ -118,7 +118,9 @@ struct RelayDoorProgramTests {
         #expect(await health.ending() == .exit(0), "\(health.errors)")
         #expect(health.output.contains("200"))
         let second = try self.run(server, folder, ["--relay", "off"])
-        #expect(await second.complains(of: "waiting by the relay at \(folder.path)/relay"), "\(second.errors)")
+        // Of a long path the beginning is shown.
+        let shown = "waiting by the relay at \(folder.path.prefix(20))"
+        #expect(await second.complains(of: shown), "\(second.errors)")
         await self.stop(second, watch, first)
         #expect(!FileManager.default.fileExists(atPath: path))
         try await server.stop()

@@ -100,6 +100,7 @@ struct SettingsLayersTests {
 
     private static let partners = [
         "relay.certificate-file": "relay.key-file", "relay.key-file": "relay.certificate-file",
+        "display.once-within": "display.once",
     ]
 
     private static let unusual: [String: String] = [
@@ -132,7 +133,7 @@ struct SettingsLayersTests {
         "display.decimal": "comma", "display.flash": "false", "display.title": "false",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "history.file": "off",
         "record.flush-interval": "20ms", "record.sync-interval": "2s", "record.segment-size": "1MiB",
-        "record.compress": "true", "record.keep-days": "7", "record.keep-size": "10GiB", "relay.listen": "off",
+        "record.compress": "false", "record.keep-days": "7", "record.keep-size": "10GiB", "relay.listen": "off",
         "relay.ping-interval": "9s",
         "relay.pong-timeout": "11s", "relay.max-clients": "5", "relay.max-waiting": "2MiB",
         "relay.max-message": "1MiB", "relay.unix-socket": "/run/tickertape.sock",

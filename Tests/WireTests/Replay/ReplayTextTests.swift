@@ -24,9 +24,15 @@ struct ReplayTextTests {
             ("2026-01-01T23:59:31Z", .time(ReplayTextTests.start + 1_000_000_000)),
             ("2026-01-02 00:00Z", .time(ReplayTextTests.start + 30_000_000_000)),
             ("23:59:30", .time(ReplayTextTests.start)), ("00:00:00.25", .time(ReplayTextTests.start + 30_250_000_000)),
-            ("23:59", .time(ReplayTextTests.start + 86_370_000_000_000)),
+            // The minute in which the recording begins is in it.
+            ("23:59", .time(ReplayTextTests.start)), ("2026-01-01 23:59", .time(ReplayTextTests.start)),
+            ("23:59:29", .time(ReplayTextTests.start + 86_399_000_000_000)),
+            ("23:58", .time(ReplayTextTests.start + 86_310_000_000_000)),
             ("1767311970001", .time(ReplayTextTests.start + 1_000_000)),
             ("2024-02-29T00:00:00Z", .time(1_709_164_800_000_000_000)),
+            ("2024-2-29t0:00:00", .time(1_709_164_800_000_000_000)), (" GAP\n", .nextGap), ("next gap", .nextGap),
+            ("+1.5", .time(ReplayTextTests.start + 601_500_000_000)), ("90S", .offset(90_000_000_000)),
+            ("+1m30", .time(ReplayTextTests.start + 690_000_000_000)),
         ] as [(String, ReplayPlace)]
     )
     func places(text: String, expected: ReplayPlace) {
@@ -38,7 +44,8 @@ struct ReplayTextTests {
         arguments: [
             "", "%", "101%", "-5%", "nan%", "1e3s", "s", "5", "5 s", "1s1h", "1s1s", "24:00", "12:60", "1:2",
             "12:00:61",
-            "2026-13-01T00:00:00Z", "2026-01-01T00:00:00", "2026-01-01", "99999999999999999999", "+", "+next-gap",
+            "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+01:00", "1m30", "+1s30", "2026-01-01", "99999999999999999999",
+            "+", "+next-gap",
             "9999999999999999999d", "١s", "\u{0}", String(repeating: "1", count: 100) + "s",
         ]
     )

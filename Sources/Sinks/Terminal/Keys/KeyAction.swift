@@ -54,25 +54,25 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What it does, for the help on the screen.
+    /// What it does, for the help on the screen; 26 characters at most, so that the help fits 80 columns uncut.
     package var meaning: String {
         switch self {
         case .help: "this help"
         case .quit: "quit"
         case .add: "add a symbol"
-        case .remove: "remove the selected symbol, or alert"
-        case .up: "select the one above; scroll"
-        case .down: "select the one below; scroll"
-        case .first: "select the first"
-        case .last: "select the last"
+        case .remove: "remove the symbol or alert"
+        case .up: "the one above; scroll"
+        case .down: "the one below; scroll"
+        case .first: "the first"
+        case .last: "the last"
         case .pageUp: "a page up"
         case .pageDown: "a page down"
-        case .open: "open the selected symbol"
+        case .open: "open the symbol"
         case .back: "back"
         case .sort: "sort by the next column"
         case .reverse: "sort the other way round"
-        case .span: "time span of the charts"
-        case .freeze: "freeze the picture, or go on"
+        case .span: "time span of charts"
+        case .freeze: "freeze, or go on"
         case .latency: "latency"
         case .events: "event log"
         case .news: "news"
@@ -87,7 +87,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .step: "one message on"
         case .slower: "slower"
         case .faster: "faster"
-        case .goTo: "go to a time, a percentage or the next gap"
+        case .goTo: "go to a time, 50% or gap"
         }
     }
 

@@ -20,7 +20,7 @@ struct ScreenQuestion: Sendable, Equatable {
             switch self {
             case .symbol: "type a name; Enter adds it"
             case .alert: "such as BINANCE:BTCUSDT above 60000"
-            case .place: ReplayPlaceText.usage
+            case .place: TypedPlace.usage
             }
         }
     }
@@ -224,8 +224,8 @@ extension ScreenDialogue {
                 self.close()
                 return []
             }
-            do throws(ReplayPlaceText.Misfit) {
-                let place = try ReplayPlaceText.parse(text, at: state.replay)
+            do throws(TypedPlace.Misfit) {
+                let place = try TypedPlace.parse(text, at: state.replay)
                 self.close()
                 return [.replay(.seek(place))]
             } catch {

@@ -73,36 +73,21 @@ package final class LinePrinter: Sendable {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Prints a price. From any thread; never waits.
-    ///
-    /// - Parameter arrived: when its trade arrived; monotonic ns.
-    package func print(_ update: PriceUpdate, arrived: Int64? = nil) { self.append(.price(update, arrived: arrived)) }
-
-    /// Prints a price that a relay had before this program came. From any thread; never waits.
-    ///
-    /// - Parameter arrived: when its trade arrived there; monotonic ns.
-    package func snapshot(_ update: PriceUpdate, arrived: Int64) { self.append(.snapshot(update, arrived: arrived)) }
-
-    /// Prints a change of the feed's state. From any thread; never waits.
-    package func statusChanged(_ status: FeedStatus) { self.append(.status(status)) }
-
-    /// Prints a change of a symbol's state. From any thread; never waits.
-    package func symbolChanged(_ status: SymbolStatus) { self.append(.symbol(status)) }
-
-    /// Forgets a symbol's state. From any thread; never waits.
-    package func symbolUnwished(_ symbol: String) { self.append(.unwished(symbol)) }
-
-    /// Says which symbols the feed has, for one who waits for all of them. From any thread; never waits.
-    package func expect(_ symbols: [String]) { self.append(.expected(symbols)) }
-
-    /// Prints a gap. From any thread; never waits.
-    package func gapFound(_ gap: Gap) { self.append(.gap(gap)) }
+    /// Prints an item. From any thread; never waits.
+    package func print(_ item: LineItem) {
+        let mustWake = self.mailbox.withLockedValue { mailbox in
+            mailbox.queue.append(item)
+            defer { mailbox.sleeps = false }
+            return mailbox.sleeps
+        }
+        if mustWake { self.wake.ring() }
+    }
 
     /// Prints an alert. From any thread; never waits.
     ///
     /// - Parameter call: what a terminal is sent beside it; nothing where the errors go elsewhere.
     package func alert(_ alert: Alert, call: [UInt8]) {
-        self.append(.alert(alert, call: isatty(self.errors.descriptor) == 1 ? call : []))
+        self.print(.alert(alert, call: isatty(self.errors.descriptor) == 1 ? call : []))
     }
 
     /// Ends ``run()`` within a second, with all that was printed before written if the reader takes it.
@@ -123,14 +108,5 @@ package final class LinePrinter: Sendable {
         } onCancel: {
             self.stop()
         }
-    }
-
-    private func append(_ item: LineItem) {
-        let mustWake = self.mailbox.withLockedValue { mailbox in
-            mailbox.queue.append(item)
-            defer { mailbox.sleeps = false }
-            return mailbox.sleeps
-        }
-        if mustWake { self.wake.ring() }
     }
 }

@@ -15,6 +15,8 @@ package struct DisplayModel: Sendable {
     /// Symbols that were removed from the screen, whoever else wants them.
     var hidden: Set<String> = []
     var log = DisplayEventLog()
+    /// What charts begin with, of symbols that have no row yet.
+    var earlier: [String: PriceHistory] = [:]
 
     /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
     package init(
@@ -38,7 +40,8 @@ package struct DisplayModel: Sendable {
         guard !self.hidden.contains(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
-        self.state.rows[row].note(summary, now: now)
+        // What came before now, all at once, is no rate.
+        self.state.rows[row].note(summary, now: now, isOld: age > 0)
         if summary.price != before.price {
             self.state.rows[row].direction = summary.price > before.price ? .up : .down
             self.state.rows[row].changed = (now, before.price)
@@ -184,6 +187,7 @@ package struct DisplayModel: Sendable {
         // What came before the first sight, all at once, is no rate.
         first.rate.add(0, now: now)
         first.widen(to: summary)
+        if let history = self.earlier.removeValue(forKey: summary.symbol) { first.history = history }
         self.state.rows.insert(first, at: row)
         for index in row..<self.state.rows.count { self.rowOf[self.state.rows[index].summary.symbol] = index }
         return row
@@ -192,12 +196,12 @@ package struct DisplayModel: Sendable {
 
 extension DisplayRow {
     /// Follows the tape's count and clock.
-    fileprivate mutating func note(_ summary: SymbolSummary, now: Int64) {
+    fileprivate mutating func note(_ summary: SymbolSummary, now: Int64, isOld: Bool = false) {
         if summary.sequence != self.summary.sequence { self.arrived = now }
         // The count begins anew with an epoch.
         let isAnew = summary.sequence < self.summary.sequence && summary.trades < self.summary.trades
         let before = isAnew ? 0 : self.summary.trades
-        if summary.trades > before { self.rate.add(summary.trades - before, now: now) }
+        if summary.trades > before, !isOld { self.rate.add(summary.trades - before, now: now) }
         self.widen(to: summary)
     }
 

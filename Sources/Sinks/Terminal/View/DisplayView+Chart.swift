@@ -27,7 +27,7 @@ extension DisplayView {
             return
         }
         let plot = ChartPlot(samples, scale: scale, rows: rows, glyphs: self.glyphs)
-        let style = self.lineStyle(samples, freshness)
+        let style = self.lineStyle(row, samples, freshness)
         for (index, line) in plot.lines.enumerated() {
             for (column, text) in line.enumerated() where text != " " {
                 self.grid.set(text, row: lines.lowerBound + index, column: column, style: style)
@@ -38,10 +38,14 @@ extension DisplayView {
     }
 
     /// Up or down over the span, as the words beside the price say for theirs.
-    private func lineStyle(_ samples: [ChartSample], _ freshness: Freshness) -> CellStyle {
+    private func lineStyle(_ row: DisplayRow, _ samples: [ChartSample], _ freshness: Freshness) -> CellStyle {
         guard freshness == .fresh else { return .dimmed }
         let closes = samples.compactMap(\.close)
-        guard let first = closes.first, let last = closes.last, first != last else { return CellStyle(.accent) }
+        var (first, last) = (closes.first ?? 0, closes.last ?? 0)
+        if self.choice.span == .session {
+            (first, last) = (row.summary.open.approximation, row.summary.price.approximation)
+        }
+        guard first != last else { return CellStyle(.accent) }
         return CellStyle(last > first ? .rising : .falling)
     }
 

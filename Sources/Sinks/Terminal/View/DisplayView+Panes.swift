@@ -94,9 +94,10 @@ extension DisplayView {
                 pieces.append((name + String(repeating: " ", count: keyWidth - used + 2), CellStyle(.accent)))
                 let meaning = ScreenText.clean(key.meaning, columns: max(1, width - keyWidth - 2), glyphs: self.glyphs)
                 let length = ScreenText.width(of: meaning, glyphs: self.glyphs)
-                pieces.append(
-                    (meaning + String(repeating: " ", count: max(0, width - keyWidth - 2 - length) + 3), .plain)
-                )
+                // Behind the last there is no room for blanks.
+                let isLast = (place + 1) * down + line >= keys.count || place + 1 == across
+                let blanks = isLast ? 0 : max(0, width - keyWidth - 2 - length) + 3
+                pieces.append((meaning + String(repeating: " ", count: blanks), .plain))
             }
             contents.append(PaneLine(pieces))
         }

@@ -69,7 +69,7 @@ struct KeyBindingsTests {
         bindings[.latency] = []
         let help = bindings.help(isReplay: false)
         #expect(help.contains(KeyHelp(keys: "Ctrl-C", meaning: "quit")))
-        #expect(help.contains(KeyHelp(keys: "↑ k", meaning: "select the one above; scroll")))
+        #expect(help.contains(KeyHelp(keys: "↑ k", meaning: "the one above; scroll")))
         #expect(!help.contains { $0.meaning == "latency" || $0.meaning == "slower" })
         let replay = bindings.help(isReplay: true, glyphs: .ascii)
         #expect(replay.contains(KeyHelp(keys: "Space", meaning: "pause, or go on")))

@@ -98,9 +98,9 @@ struct LinePrinterTests {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }
         let printer = try LinePrinter(.init(format: .plain), status: sampleStatus(), output: writer, errors: writer)
-        printer.statusChanged(sampleStatus(.waiting))
+        printer.print(.status(sampleStatus(.waiting)))
         for number in UInt64(0)..<300 {
-            printer.print(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0))
+            printer.print(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
         }
         printer.stop()
         async let cause = printer.run()
@@ -124,7 +124,9 @@ struct LinePrinterTests {
         async let cause = printer.run()
         let total = UInt64(20_000)
         let start = DisplayClock.monotonic()
-        for number in 1...total { printer.print(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)) }
+        for number in 1...total {
+            printer.print(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
+        }
         #expect(DisplayClock.monotonic() - start < 5 * oneSecond * Int64(Patience.factor))
         let text = await Reading(descriptor: reader).until { $0.hasSuffix("}\n") && $0.contains("\"seq\":\(total),") }
         printer.stop()
@@ -151,7 +153,7 @@ struct LinePrinterTests {
             close(writer)
         }
         let printer = try LinePrinter(.init(format: .json), status: sampleStatus(), output: writer, errors: writer)
-        for _ in 0..<2_000 { printer.print(PriceUpdate(summary: sampleSummary(), skipped: 0)) }
+        for _ in 0..<2_000 { printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0))) }
         let asked = DisplayClock.monotonic()
         printer.stop()
         #expect(await printer.run() == .stopped)
@@ -165,7 +167,7 @@ struct LinePrinterTests {
         let printer = try LinePrinter(.init(format: .plain), status: sampleStatus(), output: writer, errors: writer)
         async let cause = printer.run()
         close(reader)
-        if writes { printer.print(PriceUpdate(summary: sampleSummary(), skipped: 0)) }
+        if writes { printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0))) }
         #expect(await cause == .closed)
     }
 }

@@ -110,14 +110,16 @@ struct OncePrinterTests {
 
     private func print(_ symbols: String..., on printer: LinePrinter) {
         for symbol in symbols {
-            printer.print(PriceUpdate(summary: sampleSummary(symbol), skipped: 0), arrived: DisplayClock.monotonic())
+            printer.print(
+                .price(PriceUpdate(summary: sampleSummary(symbol), skipped: 0), arrived: DisplayClock.monotonic())
+            )
         }
     }
 
     @Test("prints each symbol once, nothing else, and ends without having been told to")
     func complete() async throws {
         let (cause, output, errors) = try await self.run(.plain) { printer in
-            printer.statusChanged(sampleStatus(.waiting))
+            printer.print(.status(sampleStatus(.waiting)))
             self.print("A", "A", "C", "B", "B", on: printer)
         }
         #expect(cause == .stopped)

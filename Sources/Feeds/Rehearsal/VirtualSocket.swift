@@ -1,0 +1,59 @@
+import NIOCore
+
+/// One end of a connection that has no socket: what is flushed here is handed on, a flush at a time.
+final class VirtualSocket: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Takes what was written, and that this end was closed.
+    var sent: (ByteBuffer) -> Void = { _ in }
+    var ended: () -> Void = {}
+    private var pending = ByteBuffer()
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        // Both lead to the other end, which leads back here.
+        self.sent = { _ in }
+        self.ended = {}
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        self.pending.writeImmutableBuffer(Self.unwrapOutboundIn(data))
+        promise?.succeed(())
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        guard self.pending.readableBytes > 0 else { return }
+        let bytes = self.pending
+        self.pending = ByteBuffer()
+        self.sent(bytes)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // The sending side alone ends as on a socket; an embedded channel would end all of it.
+        if case .output = mode {
+            promise?.succeed(())
+        } else {
+            self.ended()
+            context.close(mode: mode, promise: promise)
+        }
+    }
+
+    /// One read.
+    func deliver(_ bytes: ByteBuffer) {
+        guard let context, context.channel.isActive else { return }
+        context.fireChannelRead(Self.wrapInboundOut(bytes))
+        context.fireChannelReadComplete()
+    }
+
+    /// The other end was closed.
+    func end() {
+        guard let context, context.channel.isActive else { return }
+        context.close(promise: nil)
+    }
+}

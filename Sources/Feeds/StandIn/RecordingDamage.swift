@@ -1,0 +1,65 @@
+import NIOConcurrencyHelpers
+
+/// What of a recording could not be read so far: whoever reads it notes it here, and what several find counts once.
+package final class RecordingDamage: Sendable {
+    /// So many places are told from each other; what is found behind them counts each time.
+    private static let mostPlaces = 100_000
+
+    private struct Place: Hashable {
+        var segment: Int
+        var offset: Int64
+    }
+
+    private struct State {
+        var lines: Set<Place> = []
+        var parts: Set<Place> = []
+        var uncounted = 0
+        var told: @Sendable (String) -> Void = { _ in }
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    init() {}
+
+    /// Lines that are whole and cannot be read; a torn last one is normal and not counted.
+    package var lines: Int { self.state.withLockedValue { $0.lines.count + $0.uncounted } }
+    /// Parts of compressed files that cannot be unpacked.
+    package var parts: Int { self.state.withLockedValue { $0.parts.count } }
+
+    /// All of it in words; `nil` where there is none.
+    package var summary: String? {
+        func words(_ count: Int, _ word: String) -> String? {
+            count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
+        }
+        let parts = words(self.parts, "damaged part")
+        let lines = words(self.lines, "damaged line")
+        guard parts != nil || lines != nil else { return nil }
+        return [lines, parts].compactMap { $0 }.joined(separator: " and ")
+    }
+
+    /// Calls `told` with a line for each thing that is found from now on, on the loop of whoever finds it.
+    package func watch(_ told: @escaping @Sendable (String) -> Void) { self.state.withLockedValue { $0.told = told } }
+
+    func found(line offset: Int64, reason: String, in segment: Int, path: String) {
+        self.note(Place(segment: segment, offset: offset), \.lines)?(
+            "\(path), byte \(offset): a line cannot be read and is left out: \(reason)"
+        )
+    }
+
+    func found(part bytes: Range<Int64>, in segment: Int, path: String) {
+        self.note(Place(segment: segment, offset: bytes.lowerBound), \.parts)?(
+            "\(path), bytes \(bytes.lowerBound) to \(bytes.upperBound): cannot be unpacked and are left out"
+        )
+    }
+
+    /// Answers with whom to tell, where it is news.
+    private func note(_ place: Place, _ kind: WritableKeyPath<State, Set<Place>>) -> (@Sendable (String) -> Void)? {
+        self.state.withLockedValue { state in
+            guard state.lines.count + state.parts.count < Self.mostPlaces else {
+                if kind == \.lines { state.uncounted += 1 }
+                return nil
+            }
+            return state[keyPath: kind].insert(place).inserted ? state.told : nil
+        }
+    }
+}

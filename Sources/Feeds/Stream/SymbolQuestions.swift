@@ -1,0 +1,84 @@
+import Market
+import Wire
+
+/// Symbols that a relay was asked for by somebody who waits for its answer.
+///
+/// The relay answers a subscription with an error, with a state or with a price, and with none of these where all is well
+/// and nothing is known yet. So a ping goes behind it: what the relay has to say at once stands in front of the pong.
+struct SymbolQuestions {
+    /// How long the relay has to answer the ping, and how long its upstream may take to refuse a symbol behind it, ns.
+    static let patience: Int64 = 5_000_000_000
+    static let grace: Int64 = 1_000_000_000
+
+    /// What became of a question; `problem` is one line, `nil` where the relay has taken the symbol.
+    struct Answer: Equatable {
+        var number: Int
+        var problem: String?
+    }
+
+    private struct Question {
+        var number: Int
+        var symbol: String
+        /// Until when an answer is waited for; monotonic ns.
+        var until: Int64
+        var isTaken = false
+    }
+
+    private var questions: [Question] = []
+    private var count = 0
+
+    /// When the next question is waited for no more; monotonic ns.
+    var deadline: Int64? { self.questions.map(\.until).min() }
+
+    /// Takes a question; answers with its number.
+    mutating func asked(_ symbol: String, now: Int64) -> Int {
+        self.count += 1
+        self.questions.append(Question(number: self.count, symbol: symbol, until: now + Self.patience))
+        return self.count
+    }
+
+    /// Takes a message of the relay.
+    mutating func heard(_ message: StreamMessage, now: Int64) -> [Answer] {
+        guard !self.questions.isEmpty else { return [] }
+        switch message {
+        case .error(let text):
+            // Most name the symbol; one that names none (too many requests) is about the request before the pong.
+            if let index = self.questions.firstIndex(where: { text.contains($0.symbol) }) {
+                return self.answer(at: index, text)
+            }
+            return self.questions.firstIndex { !$0.isTaken }.map { self.answer(at: $0, text) } ?? []
+        case .symbol(let status):
+            switch status.state {
+            case .asked: return []
+            case .live, .quiet: return self.answer(status.symbol, nil)
+            case .refused: return self.answer(status.symbol, status.reason ?? "\(status.symbol): \(status.word)")
+            }
+        case .snapshot(let update, _), .price(let update): return self.answer(update.summary.symbol, nil)
+        case .unknown(type: "pong"):
+            if let index = self.questions.firstIndex(where: { !$0.isTaken }) {
+                self.questions[index].isTaken = true
+                self.questions[index].until = now + Self.grace
+            }
+            return []
+        case .hello, .trades, .trade, .status, .gap, .resumed, .unknown, .malformed: return []
+        }
+    }
+
+    /// Takes that time has passed: no refusal is good news.
+    mutating func waited(now: Int64) -> [Answer] {
+        let over = self.questions.filter { $0.until <= now }
+        self.questions.removeAll { $0.until <= now }
+        return over.map { Answer(number: $0.number, problem: nil) }
+    }
+
+    /// Takes that the link is lost: what was asked for is asked for again on the next.
+    mutating func lost() -> [Answer] { self.waited(now: .max) }
+
+    private mutating func answer(_ symbol: String, _ problem: String?) -> [Answer] {
+        self.questions.firstIndex { $0.symbol == symbol }.map { self.answer(at: $0, problem) } ?? []
+    }
+
+    private mutating func answer(at index: Int, _ problem: String?) -> [Answer] {
+        [Answer(number: self.questions.remove(at: index).number, problem: problem)]
+    }
+}

@@ -1,0 +1,144 @@
+import Market
+import NIOCore
+
+/// What a display would show, on the feed's loop: whole states, or single items.
+package struct DisplayRehearsal: Sendable {
+    var state: (@Sendable (DisplayState) -> Void)?
+    var item: (@Sendable (LineItem) -> Void)?
+}
+
+/// The lines of a ``LinePrinter`` without its thread: each item is put into words at the time at which it comes.
+final class LineRehearsal {
+    private let output: OutputDigest
+    private let errors: OutputDigest?
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+    private var lines: LineOutput
+    private var timer: Scheduled<Void>?
+
+    /// - Parameter errors: for what a printer says on standard error; nothing where nobody wants to know.
+    init(
+        _ settings: LinePrinter.Settings,
+        status: FeedStatus,
+        output: OutputDigest,
+        errors: OutputDigest? = nil,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.output = output
+        self.errors = errors
+        self.loop = loop
+        self.wallClock = wallClock
+        self.lines = LineOutput(settings, status: status, now: Int64(loop.now.uptimeNanoseconds))
+        output.take(self.lines.header)
+    }
+
+    /// For a ``PriceDisplay``.
+    var display: DisplayRehearsal {
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        return DisplayRehearsal(item: { bound.value.took($0) })
+    }
+
+    func stop() { self.timer?.cancel() }
+
+    private var now: DisplayTime {
+        DisplayTime(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
+    }
+
+    private func took(_ item: LineItem) {
+        let lines = self.lines.lines(item, now: self.now.monotonic)
+        self.output.take(lines.output)
+        self.errors?.take(lines.errors)
+        self.arm()
+    }
+
+    /// One line for all is written when all of a turn has been said.
+    private func arm() {
+        guard let due = self.lines.due else { return }
+        self.timer?.cancel()
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(due, 0)))
+        self.timer = self.loop.scheduleTask(deadline: max(deadline, self.loop.now)) { bound.value.write() }
+    }
+
+    private func write() {
+        if let line = self.lines.live(now: self.now) { self.output.take(line) }
+        self.arm()
+    }
+}
+
+/// The screen of a ``TerminalDisplay`` without terminal and thread: the same pictures at the same pace, as bytes.
+final class ScreenRehearsal {
+    private let output: OutputDigest
+    private let size: ScreenGrid.Size
+    private let settings: DisplaySettings
+    private let painter: ScreenPainter
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+    private var pacer: FramePacer
+    private var state: DisplayState?
+    private var shown: ScreenGrid?
+    private var timer: Scheduled<Void>?
+
+    init(
+        size: ScreenGrid.Size,
+        settings: DisplaySettings,
+        output: OutputDigest,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.output = output
+        self.size = size
+        self.settings = settings
+        self.painter = settings.painter(TerminalAnswers())
+        self.pacer = FramePacer(framesPerSecond: settings.framesPerSecond)
+        self.loop = loop
+        self.wallClock = wallClock
+        output.take(TerminalModes.enter)
+    }
+
+    /// For a ``PriceDisplay``.
+    var display: DisplayRehearsal {
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        return DisplayRehearsal(state: { bound.value.published($0) })
+    }
+
+    func stop() {
+        self.timer?.cancel()
+        self.output.take(TerminalModes.leave)
+    }
+
+    private func published(_ state: DisplayState) {
+        self.state = state
+        self.pacer.contentChanged()
+        self.arm()
+    }
+
+    /// What comes in one turn is one picture.
+    private func arm() {
+        let now = Int64(self.loop.now.uptimeNanoseconds)
+        let due: Int64
+        switch self.pacer.next(now: now) {
+        case .draw: due = now
+        case .sleep(let until):
+            guard let until else { return }
+            due = until
+        }
+        self.timer?.cancel()
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        self.timer = self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(due, 0)))) {
+            bound.value.draw()
+        }
+    }
+
+    private func draw() {
+        guard let state else { return }
+        let now = DisplayTime(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
+        guard case .draw = self.pacer.next(now: now.monotonic) else { return self.arm() }
+        let frame = DisplayView.frame(of: state, size: self.size, now: now, look: self.settings.look)
+        self.output.take(self.painter.bytes(from: self.shown, to: frame.grid))
+        self.shown = frame.grid
+        self.pacer.drew(now: now.monotonic, contentChangesAt: frame.changesAt)
+        self.arm()
+    }
+}

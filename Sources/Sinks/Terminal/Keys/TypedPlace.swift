@@ -1,0 +1,47 @@
+package import Market
+import Wire
+
+/// A place in a replay as a person at the screen types it: what ``ReplayPlaceText`` reads, and it must lie in the recording.
+package enum TypedPlace {
+    /// Why a text is no place, in one line.
+    package struct Misfit: Error, Equatable {
+        package var reason: String
+    }
+
+    package static let usage = "write a time such as 14:03 or 14:03:05 (UTC), +30s, -2m, 50% or gap"
+
+    /// - Parameter position: where the replay stands.
+    package static func parse(_ text: String, at position: ReplayPosition?) throws(Misfit) -> ReplayPlace {
+        guard let place = ReplayPlaceText.parse(text, start: position?.start ?? 0, at: position?.at ?? 0) else {
+            throw Misfit(reason: Self.usage)
+        }
+        switch place {
+        case .nextGap, .percent: return place
+        case .offset(let offset):
+            guard let position, offset > position.end - position.start else { return place }
+            throw Self.outside(position)
+        case .time(let time):
+            guard let position else { throw Misfit(reason: "the replay has not begun") }
+            let nearest = min(max(time, position.start), max(position.start, position.end))
+            // On the way from where it stands the ends are far enough.
+            let isRelative = text.trimmedOfBlanks.first.map { "+-".contains($0) } ?? false
+            guard isRelative || nearest == time else { throw Self.outside(position) }
+            return .time(nearest)
+        }
+    }
+
+    private static func outside(_ position: ReplayPosition) -> Misfit {
+        let (from, to) = (UTCText.timeOfDay(position.start), UTCText.timeOfDay(position.end))
+        return Misfit(reason: "the recording reaches from \(from) to \(to) UTC")
+    }
+}
+
+extension String {
+    /// The text without blanks at its ends.
+    var trimmedOfBlanks: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,32 @@
+internal import COpenSSL
+
+/// A SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.
+package final class RunningSHA256 {
+    private let context: OpaquePointer
+    /// How many bytes were taken.
+    package private(set) var count: UInt64 = 0
+
+    package init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+            preconditionFailure("OpenSSL has no SHA-256")
+        }
+        self.context = context
+    }
+
+    deinit { EVP_MD_CTX_free(self.context) }
+
+    /// Takes the next bytes.
+    package func take(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        precondition(EVP_DigestUpdate(self.context, start, bytes.count) == 1, "OpenSSL digests nothing")
+        self.count += UInt64(bytes.count)
+    }
+
+    /// The digest of all that was taken, 32 bytes in lower-case hexadecimal; to be asked for once.
+    package func finish() -> String {
+        var digest = [UInt8](repeating: 0, count: 32)
+        var length: UInt32 = 0
+        precondition(EVP_DigestFinal_ex(self.context, &digest, &length) == 1 && length == 32, "OpenSSL ends no digest")
+        return digest.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+    }
+}

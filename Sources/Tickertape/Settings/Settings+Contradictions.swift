@@ -1,0 +1,40 @@
+extension Settings {
+    /// Refuses wishes for the output that cannot both be met.
+    ///
+    /// What the command line says against a file or a variable is a change of mind. Two flags that contradict each other are a
+    /// mistake, and so is a flag that can have no effect.
+    func refuseDisplayContradictions() throws(OperatorError) {
+        if self.display.isOnce, self.display.isQuiet {
+            throw self.contradiction(
+                "display.once",
+                "display.quiet",
+                "cannot be obeyed with",
+                cure: "leave one of them out"
+            )
+        }
+        let isScreen = self.isFlag(.format) && self.display.format == .tui
+        if isScreen, self.display.isOnce {
+            let cure = "leave --format out, or ask for plain, json, csv, oneline or waybar"
+            throw self.contradiction("display.once", "display.format", "cannot be obeyed with", cure: cure)
+        }
+        if self.isFlag(.isQuiet), self.display.isQuiet, self.isFlag(.format) {
+            throw self.contradiction(
+                "display.format",
+                "display.quiet",
+                "cannot be obeyed with",
+                cure: "leave one of them out"
+            )
+        }
+        if isScreen, self.isFlag(.fields) {
+            let cure = "fields are of lines: ask for --format plain, json or csv"
+            throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", cure: cure)
+        }
+        if self.isFlag(.onceWithin), !self.display.isOnce {
+            throw self.contradiction("display.once-within", "display.once", "is of no use with", cure: "add --once")
+        }
+    }
+
+    private func isFlag(_ setting: Setting) -> Bool {
+        if case .flag = self.origin(of: setting) { true } else { false }
+    }
+}

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Runs a program on a terminal (a pty, read by the emulator pyte) and looks at its picture, step by step.
+
+usage: screen.py STEP... -- PROGRAM [ARGUMENT...]
+
+    size:80x24      the terminal's size; the first of them is that of the start (80x24 if not given)
+    wait:REGEX      until the picture shows that; a line of it per line
+    absent:REGEX    until the picture does not show that any more
+    key:TEXT        types; \\r, \\x1b and so on are read as in Python
+    signal:TERM     sends the program a signal
+    stopped         until the program is stopped, as by Ctrl-Z
+    exit:0          until it has ended with this status; exit:-11 is a signal
+    restored        the terminal is as it was: modes, main screen, cursor
+    show            prints the picture
+
+Each step prints "ok STEP" when it has come true, and has thirty seconds. The first that has not prints the picture and ends
+the run with 1. In all pictures no line may run over the right edge, nothing may scroll, and no sequence may be unknown.
+"""
+import codecs
+import fcntl
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+import pyte
+
+PATIENCE = 30 * float(os.environ.get("TICKERTAPE_TEST_PATIENCE", "1"))
+
+
+class Screen(pyte.Screen):
+    """A screen that notes what a program has no business to do."""
+
+    def __init__(self, columns, lines):
+        self.faults = []
+        # On the main screen, before and after, text may run on as it likes.
+        self.is_drawn = False
+        # What was on its way when the size changed is of the old size; with the new one all is drawn anew.
+        self.is_settling = False
+        super().__init__(columns, lines)
+
+    def set_mode(self, *modes, **keywords):
+        self.is_drawn = self.is_drawn or 1049 in modes
+        super().set_mode(*modes, **keywords)
+
+    def reset_mode(self, *modes, **keywords):
+        if 1049 in modes:
+            self.is_drawn = False
+            self.erase_in_display(2)
+        super().reset_mode(*modes, **keywords)
+
+    @property
+    def is_judged(self):
+        return self.is_drawn and not self.is_settling
+
+    def erase_in_display(self, how=0, *args, **keywords):
+        if how == 2:
+            self.is_settling = False
+        super().erase_in_display(how, *args, **keywords)
+
+    def draw(self, data):
+        for character in data:
+            if self.is_judged and self.cursor.x >= self.columns and pyte.screens.wcwidth(character) > 0:
+                self.faults.append(f"{character!r} behind the right edge of line {self.cursor.y}")
+            super().draw(character)
+
+    def index(self):
+        if self.is_judged:
+            self.faults.append("the picture scrolls")
+        super().index()
+
+    def debug(self, *args, **keywords):
+        self.faults.append(f"a sequence that is unknown: {args} {keywords}")
+
+    def reset(self):
+        self.is_drawn = False
+        super().reset()
+
+
+class Session:
+    def __init__(self, command, columns, lines):
+        self.screen = Screen(columns, lines)
+        self.stream = pyte.Stream(self.screen)
+        self.decode = codecs.getincrementaldecoder("utf8")("replace").decode
+        self.raw = b""
+        self.held = ""
+        self.news = []
+        reports, report = os.pipe()
+        self.supervisor, self.terminal = pty.fork()
+        if self.supervisor == 0:
+            os.close(reports)
+            supervise(command, report, columns, lines)
+        os.close(report)
+        self.reports = reports
+        self.modes = None
+        while not self.news:
+            self.read(0.05)
+        self.program = int(self.news.pop(0).split()[1])
+
+    def read(self, seconds):
+        ready, _, _ = select.select([self.terminal, self.reports], [], [], seconds)
+        if self.terminal in ready:
+            try:
+                data = os.read(self.terminal, 65536)
+            except OSError:
+                data = b""
+            if not data:
+                time.sleep(0.02)
+            self.raw += data
+            self.feed(self.decode(data))
+        if self.reports in ready:
+            self.news += os.read(self.reports, 4096).decode().splitlines()
+
+    def feed(self, text):
+        # A sequence whose end is still to come waits for it.
+        text = self.held + text
+        cut = re.search(r"\x1b(\[[0-9;?$]*|\][^\x1b\x07]*\x1b?|\\)?$", text)
+        self.held = text[cut.start() :] if cut else ""
+        text = text[: cut.start()] if cut else text
+        # What pyte does not know and takes for text: synchronised frames, the title's stack, the end of a title that none
+        # may have begun, questions.
+        text = re.sub(r"\x1b\\\x1b\[\?2026l(?=\x1b\[23;0t)", "", text)
+        text = re.sub(r"\x1b\[\?2026(\$p|h|l)|\x1b\[[0-9;]*t|\x1b\[c", "", text)
+        self.stream.feed(text)
+
+    def resize(self, columns, lines):
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.screen.is_settling = self.screen.is_drawn
+        self.screen.resize(lines, columns)
+
+    def text(self):
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def is_restored(self):
+        def last(sequence):
+            return self.raw.rfind(sequence)
+
+        is_main = last(b"\x1b[?1049l") > last(b"\x1b[?1049h")
+        return is_main and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
+
+    def current(self):
+        return termios.tcgetattr(self.terminal)[:4]
+
+    def take(self, step):
+        """Whether a step has come true."""
+        kind, _, value = step.partition(":")
+        if kind == "wait":
+            return not self.screen.is_settling and re.search(value, self.text(), re.MULTILINE) is not None
+        if kind == "absent":
+            return not self.screen.is_settling and re.search(value, self.text(), re.MULTILINE) is None
+        if kind == "stopped":
+            return "stopped" in self.news
+        if kind == "exit":
+            return f"ended {value}" in self.news
+        if kind == "restored":
+            return self.is_restored()
+        raise SystemExit(f"no such step: {step}")
+
+    def do(self, step):
+        """Does what a step that waits for nothing asks for; answers whether it was one."""
+        kind, _, value = step.partition(":")
+        if kind == "size":
+            columns, lines = map(int, value.split("x"))
+            if (columns, lines) != (self.screen.columns, self.screen.lines):
+                self.resize(columns, lines)
+        elif kind == "key":
+            os.write(self.terminal, value.encode("latin-1", "backslashreplace").decode("unicode_escape").encode())
+        elif kind == "signal":
+            self.news.clear()
+            os.kill(self.program, getattr(signal, "SIG" + value))
+        elif kind == "show":
+            print(self.text(), flush=True)
+        else:
+            return False
+        return True
+
+
+def supervise(command, report, columns, lines):
+    """Starts the program as a shell with job control does, and reports what becomes of it."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    program = os.fork()
+    if program == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.close(report)
+        os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", COLORFGBG="15;0", SWIFT_BACKTRACE="enable=no")
+        os.execvp(command[0], command)
+    os.write(report, f"started {program}\n".encode())
+    while True:
+        _, status = os.waitpid(program, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            os.tcsetpgrp(0, os.getpgrp())
+            os.write(report, b"stopped\n")
+            os.waitid(os.P_PID, program, os.WCONTINUED)
+            os.tcsetpgrp(0, program)
+        else:
+            os.write(report, f"ended {os.waitstatus_to_exitcode(status)}\n".encode())
+            # The terminal stays until somebody has looked at it.
+            signal.pause()
+
+
+def main():
+    arguments = sys.argv[1:]
+    if "--" not in arguments:
+        print(__doc__)
+        sys.exit(2)
+    steps, command = arguments[: arguments.index("--")], arguments[arguments.index("--") + 1 :]
+    size = next((step[5:] for step in steps if step.startswith("size:")), "80x24")
+    session = Session(command, *map(int, size.split("x")))
+    # The modes of a terminal that nobody has touched.
+    other, own = pty.openpty()
+    session.modes = termios.tcgetattr(own)[:4]
+    os.close(own)
+    os.close(other)
+    failure = None
+    for step in steps:
+        if not session.do(step):
+            end = time.monotonic() + PATIENCE
+            while not session.take(step) and not session.screen.faults and time.monotonic() < end:
+                session.read(0.05)
+            if not session.take(step):
+                failure = step
+        if session.screen.faults:
+            failure = f"{step}: {session.screen.faults[:3]}"
+        if failure:
+            print(f"FAILED {failure}\n{session.text()}\n{session.news}", flush=True)
+            break
+        print(f"ok {step}", flush=True)
+    for process in (session.program, session.supervisor):
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    sys.exit(1 if failure else 0)
+
+
+main()

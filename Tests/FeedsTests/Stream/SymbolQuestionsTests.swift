@@ -1,0 +1,71 @@
+import Market
+import Testing
+import Wire
+
+@testable import Feeds
+
+@Suite("What a relay says to who adds a symbol")
+struct SymbolQuestionsTests {
+    private static let second: Int64 = 1_000_000_000
+    private static let pong = StreamMessage.unknown(type: "pong")
+
+    private func refused(_ symbol: String) -> StreamMessage {
+        .symbol(
+            SymbolStatus(
+                symbol: symbol,
+                state: .refused(.noSuchSymbol, retryAt: 0),
+                since: 0,
+                reason: "Invalid symbol \(symbol)"
+            )
+        )
+    }
+
+    @Test("a refusal in front of the pong and behind it is an answer, whether it is an error or a state")
+    func refusals() {
+        var questions = SymbolQuestions()
+        #expect(questions.asked("X:A", now: 0) == 1)
+        #expect(questions.asked("X:B", now: 1) == 2)
+        #expect(
+            questions.heard(.error("Subscribing to too many symbols: X:B"), now: 2) == [
+                SymbolQuestions.Answer(number: 2, problem: "Subscribing to too many symbols: X:B")
+            ]
+        )
+        #expect(questions.heard(Self.pong, now: 3) == [])
+        #expect(questions.heard(.symbol(SymbolStatus(symbol: "X:A", state: .asked, since: 0)), now: 4) == [])
+        #expect(questions.heard(self.refused("X:C"), now: 4) == [])
+        #expect(
+            questions.heard(self.refused("X:A"), now: 5) == [
+                SymbolQuestions.Answer(number: 1, problem: "Invalid symbol X:A")
+            ]
+        )
+        #expect(questions.deadline == nil)
+    }
+
+    @Test("an error that names no symbol is about the request before the pong, and about none behind it")
+    func unnamed() {
+        var questions = SymbolQuestions()
+        _ = questions.asked("X:A", now: 0)
+        _ = questions.heard(Self.pong, now: 0)
+        #expect(questions.heard(.error("Too many requests; slow down"), now: 1) == [])
+        _ = questions.asked("X:B", now: 2)
+        #expect(questions.heard(.error("Too many requests; slow down"), now: 3).map(\.number) == [2])
+    }
+
+    @Test("a price is a yes, and so are a second of silence behind the pong, and a link that is lost")
+    func yes() throws {
+        var questions = SymbolQuestions()
+        for symbol in ["X:A", "X:B", "X:C"] { _ = questions.asked(symbol, now: 0) }
+        #expect(questions.deadline == SymbolQuestions.patience)
+        #expect(
+            questions.heard(.symbol(SymbolStatus(symbol: "X:B", state: .live, since: 0)), now: 1) == [
+                SymbolQuestions.Answer(number: 2, problem: nil)
+            ]
+        )
+        _ = questions.heard(Self.pong, now: Self.second)
+        #expect(questions.deadline == Self.second + SymbolQuestions.grace)
+        #expect(questions.waited(now: 2 * Self.second - 1) == [])
+        #expect(questions.waited(now: 2 * Self.second) == [SymbolQuestions.Answer(number: 1, problem: nil)])
+        #expect(questions.lost() == [SymbolQuestions.Answer(number: 3, problem: nil)])
+        #expect(questions.deadline == nil && questions.lost() == [])
+    }
+}

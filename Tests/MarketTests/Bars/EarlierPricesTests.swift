@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Market
+
+@Suite("A chart that begins with bars of an earlier run")
+struct EarlierPricesTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func price(_ number: Int64) -> ExactDecimal {
+        ExactDecimal(significand: number, exponent: 0) ?? .zero
+    }
+
+    /// A bar from its first price to one higher, with a low and a high beside them.
+    private static func bar(_ start: Int64, _ width: BarWidth, _ open: Int64, isIncomplete: Bool = false) -> Bar {
+        Bar(
+            start: start * Self.second,
+            width: width,
+            open: (Self.price(open), start * Self.second),
+            high: Self.price(open + 5),
+            low: Self.price(open - 5),
+            close: (Self.price(open + 1), (start + width.rawValue) * Self.second - 1),
+            volume: ExactSum(),
+            turnover: ExactSum(),
+            count: 2,
+            isIncomplete: isIncomplete
+        )
+    }
+
+    @Test("By the second they are known as prices are; by the minute they are drawn, and no price is told of them")
+    func widths() {
+        let minutes = (0..<10).map { Self.bar($0 * 60, .minute, 1_000 + $0) }
+        let seconds = (300..<420).map { Self.bar($0, .second, 2_000 + $0) }
+        var history = PriceHistory(seconds: seconds, minutes: minutes)
+        #expect(history.start == 0 && history.newest == 420 * Self.second - 1)
+        #expect(history.price(at: 299 * Self.second) == nil)
+        #expect(history.price(at: 400 * Self.second) == Self.price(2_400))
+        let session = history.series(span: nil)
+        #expect(session.first?.start == 0 && session[0].close == Self.price(1_000))
+        #expect((0..<session.count).map { session[$0].low }.min() == 995)
+        #expect((0..<session.count).map { session[$0].high }.max() == 2_424)
+        // Minutes within the stretch of the seconds would be counted twice.
+        #expect((0..<session.count).allSatisfy { session[$0].start < 300 * Self.second || session[$0].low > 2_000 })
+        // What came between them and now is not known.
+        history.take(Self.price(9_000), at: 500 * Self.second, arrived: 0)
+        #expect(history.price(at: 450 * Self.second) == nil && history.series(span: nil).last?.followsGap == true)
+        #expect(history.medianGap == nil)
+    }
+
+    @Test("Bars that lack something and stand apart have a hole between them; others only had no trades")
+    func holes() {
+        let bars = [
+            Self.bar(0, .second, 1_000), Self.bar(60, .second, 1_000),
+            Self.bar(120, .second, 1_000, isIncomplete: true),
+            Self.bar(121, .second, 1_000),
+        ]
+        let series = PriceHistory(seconds: bars, minutes: []).series(span: nil)
+        #expect((0..<series.count).map { series[$0].followsGap } == [false, false, true, false])
+        #expect(PriceHistory(seconds: [], minutes: []).start == nil)
+    }
+
+    @Test("A session that has begun already is put behind them, with its extremes and its gaps")
+    func followed() {
+        let earlier = PriceHistory(seconds: (0..<100).map { Self.bar($0, .second, 1_000) }, minutes: [])
+        var later = PriceHistory()
+        for number in Int64(200)..<900 {
+            if number == 600 { later.interrupted() }
+            later.take(Self.price(number), at: number * Self.second, arrived: number * Self.second)
+            later.take(Self.price(-number), at: number * Self.second, arrived: number * Self.second)
+        }
+        let whole = earlier.followed(by: later)
+        #expect(whole.start == 0 && whole.newest == 899 * Self.second)
+        #expect(whole.price(at: 150 * Self.second) == nil)
+        #expect(whole.price(at: 850 * Self.second) == Self.price(-849))
+        let session = whole.series(span: nil)
+        #expect((0..<session.count).map { session[$0].high }.max() == 1_005)
+        #expect((0..<session.count).map { session[$0].low }.min() == -899)
+        #expect((0..<session.count).filter { session[$0].followsGap }.count == 2)
+        #expect(whole.medianGap == later.medianGap)
+        #expect(earlier.followed(by: PriceHistory()).newest == earlier.newest)
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import Testing
+import TickertapeTesting
+
+/// Where alerts of the built program go: programs and servers that are not ours.
+@Suite("The outlets of alerts", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
+struct AlertOutletTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    private func replay(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProgram {
+        let all = ["replay", Self.demo, "--relay", "off", "--quiet", "--speed", "max"]
+        return try RunningProgram(RunningProgram.tickertape, all + arguments, environment: environment)
+    }
+
+    @Test("notify-send is called with a heading and a body, and nothing of them is taken for an option")
+    func notifies() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let script =
+            "#!/bin/sh\nfor word; do printf '[%s]' \"$word\"; done >> '\(folder.path)/out'\necho >> '\(folder.path)/out'\n"
+        chmod(try folder.write(script, to: "notify-send"), 0o700)
+        let program = try self.replay(
+            "--alert",
+            "BTCUSDT below 59990 once",
+            "--set",
+            "alerts.actions=notify-send",
+            environment: ["PATH": "\(folder.path):/usr/bin:/bin"]
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        let lines = try folder.read("out").split(separator: "\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("[--app-name=tickertape][--][") == true, "\(lines)")
+        #expect(lines.first?.contains("BINANCE:BTCUSDT") == true && lines.first?.contains("below 59990") == true)
+    }
+
+    @Test("a desktop without notify-send is told of once, with what is missing")
+    func missing() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try self.replay(
+            "--alert",
+            "BTCUSDT below 59990 once",
+            "--set",
+            "alerts.actions=notify-send",
+            environment: ["PATH": folder.path]
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("notify-send"), "\(program.errors)")
+    }
+
+    @Test("a webhook is posted to a server of an authority of one's own, and to nobody else")
+    func webhook() async throws {
+        try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pair = try RunningProgram(RunningProgram.tickertape, ["cert", "--out", folder.path])
+        #expect(await pair.ending() == .exit(0), "\(pair.errors)")
+        let server = try RunningProgram(
+            RunningProgram.python,
+            [
+                "\(RunningProgram.sources)/Tests/Clients/webhook_server.py", "\(folder.path)/certificate.pem",
+                "\(folder.path)/key.pem",
+            ]
+        )
+        let first = await server.lines(1)
+        let port = try #require(first.first.flatMap { RunningProgram.number(in: String($0), behind: "port ") })
+        let url = try folder.write("https://localhost:\(port)/hook?secret=\(Canary.key)\n", to: "url")
+        chmod(url, 0o600)
+        let alerts = ["--alert", "BTCUSDT below 59990 once", "--alert", "* new low once"]
+        func run(_ more: String...) throws -> RunningProgram {
+            try RunningProgram(
+                RunningProgram.tickertape,
+                [
+                    "replay", Self.demo, "--relay", "off", "--quiet", "--speed", "max", "--set",
+                    "alerts.webhook-file=\(url)",
+                ]
+                    + alerts + more
+            )
+        }
+        let stranger = try run()
+        #expect(await stranger.ending() == .exit(0), "\(stranger.errors)")
+        #expect(stranger.errors.contains("certificate"), "\(stranger.errors)")
+        #expect(!Canary.occurs(in: stranger.errors))
+        let program = try run("--set", "alerts.webhook-ca-file=\(folder.path)/certificate.pem")
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(!program.errors.contains("warning") && !Canary.occurs(in: program.errors), "\(program.errors)")
+        let told = program.errors.split(separator: "\n").count { $0.hasPrefix("alert: ") }
+        #expect(told >= 2)
+        let posts = await server.lines(1 + told).dropFirst()
+        #expect(posts.count == told, "\(server.output)")
+        for post in posts {
+            #expect(
+                post.hasPrefix(#"/hook?secret=\#(Canary.key) application/json {"type":"alert","rule":""#),
+                "\(post)"
+            )
+            #expect(post.hasSuffix("}"))
+        }
+        server.send(signal: SIGTERM)
+        #expect(await server.ending() != nil)
+    }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import Testing
+import TickertapeTesting
+
+/// The screen of the built program, read by a terminal emulator that is not ours (pyte).
+@Suite("The screen on a second terminal", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+struct ScreenProgramTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    /// Runs the program in the emulator; see `Tests/Clients/screen.py` for the steps.
+    private func screen(
+        _ steps: [String],
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> RunningProgram {
+        try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")
+        return try RunningProgram(
+            RunningProgram.python,
+            ["\(RunningProgram.sources)/Tests/Clients/screen.py"] + steps + ["--", RunningProgram.tickertape]
+                + arguments,
+            environment: environment
+        )
+    }
+
+    @Test(
+        "every pane, the card and the table fit a terminal of three sizes, and it may change under each of them",
+        arguments: [["40x10", "80x24", "200x60"], ["200x60", "80x24", "40x10"], ["20x4", "80x24", "40x10"]]
+    )
+    func panes(sizes: [String]) async throws {
+        let titles = [
+            ("?", "^.? ?KEYS"), ("l", "^.? ?LATENCY"), ("e", "^.? ?EVENTS"), ("n", "^.? ?NEWS"), ("A", "^.? ?ALERTS"),
+        ]
+        var steps = ["size:\(sizes[0])", "wait:LIVE", "wait:\\d\\.\\d\\d"]
+        for (index, pane) in titles.enumerated() {
+            steps += ["key:\(pane.0)", "wait:\(pane.1)"]
+            steps += [
+                "size:\(sizes[(index + 1) % 3])", "wait:\(pane.1)", "size:\(sizes[(index + 2) % 3])", "key:\(pane.0)",
+            ]
+            steps += ["absent:\(pane.1)"]
+        }
+        for (key, title) in [("+", "add a s"), ("a", "set an a"), ("g", "go to")] {
+            steps += [
+                "key:\(key)", "wait:^\(title)", "key:株", "size:\(sizes[1])", "wait:^\(title).*株", "size:\(sizes[2])",
+            ]
+            steps += ["key:\\x1b", "absent:^\(title)"]
+        }
+        steps += [
+            "size:80x24", "key:\\r", "wait:1 of 2", "size:\(sizes[0])", "key:p", "wait:FROZEN", "key:p",
+            "absent:FROZEN",
+        ]
+        steps += ["size:80x24", "key: ", "wait:PAUSED", "key:q", "exit:0", "restored"]
+        let run = try self.screen(steps, ["replay", Self.demo, "--relay", "off"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(8_000)) \(run.errors)")
+        #expect(run.output.split(separator: "\n").filter { $0.hasPrefix("ok ") }.count == steps.count)
+    }
+
+    @Test(
+        "a terminal is left as it was, however the program ends",
+        arguments: [
+            ("key:q", 0), ("key:\\x03", 0), ("signal:TERM", 0), ("signal:INT", 0), ("signal:HUP", 0),
+            ("signal:SEGV", -SIGSEGV), ("signal:TRAP", -SIGTRAP), ("signal:ABRT", -SIGABRT),
+        ] as [(String, Int32)]
+    )
+    func ends(step: String, status: Int32) async throws {
+        let steps = ["wait:LIVE", step, "exit:\(status)", "restored"]
+        let run = try self.screen(steps, ["--relay", "off"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
+    @Test("Ctrl-Z gives the terminal back, and fg draws it all again, in the size that it has then")
+    func stops() async throws {
+        let steps = [
+            "wait:LIVE", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:LIVE", "wait:BTCUSDT",
+            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:TERM", "exit:0", "restored",
+        ]
+        let run = try self.screen(steps, ["--relay", "off"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
+    // MARK: What was before
+
+    private static func trade(_ price: Int, at time: Int64) -> String {
+        #"{"data":[{"c":null,"p":\#(price),"s":"BINANCE:BTCUSDT","t":\#(time),"v":1}],"type":"trade"}"#
+    }
+
+    /// ms since 1970.
+    private static var now: Int64 { Int64(time(nil)) * 1_000 }
+
+    @Test("with recording on the chart begins with the prices of the run before, and a hole")
+    func history() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let server = try await ScriptedFinnhub.start { connection in
+            .play([.send(Self.trade(connection == 0 ? 100 : 200, at: Self.now - 10_000))])
+        }
+        let arguments = [
+            "--symbol", "BINANCE:BTCUSDT", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--set",
+            "record.directory=\(folder.path)",
+        ]
+        let first = try RunningProgram(
+            RunningProgram.tickertape,
+            arguments + ["--format", "csv", "--fields", "price", "--record", "\(folder.path)/1.jsonl"],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        #expect(await first.prints("100\r"), "\(first.output) \(first.errors)")
+        first.send(signal: SIGTERM)
+        #expect(await first.ending(atMost: .seconds(10)) == .exit(0), "\(first.errors)")
+        // The scale of a chart of one price alone has none of these.
+        let steps = [
+            "size:100x30", "wait:200", "wait:^.*[┤│] +120", "wait:^.*[┤│] +160", "key:q", "exit:0", "restored",
+        ]
+        let second = try self.screen(
+            steps,
+            arguments + ["--record", "\(folder.path)/2.jsonl"],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        #expect(await second.ending() == .exit(0), "\(second.output) \(second.errors)")
+        try await server.stop()
+    }
+
+    @Test("watch shows every trade of a break in tape, chart and sums")
+    func watching() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
+        let relay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--quiet", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0"],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        let port = try #require(await relay.relayPort(), "\(relay.errors)")
+        let line = try await CuttableLine.start(to: port)
+        let steps = [
+            "size:120x40", "wait:volume 1\\b", "wait:no link to the relay",
+            "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
+            "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ +108", "key:+X:Y\\r",
+            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "key:q", "exit:0", "restored",
+        ]
+        let service = Task {
+            for await case .received(let connection, let text) in server.events where text.contains("X:Y") {
+                server.send(#"{"msg":"Invalid symbol X:Y","type":"error"}"#, on: connection)
+            }
+        }
+        let watch = try self.screen(steps, ["watch", "ws://127.0.0.1:\(line.port)"])
+        #expect(await watch.prints("ok wait:volume 1"), "\(watch.output) \(watch.errors)")
+        await line.cut()
+        #expect(await watch.prints("ok wait:no link"), "\(watch.output)")
+        for price in [101, 109, 104, 105] { server.send(Self.trade(price, at: Self.now), on: 0) }
+        // Nothing else tells that the relay has them.
+        let plain = try RunningProgram(
+            RunningProgram.tickertape,
+            ["watch", "ws://127.0.0.1:\(port)", "--format", "csv", "--fields", "price"]
+        )
+        #expect(await plain.prints("105\r"), "\(plain.output) \(plain.errors)")
+        line.mend()
+        #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(8_000)) \(watch.errors)")
+        for program in [plain, relay] { program.send(signal: SIGTERM) }
+        #expect(await relay.ending(atMost: .seconds(10)) == .exit(0))
+        try await line.stop()
+        try await server.stop()
+        await service.value
+    }
+}

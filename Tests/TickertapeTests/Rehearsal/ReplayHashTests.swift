@@ -1,0 +1,175 @@
+import Feeds
+import Market
+import Sinks
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import Tickertape
+
+/// What each output of a replay says, on virtual time.
+@Suite("The bytes of a replay", .timeLimit(.minutes(5 * Patience.factor)))
+struct ReplayHashTests {
+    /// Those whose bytes are made of the trades alone, and not of when they came.
+    private static let timeless: Set<String> = ["alerts", "bars", "history", "relay-drop-in", "trades"]
+
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        self.folder = try TemporaryFolder()
+        self.path = try self.folder.write(RehearsedMarket().text, to: "market.jsonl")
+    }
+
+    private func hash(
+        _ path: String? = nil,
+        _ change: (inout ReplayHash) -> Void = { _ in }
+    ) async throws -> ReplayHash.Report {
+        var hash = ReplayHash(recording: try RecordingFile(path: path ?? self.path))
+        change(&hash)
+        return try await hash.run()
+    }
+
+    /// The names of the outputs that are not the same.
+    private static func differences(_ left: ReplayHash.Report, _ right: ReplayHash.Report) -> Set<String> {
+        let before = Dictionary(uniqueKeysWithValues: left.outputs.map { ($0.name, $0.digest) })
+        return Set(right.outputs.filter { before[$0.name] != $0.digest }.map(\.name))
+    }
+
+    @Test("are the same at every speed, though the player takes its own time")
+    func everySpeed() async throws {
+        defer { self.folder.remove() }
+        let first = try await self.hash()
+        #expect(first.elapsed == RehearsedMarket.length)
+        #expect(first.outputs.count == 18 && first.outputs.allSatisfy { $0.count > 0 }, "\(first.outputs)")
+        #expect(Set(first.outputs.map(\.digest)).count == first.outputs.count)
+        for speed in [0.1, 7.3, 10, 1_000, nil] as [Double?] {
+            let report = try await self.hash { $0.replay.machine.speed = speed }
+            // The pace is the player's, which waits for every message as long as it should.
+            let expected = speed.map { Int64(Double(RehearsedMarket.length) / $0) } ?? 0
+            #expect(abs(report.elapsed - expected) <= 1_000, "at \(speed ?? .infinity): \(report.elapsed)")
+            #expect(report.outputs == first.outputs, "at \(speed ?? .infinity): \(Self.differences(first, report))")
+        }
+        // What the player leaves out of a silence is no time that anybody else misses.
+        let hasty = try await self.hash { $0.replay.machine.longestSilence = 1_000_000_000 }
+        #expect(hasty.elapsed < RehearsedMarket.length / 2)
+        #expect(hasty.outputs == first.outputs, "\(Self.differences(first, hasty))")
+    }
+
+    @Test("are the same in every run, and in the program, whatever is around it")
+    func everyRun() async throws {
+        defer { self.folder.remove() }
+        let report = try await self.hash()
+        let again = try await self.hash()
+        #expect(again.outputs == report.outputs, "\(Self.differences(report, again))")
+        let expected = report.outputs.map { "\($0.digest)  \($0.name)" }
+        let copy = try self.folder.write(RehearsedMarket().text, to: "another name.jsonl")
+        // Each process hashes with a seed of its own, so that no order in a set or a dictionary is the same.
+        let plain = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", copy, "--hash", "--speed", "max"],
+            environment: ["TZ": "Asia/Tokyo", "LANG": "C", "NO_COLOR": "1", "COLUMNS": "40"]
+        )
+        #expect(await plain.ending() == .exit(0), "\(plain.errors)")
+        #expect(plain.output.split(separator: "\n").map(String.init) == expected)
+        let json = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", self.path, "--hash", "--format", "json", "--speed", "0.5", "--set", "pipeline.quiet=1s"],
+            environment: ["TZ": "America/New_York", "LANG": "de_DE.UTF-8", "TERM": "xterm-256color"]
+        )
+        #expect(await json.ending() == .exit(0), "\(json.errors)")
+        let members = report.outputs.map { #""\#($0.name)":{"sha256":"\#($0.digest)","bytes":\#($0.count)}"# }
+        #expect(json.output == "{\(members.joined(separator: ","))}\n")
+        let refused = try RunningProgram(RunningProgram.tickertape, ["replay", self.path, "--hash", "--loop"])
+        #expect(await refused.ending() == .exit(64) && refused.errors.contains("--loop"), "\(refused.errors)")
+    }
+
+    @Test("are those of every machine: the bundled recording's are kept in a file")
+    func everyMachine() async throws {
+        defer { self.folder.remove() }
+        let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+        let report = try await self.hash(demo) { $0.replay.machine.speed = nil }
+        try KeptHashes.check(report.outputs, in: "demo-hashes.txt")
+    }
+
+    @Test("are others on every output that shows a price in which one digit is another")
+    func oneByte() async throws {
+        defer { self.folder.remove() }
+        var market = RehearsedMarket()
+        market.peak = "60999.76"
+        let changed = try self.folder.write(market.text, to: "changed.jsonl")
+        let before = try await self.hash { $0.keepsBytes = true }
+        let after = try await self.hash(changed) { $0.keepsBytes = true }
+        // Notices tell of states and gaps; the price is not in them.
+        let all = Set(before.outputs.map(\.name))
+        #expect(Self.differences(before, after) == all.subtracting(["lines-notices"]))
+        // A proof that looks at nothing would pass: the price stands there as it is.
+        for output in before.outputs where !["lines-notices", "screen-80x24", "screen-40x10"].contains(output.name) {
+            #expect(String(decoding: output.bytes ?? [], as: UTF8.self).contains("60999.75"), "\(output.name)")
+        }
+    }
+
+    @Test(
+        "are the same however a message is cut into reads; those made of the trades alone, also where reads hold several"
+    )
+    func cutting() async throws {
+        defer { self.folder.remove() }
+        let whole = try await self.hash()
+        for size in [1, 7, 64] {
+            let pieces = try await self.hash { $0.cutting = .pieces(size) }
+            #expect(pieces.outputs == whole.outputs, "pieces of \(size): \(Self.differences(whole, pieces))")
+        }
+        let all = Set(whole.outputs.map(\.name))
+        #expect(Self.timeless.isSubset(of: all))
+        for cutting in [ReplayCutting.instants, .several(2), .several(5)] {
+            let report = try await self.hash { $0.cutting = cutting }
+            let differences = Self.differences(whole, report)
+            #expect(differences.isDisjoint(with: Self.timeless), "\(cutting): \(differences)")
+            // Reads of several messages that came at other times have other arrivals, which the recording says.
+            if cutting != .instants { #expect(differences.contains("recording"), "\(cutting): \(differences)") }
+        }
+    }
+
+    @Test("have the alerts that the program gives with sockets and clocks, at any speed")
+    func alerts() async throws {
+        defer { self.folder.remove() }
+        let report = try await self.hash { $0.keepsBytes = true }
+        let output = try #require(report.outputs.first { $0.name == "alerts" })
+        let expected = String(decoding: output.bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+        for kind in ["new-high", "new-low", "moves", "stale", "back"] {
+            #expect(expected.contains { $0.contains(#""kind":"\#(kind)""#) }, "\(kind): \(expected)")
+        }
+        for speed in ["max", "20"] {
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                ["replay", self.path, "--relay", "off", "--format", "json", "--speed", speed]
+                    + SinkRehearsal.usualRules.flatMap { ["--alert", $0] }
+            )
+            #expect(await program.ending() == .exit(0), "\(program.errors)")
+            let told = program.output.split(separator: "\n").filter { $0.hasPrefix(#"{"type":"alert""#) }
+            #expect(told.map(String.init) == expected, "at \(speed)")
+        }
+    }
+
+    @Test("are those of a part of the recording and of some of its symbols, where these are asked for")
+    func part() async throws {
+        defer { self.folder.remove() }
+        let whole = try await self.hash { $0.keepsBytes = true }
+        let part = try await self.hash {
+            $0.symbols = [RehearsedMarket.symbols[1]]
+            $0.replay.from = .offset(2_000_000_000)
+            $0.keepsBytes = true
+        }
+        func trades(_ report: ReplayHash.Report) -> [Substring] {
+            let bytes = report.outputs.first { $0.name == "trades" }?.bytes ?? []
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { line in
+                // Without the number, which counts what was played.
+                line.drop { $0 != " " }
+            }
+        }
+        let wanted = trades(whole).filter { $0.contains(RehearsedMarket.symbols[1]) }
+        let played = trades(part)
+        #expect(played.count > 10 && played.count < wanted.count)
+        #expect(Array(wanted.suffix(played.count)) == played)
+    }
+}
