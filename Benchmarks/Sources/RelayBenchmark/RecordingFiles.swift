@@ -57,7 +57,10 @@ struct RecordingFiles {
         Workbench.say("recording: compressing")
         let process = try self.bench.start(
             self.bench.options.program,
-            ["replay", self.bench.options.recording, "--quiet", "--relay", "off", "--record", path]
+            [
+                "replay", self.bench.options.recording, "--quiet", "--relay", "off", "--set", "record.compress=true",
+                "--record", path,
+            ]
         )
         defer { process.stop() }
         let limit = Clock.now() + 300 * Clock.second
