@@ -93,7 +93,8 @@ struct AbuseFloodTests {
                 #expect(try await client.frame().text.contains(#""type":"error""#))
                 try await client.close()
             }
-            #expect(Set(fixture.calls.all) == [Bystanders.symbol])
+            // That of the others is given up some time after they have gone.
+            #expect(Set(fixture.calls.all).subtracting(["-\(Bystanders.symbol)"]) == [Bystanders.symbol])
         }
     }
 
@@ -113,7 +114,8 @@ struct AbuseFloodTests {
                 #expect(waiting < 256 << 10, "\(waiting)")
                 try await client.close()
             }
-            #expect(Set(fixture.calls.all) == [Bystanders.symbol])
+            // That of the others is given up some time after they have gone.
+            #expect(Set(fixture.calls.all).subtracting(["-\(Bystanders.symbol)"]) == [Bystanders.symbol])
         }
     }
 
