@@ -50,12 +50,18 @@ final class DiskFile {
             let place = off_t(offset) + off_t(buffer.readableBytes)
             let left = count - buffer.readableBytes
             let descriptor = self.descriptor
+            // A failure is no end: whoever took it for one would leave out the rest.
+            var hasFailed = false
             let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: left) { bytes in
                 while true {
                     let got = pread(descriptor, bytes.baseAddress, left, place)
-                    if got >= 0 || errno != EINTR { return max(got, 0) }
+                    if got >= 0 { return got }
+                    if errno == EINTR { continue }
+                    hasFailed = true
+                    return 0
                 }
             }
+            if hasFailed { throw .system("read", self.path) }
             if got == 0 { break }
         }
         self.bytesRead += Int64(buffer.readableBytes)

@@ -124,7 +124,10 @@ package struct PackedSegment {
         let source = try DiskFile(reading: path)
         let output = try DiskFile(creating: target)
         do throws(RecordingFailure) {
-            let checksum = try self.write(source, to: output, isCancelled)
+            let size = source.size
+            let (checksum, length) = try self.write(source, to: output, isCancelled)
+            // The file is complete and locked: what has another length was not read to its end.
+            guard length == size else { throw RecordingFailure("only \(length) of \(size) bytes of \(path) were read") }
             try output.sync(disk)
             guard try self.checksum(of: target, isCancelled) == checksum else {
                 throw RecordingFailure("\(target) is not what was written to it")
@@ -139,7 +142,7 @@ package struct PackedSegment {
         _ source: DiskFile,
         to output: DiskFile,
         _ isCancelled: () -> Bool
-    ) throws(RecordingFailure) -> UInt64 {
+    ) throws(RecordingFailure) -> (checksum: UInt64, length: Int64) {
         let packer = FramePacker()
         var indexer = RecordingIndexer()
         var header: RecordingHeader?
@@ -181,7 +184,7 @@ package struct PackedSegment {
         table.writeInteger(UInt8(0))
         table.writeInteger(FrameMagic.tableEnd, endianness: .little)
         try output.write(Self.skippable(FrameMagic.table, table))
-        return checksum
+        return (checksum, place)
     }
 
     private static func skippable(_ magic: UInt32, _ content: ByteBuffer) -> ByteBuffer {

@@ -87,6 +87,11 @@ package struct SegmentNames: Sendable, Equatable {
         return access(path, F_OK) != 0 && access(packed, F_OK) == 0 ? packed : path
     }
 
+    /// A file's time in ns since 1970, within some 120 years of that: a file may bear any, and ages are reckoned with it.
+    package static func moment(seconds: Int, nanoseconds: Int) -> Int64 {
+        Int64(min(max(seconds, -4_000_000_000), 4_000_000_000)) * 1_000_000_000 + Int64(nanoseconds)
+    }
+
     /// The segments that are there, in order; of one that is there twice, the one that is not compressed.
     package func all() -> [Segment] {
         var found: [Int: Segment] = [:]
@@ -101,7 +106,7 @@ package struct SegmentNames: Sendable, Equatable {
                 path: path,
                 isPacked: isPacked,
                 size: Int64(status.st_size),
-                changed: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+                changed: Self.moment(seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec))
             )
         }
         return found.values.sorted { $0.place < $1.place }

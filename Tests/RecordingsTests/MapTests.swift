@@ -25,6 +25,20 @@ struct MapTests {
         return lines
     }
 
+    @Test("a file's time may be any, as a broken clock or an archive leaves it")
+    func oddTimes() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write("{}\n", to: "a.jsonl")
+        for seconds in [10_413_792_000, -10_413_792_000] {
+            let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+            // A file system that has no room for such a time may cut it.
+            guard utimensat(AT_FDCWD, path, times, 0) == 0 else { continue }
+            let found = try #require(SegmentNames(first: path).all().first)
+            #expect(found.changed.magnitude < .max / 2 && (found.changed < 0) == (seconds < 0))
+        }
+    }
+
     @Test("finds every time at its first line, compressed or not")
     func times() throws {
         let folder = try TemporaryFolder()

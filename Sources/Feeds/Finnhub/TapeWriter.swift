@@ -28,9 +28,6 @@ final class TapeWriter {
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
     /// more has its trades counted as malformed.
     private static let leastRoom = 256
-    /// The room for the next read's trades and frames that is held on to.
-    private static let keptTrades = 2_048
-    private static let keptFrames = 512
 
     /// What could not be read, and frames that came again, so far.
     private(set) var losses = LossReport.Counts()
@@ -218,9 +215,10 @@ final class TapeWriter {
         guard self.trades.isEmpty, self.frames.isEmpty else { return }
         swap(&self.trades, &batch.trades)
         swap(&self.frames, &batch.frames)
-        // What a burst needed is not held on to.
-        self.trades.removeAll(keepingCapacity: self.trades.capacity <= Self.keptTrades)
-        self.frames.removeAll(keepingCapacity: self.frames.capacity <= Self.keptFrames)
+        // What a burst needed is not held on to: where somebody keeps the batch the new array has the old one's size, and a
+        // queue of batches would be as large as if each were a burst.
+        self.trades.removeAll(keepingCapacity: self.trades.capacity <= max(16, 4 * self.trades.count))
+        self.frames.removeAll(keepingCapacity: self.frames.capacity <= max(4, 4 * self.frames.count))
     }
 
     /// Begins a new epoch, without the names of the last one.

@@ -281,6 +281,8 @@ final class ReplayPlayer {
             case .signal(let signal):
                 if signal.at > self.span.bounds.upperBound { return false }
                 if self.isLanding || signal.at < self.span.bounds.lowerBound { continue }
+                // A silence that is to be skipped is one without messages: a ping would break it.
+                if self.settings.machine.longestSilence != nil { continue }
                 self.upcoming.append(.signal(signal))
                 return true
             case .gap(let gap):

@@ -143,7 +143,7 @@ struct StreamReading: Sendable {
             self.isResuming = false
             self.began(resumed.position.epoch)
             self.position = resumed.position
-            if self.takesEveryTrade { self.requests = self.settling(isComplete: resumed.isComplete) }
+            if self.takesEveryTrade { self.requests = self.settling() }
             return message
         case .status, .error, .unknown, .malformed:
             return message
@@ -178,11 +178,10 @@ struct StreamReading: Sendable {
         return .snapshot(update, age: max(0, wall - self.clockLead - trade.received))
     }
 
-    /// What is asked for when every trade of a break has come: settled prices from here on. Where not all could be had a
-    /// snapshot puts the sums right, and for that a symbol has to be asked for anew.
-    private func settling(isComplete: Bool) -> [StreamRequest] {
-        let requests = self.subscriptions(since: nil, delivery: .latest)
-        return isComplete ? requests : [.unsubscribe(self.followsAll ? [] : self.symbols)] + requests
+    /// What is asked for when the trades of a break have come: settled prices from here on. A snapshot puts right what was
+    /// held back before the break or could not be had, and for that a symbol has to be asked for anew.
+    private func settling() -> [StreamRequest] {
+        [.unsubscribe(self.followsAll ? [] : self.symbols)] + self.subscriptions(since: nil, delivery: .latest)
     }
 
     private mutating func tookGap(_ gap: Gap, wall: Int64) -> Gap {

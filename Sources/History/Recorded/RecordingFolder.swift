@@ -37,7 +37,10 @@ package enum RecordingFolder {
             guard !isPacked || access(path, F_OK) != 0 else { continue }
             var status = stat()
             guard stat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            let changed = SegmentNames.moment(
+                seconds: Int(status.st_mtim.tv_sec),
+                nanoseconds: Int(status.st_mtim.tv_nsec)
+            )
             if let segment = known[path], segment.lastTime >= changed { continue }
             guard let file = SegmentFile(path: path), file.header.source == source,
                 let start = file.header.start

@@ -53,8 +53,8 @@ package struct PriceHistory: Sendable {
             let before = index > 0 ? bars[index - 1] : nil
             self.body[0].take(bar, isHole: before.map { $0.isHole(before: bar) } ?? false)
         }
-        guard !bars.isEmpty else { return }
-        self.body[0].exactFrom = first
+        guard let last = bars.last else { return }
+        self.body[0].exactFrom = seconds.isEmpty ? last.end : first
         self.interrupted()
     }
 

@@ -69,7 +69,10 @@ package struct EarlierRecordings {
             let path = "\(self.folder)/\(name)"
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            let changed = SegmentNames.moment(
+                seconds: Int(status.st_mtim.tv_sec),
+                nanoseconds: Int(status.st_mtim.tv_nsec)
+            )
             guard changed >= now - self.limits.age else { continue }
             let first = SegmentNames.first(of: path) ?? SegmentNames(first: path).path(1)
             let place = SegmentNames(first: first).place(of: name)?.place ?? 1

@@ -40,7 +40,8 @@ package struct SystemDisk: RecordingDisk {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DiskFailure(errno) }
         // Tells a program that starts meanwhile that this recording is not yet over; the lock goes with the process.
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        // Somebody who looks into the new file lets go of it at once, for nothing is in it yet.
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         Self.syncFolder(of: path)
         return SystemFile(descriptor)
     }

@@ -46,6 +46,16 @@ struct EarlierPricesTests {
         #expect(history.medianGap == nil)
     }
 
+    @Test("Behind bars by the minute alone the prices that come are known as ever")
+    func minutesAlone() {
+        var history = PriceHistory(seconds: [], minutes: (0..<10).map { Self.bar($0 * 60, .minute, 1_000 + $0) })
+        #expect(history.price(at: 599 * Self.second) == nil)
+        for number in 0..<120 {
+            history.take(Self.price(2_000 + Int64(number)), at: (5_000 + Int64(number)) * Self.second, arrived: 0)
+        }
+        #expect(history.price(at: 5_059 * Self.second) == Self.price(2_058))
+    }
+
     @Test("Bars that lack something and stand apart have a hole between them; others only had no trades")
     func holes() {
         let bars = [
