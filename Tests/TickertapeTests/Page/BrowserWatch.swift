@@ -13,8 +13,6 @@ final class BrowserWatch {
         var freshness: String
         var marks: String
         var detail: String
-        /// Of the price, ms.
-        var age: Double?
         /// Rows of the tape.
         var rows: Int
         /// Those of them that say something instead of a trade.

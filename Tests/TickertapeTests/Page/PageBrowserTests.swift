@@ -105,10 +105,9 @@ struct PageBrowserTests {
         }
 
         market.fallSilent(true)
+        // That no price over 5 s old is ever shown as live is looked at with every picture: it is a problem if it is.
         let late = try await browser.sees { $0.level != "good" }
         #expect(late.word == "Late" && late.freshness == "late")
-        // By the page's own clock: a busy machine makes the picture late, not the age in it small.
-        #expect(try #require(late.age) <= 5_000)
         #expect(late.detail.hasPrefix("no trade for "))
         market.fallSilent(false)
         _ = try await browser.sees(self.isLive)
@@ -137,8 +136,7 @@ struct PageBrowserTests {
         _ = try await browser.sees(self.isLive)
 
         first.send(signal: SIGSTOP)
-        let hung = try await browser.sees { !self.isLive($0) }
-        #expect(try #require(hung.age) <= 5_000)
+        // On a busy machine the first picture that is another may show at once that the relay says nothing any more.
         let gone = try await browser.sees { $0.word == "Reconnecting to the relay" }
         #expect(gone.freshness == "old")
         first.send(signal: SIGCONT)
