@@ -82,16 +82,24 @@ package struct SegmentCare {
         } else {
             try PackedSegment.pack(path, to: draft, disk: self.disk, isCancelled: isCancelled)
             Self.copyTimes(from: path, to: draft)
-            guard self.disk.link(draft, as: target) else {
-                let failure = RecordingFailure.system("write", target)
-                _ = self.disk.unlink(draft)
-                throw failure
-            }
-            _ = self.disk.unlink(draft)
+            try self.name(draft, target)
             self.disk.syncFolder(self.names.folder)
         }
         guard self.disk.unlink(path) else { throw .system("remove", path) }
         self.disk.syncFolder(self.names.folder)
+    }
+
+    /// Gives a draft its name, which nobody else's file loses by it.
+    ///
+    /// Some file systems have no hard links (FAT, those of many phones and clouds), others do not know how to rename without
+    /// replacing (old ones of the network): one of the two is nearly always there.
+    private func name(_ draft: String, _ target: String) throws(RecordingFailure) {
+        if self.disk.rename(draft, to: target) { return }
+        let isTaken = errno == EEXIST
+        let failure = RecordingFailure.system("write", target)
+        let isLinked = !isTaken && self.disk.link(draft, as: target)
+        _ = self.disk.unlink(draft)
+        guard isLinked else { throw failure }
     }
 
     private static func compare(_ path: String, _ packed: String) throws(RecordingFailure) {

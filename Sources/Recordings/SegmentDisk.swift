@@ -1,3 +1,4 @@
+import CRename
 import Glibc
 
 /// What the care for complete files asks of the disk, step by step; one that forgets on purpose is another.
@@ -6,6 +7,8 @@ import Glibc
 package protocol SegmentDisk: Sendable {
     /// Returns when what is in an open file would survive a power cut.
     func sync(_ descriptor: Int32, of path: String) -> Bool
+    /// Gives a file another name that nobody has, in one step, and takes its own.
+    func rename(_ path: String, to name: String) -> Bool
     /// Gives a file a second name that nobody has.
     func link(_ path: String, as name: String) -> Bool
     func unlink(_ path: String) -> Bool
@@ -18,6 +21,8 @@ package struct SystemSegmentDisk: SegmentDisk {
     package init() {}
 
     package func sync(_ descriptor: Int32, of path: String) -> Bool { fsync(descriptor) == 0 }
+
+    package func rename(_ path: String, to name: String) -> Bool { tickertape_rename_to_new(path, name) == 0 }
 
     package func link(_ path: String, as name: String) -> Bool { Glibc.link(path, name) == 0 }
 

@@ -22,12 +22,20 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
     }
 
     private let folder: String
+    private let renames: Bool
+    private let links: Bool
     private var state = State()
     private(set) var states: [State] = []
 
     /// Takes what is in the folder for what the disk has kept.
-    init(folder: String) {
+    ///
+    /// - Parameters:
+    ///   - renames: whether it can rename without replacing.
+    ///   - links: whether it knows hard links.
+    init(folder: String, renames: Bool = true, links: Bool = true) {
         self.folder = folder
+        self.renames = renames
+        self.links = links
         self.look()
         for file in self.state.files.keys { self.state.files[file]?.isSynced = true }
         self.state.syncedNames = self.state.names
@@ -72,7 +80,20 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
         }
     }
 
-    func link(_ path: String, as name: String) -> Bool { self.step { Glibc.link(path, name) == 0 } }
+    func rename(_ path: String, to name: String) -> Bool {
+        guard self.renames else { return Self.refuse(EINVAL) }
+        return self.step { SystemSegmentDisk().rename(path, to: name) }
+    }
+
+    func link(_ path: String, as name: String) -> Bool {
+        guard self.links else { return Self.refuse(EPERM) }
+        return self.step { Glibc.link(path, name) == 0 }
+    }
+
+    private static func refuse(_ code: Int32) -> Bool {
+        errno = code
+        return false
+    }
 
     func unlink(_ path: String) -> Bool { self.step { Glibc.unlink(path) == 0 } }
 

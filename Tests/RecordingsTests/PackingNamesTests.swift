@@ -1,0 +1,76 @@
+import Glibc
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+
+@Suite("The naming of compressed files")
+struct PackingNamesTests {
+    /// A disk of which some steps fail.
+    private struct Refusing: SegmentDisk {
+        /// What renaming and linking answer, as `errno`; 0 does them.
+        var renames: Int32 = 0
+        var links: Int32 = 0
+        /// Called when the draft is written and has no name yet.
+        var beforeNaming: @Sendable () -> Void = {}
+        private let disk = SystemSegmentDisk()
+
+        init(renames: Int32 = 0, links: Int32 = 0, beforeNaming: @escaping @Sendable () -> Void = {}) {
+            self.renames = renames
+            self.links = links
+            self.beforeNaming = beforeNaming
+        }
+
+        func sync(_ descriptor: Int32, of path: String) -> Bool {
+            self.beforeNaming()
+            return self.disk.sync(descriptor, of: path)
+        }
+        func rename(_ path: String, to name: String) -> Bool {
+            errno = self.renames
+            return self.renames == 0 && self.disk.rename(path, to: name)
+        }
+        func link(_ path: String, as name: String) -> Bool {
+            errno = self.links
+            return self.links == 0 && self.disk.link(path, as: name)
+        }
+        func unlink(_ path: String) -> Bool { self.disk.unlink(path) }
+        func syncFolder(_ folder: String) { self.disk.syncFolder(folder) }
+    }
+
+    private func names(_ folder: TemporaryFolder) -> [String] {
+        SegmentNames.names(in: folder.path).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    @Test("needs hard links, or renaming without replacing, and no more", arguments: [ENOSYS, EINVAL, EPERM, 0])
+    func either(renames: Int32) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
+        let disk = Refusing(renames: renames, links: renames == 0 ? EPERM : 0)
+        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack() == [])
+        #expect(self.names(folder) == ["a.jsonl.zst"])
+        #expect(try RecordingCheck.check("\(path).zst").isIntact)
+    }
+
+    @Test("without both nothing is lost, and it is told")
+    func neither() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
+        let disk = Refusing(renames: EINVAL, links: EPERM)
+        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack().count == 1)
+        #expect(self.names(folder) == ["a.jsonl"])
+    }
+
+    @Test("never takes a name that somebody has taken meanwhile", arguments: [0, EINVAL])
+    func taken(renames: Int32) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
+        let disk = Refusing(renames: renames) { _ = try? folder.write("somebody's", to: "a.jsonl.zst") }
+        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack().count == 1)
+        #expect(self.names(folder) == ["a.jsonl", "a.jsonl.zst"])
+        #expect(try folder.read("a.jsonl.zst") == "somebody's")
+    }
+}
