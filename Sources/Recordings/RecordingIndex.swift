@@ -22,6 +22,12 @@ package struct RecordingIndex: Sendable, Equatable {
         package var symbols: [Int] = []
         /// Gaps, and lines that tell of missing frames.
         package var gaps = 0
+        /// Those of them that concern all symbols.
+        package var breaks = 0
+        /// The first and the last message with trades in it, ns since the file's start.
+        package var traded: ClosedRange<Int64>?
+        /// The longest time between two of them, ns.
+        package var silence: Int64 = 0
 
         package init(offset: Int64, length: Int) {
             self.offset = offset
@@ -31,6 +37,8 @@ package struct RecordingIndex: Sendable, Equatable {
 
     package var symbols: [String] = []
     package var blocks: [Block] = []
+    /// Whether it says where trades are missing or come late: those of version 1 do not.
+    package var knowsStops = true
 
     package init() {}
 
@@ -73,10 +81,16 @@ package struct RecordingIndexer {
             switch line.content {
             case .header(let found): header = header ?? found
             case .frame(let bytes, _):
-                _ = self.parser.parse(bytes, symbols: &self.table, into: &self.trades)
+                if case .trade = self.parser.parse(bytes, symbols: &self.table, into: &self.trades), let at = line.at,
+                    !self.trades.isEmpty
+                {
+                    block.traded(at: at)
+                }
                 for trade in self.trades { self.seen.insert(Int(trade.symbol.index)) }
                 self.trades.removeAll(keepingCapacity: true)
-            case .gap: block.gaps += 1
+            case .gap(let gap, _):
+                block.gaps += 1
+                if gap.symbol == nil { block.breaks += 1 }
             case .note, .unknown, .damaged, .torn: break
             }
         }
@@ -86,12 +100,24 @@ package struct RecordingIndexer {
     }
 }
 
+extension RecordingIndex.Block {
+    fileprivate mutating func traded(at: Int64) {
+        guard let traded else {
+            self.traded = at...at
+            return
+        }
+        self.silence = max(self.silence, at.subtractingCapped(traded.upperBound))
+        self.traded = min(traded.lowerBound, at)...max(traded.upperBound, at)
+    }
+}
+
 extension RecordingIndex {
-    /// Writes it as JSON: `{"index":1,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
-    /// "wall":[…,…],"symbols":[…],"gaps":…}],"crc":"…"}` and a newline, sealed as a recording's lines are.
+    /// Writes it as JSON: `{"index":2,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
+    /// "wall":[…,…],"symbols":[…],"gaps":…,"breaks":…,"traded":[…,…],"silence":…}],"crc":"…"}` and
+    /// a newline, sealed as a recording's lines are.
     func encoded() -> ByteBuffer {
         var buffer = ByteBuffer()
-        buffer.writeStaticString("{\"index\":1,\"symbols\":[")
+        buffer.writeStaticString("{\"index\":2,\"symbols\":[")
         for (place, symbol) in self.symbols.enumerated() {
             if place > 0 { buffer.writeStaticString(",") }
             JSONText.escape(symbol, into: &buffer)
@@ -104,7 +130,11 @@ extension RecordingIndex {
             if let at = block.at { buffer.writeString(",\"mono\":[\(at.lowerBound),\(at.upperBound)]") }
             if let wall = block.wall { buffer.writeString(",\"wall\":[\(wall.lowerBound),\(wall.upperBound)]") }
             buffer.writeString(",\"symbols\":[\(block.symbols.map { "\($0)" }.joined(separator: ","))]")
-            buffer.writeString(",\"gaps\":\(block.gaps)}")
+            buffer.writeString(",\"gaps\":\(block.gaps),\"breaks\":\(block.breaks)")
+            if let traded = block.traded {
+                buffer.writeString(",\"traded\":[\(traded.lowerBound),\(traded.upperBound)]")
+            }
+            buffer.writeString(",\"silence\":\(block.silence)}")
         }
         buffer.writeStaticString("]")
         LineSeal.write(into: &buffer, from: 0)
@@ -126,7 +156,9 @@ extension RecordingIndex {
             case .invalid: return nil
             case .key(let key):
                 if key.equals("index"), case .number = reader.kind() {
-                    isKnown = reader.integer() == 1
+                    let version = reader.integer()
+                    isKnown = version == 1 || version == 2
+                    self.knowsStops = version == 2
                 } else if key.equals("symbols") {
                     guard let names = reader.strings(atMost: SymbolTable.capacity) else { return nil }
                     self.symbols = names
@@ -180,6 +212,13 @@ extension RecordingIndex {
                     block.symbols = places.compactMap { Int(exactly: $0) }
                 } else if key.equals("gaps") {
                     block.gaps = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+                } else if key.equals("breaks") {
+                    block.breaks = reader.integer().flatMap { Int(exactly: $0) } ?? .max
+                } else if key.equals("traded") {
+                    guard let range = Self.range(&reader) else { return nil }
+                    block.traded = range
+                } else if key.equals("silence") {
+                    block.silence = reader.integer() ?? .max
                 } else {
                     guard reader.skipValue() else { return nil }
                 }

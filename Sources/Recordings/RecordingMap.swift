@@ -25,7 +25,7 @@ package final class RecordingMap {
 
     private let file: DiskFile
     private let packed: PackedSegment?
-    private let isPacked: Bool
+    let isPacked: Bool
     package let path: String
     /// What the first line says; `nil` where that is no header.
     package let header: RecordingHeader?
@@ -188,7 +188,7 @@ package final class RecordingMap {
     /// - Parameters:
     ///   - end: where it may stop: lines that begin behind it are of no interest.
     ///   - isLineStart: whether a line begins there; if not, the first whole one is found.
-    private func scan(
+    func scan(
         from: Int64,
         to end: Int64 = .max,
         isLineStart: Bool,

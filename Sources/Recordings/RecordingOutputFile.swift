@@ -15,6 +15,11 @@ package struct RecordingOutputFile: ~Copyable {
     private var buffer = ByteBuffer()
     private var number: UInt64 = 0
     private var lastAt: Int64 = 0
+    private var stops = RecordedStops()
+    private var finder = TradeFinder()
+    /// How much of the file has been made, and how much before the next mark, bytes.
+    private var flushed = 0
+    private var nextMark = RecordedStops.interval
     /// The wall clock at the start, ns since 1970.
     private let start: Int64
     package private(set) var frames = 0
@@ -43,15 +48,19 @@ package struct RecordingOutputFile: ~Copyable {
     ///   - at: ns since the new file's start.
     package mutating func append(_ line: RecordedLine, wall: Int64, at: Int64) throws(RecordingFailure) {
         let at = max(self.lastAt, at)
+        if self.form == .current, self.flushed + self.buffer.readableBytes >= self.nextMark { self.mark(wall: wall) }
         let stamp = RecordingSyntax.Stamp(number: self.number + 1, wall: wall, at: at)
         switch (line.content, self.form) {
         case (.frame(let frame, let numbers), .current):
             RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &self.buffer)
+            if numbers.map({ $0.count > 0 }) ?? self.finder.hasTrades(frame) { self.stops.traded(at: at) }
         case (.frame(let frame, _), .plain): RecordingEncoder.frame(frame, at: at, into: &self.buffer)
         case (.gap(let gap, let dropped), .current):
             RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &self.buffer)
+            if gap.symbol == nil { self.stops.gapped() }
         case (.note(let note), .current):
-            guard note.kind != .end else { return }
+            // Each file has its own.
+            guard note.kind != .end, note.kind != .mark else { return }
             RecordingSyntax.note(note, stamp, into: &self.buffer)
         case (.gap, .plain), (.note, .plain), (.header, _), (.unknown, _), (.damaged, _), (.torn, _): return
         }
@@ -60,6 +69,17 @@ package struct RecordingOutputFile: ~Copyable {
         self.number += 1
         self.lines += 1
         if self.buffer.readableBytes >= Self.bufferBytes { try self.flush() }
+    }
+
+    /// Writes how many stops there were so far.
+    private mutating func mark(wall: Int64) {
+        var note = RecordedNote(.mark)
+        note.stops = self.stops
+        note.offset = Int64(self.flushed + self.buffer.readableBytes)
+        self.number += 1
+        let stamp = RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
+        RecordingSyntax.note(note, stamp, into: &self.buffer)
+        self.nextMark = self.flushed + self.buffer.readableBytes + RecordedStops.interval
     }
 
     /// Writes the last line and has the disk keep the file.
@@ -74,6 +94,7 @@ package struct RecordingOutputFile: ~Copyable {
 
     private mutating func flush() throws(RecordingFailure) {
         try self.file.write(self.buffer)
+        self.flushed += self.buffer.readableBytes
         self.buffer.clear()
     }
 }

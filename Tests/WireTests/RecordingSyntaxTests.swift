@@ -48,9 +48,12 @@ import Wire
         var disconnect = RecordedNote(.disconnect)
         disconnect.code = 1006
         disconnect.reason = "gone"
+        var mark = RecordedNote(.mark)
+        mark.stops = RecordedStops(count: 3, lastTrade: -7)
+        mark.offset = 4_096
         return [
             connect, subscribe, state, RecordedNote(.ping, direction: .incoming),
-            RecordedNote(.pong, direction: .outgoing), disconnect, RecordedNote(.end, word: "b.jsonl"),
+            RecordedNote(.pong, direction: .outgoing), disconnect, RecordedNote(.end, word: "b.jsonl"), mark,
             RecordedNote(.end),
         ]
     }
@@ -110,9 +113,9 @@ import Wire
         let lines = self.lines([self.bytes[...]])
         #expect(lines.count == Self.lineCount)
         #expect(lines.first?.content == .header(Self.header))
-        #expect(lines.compactMap(\.number) == (1...14).map { UInt64($0) })
-        #expect(lines.compactMap(\.at) == (1...14).map { Int64($0) * 7 })
-        #expect(lines.compactMap(\.wall) == (1...14).map { 1_767_225_600_123_456 + Int64($0) })
+        #expect(lines.compactMap(\.number) == (1...15).map { UInt64($0) })
+        #expect(lines.compactMap(\.at) == (1...15).map { Int64($0) * 7 })
+        #expect(lines.compactMap(\.wall) == (1...15).map { 1_767_225_600_123_456 + Int64($0) })
         let frames = lines.compactMap { line -> (String, RecordedNumbers?)? in
             guard case .frame(let bytes, let numbers) = line.content else { return nil }
             return (String(buffer: bytes), numbers)

@@ -109,7 +109,7 @@ enum ReplaySearch {
             while let item = try cursor.next() {
                 guard case .frame(let frame) = item else { continue }
                 if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
-                if parser.hasTrades(frame) { found.append(cursor.place) }
+                if parser.hasTrades(frame.frame) { found.append(cursor.place) }
                 // Twice as many as needed are kept at most.
                 if found.count >= 2 * messages { found.removeFirst(messages) }
             }
@@ -117,75 +117,5 @@ enum ReplaySearch {
             if from == bounds.lowerBound { return found }
             window = window.multipliedReportingOverflow(by: 8).overflow ? .max : window * 8
         }
-    }
-}
-
-/// The telling of messages with trades from others.
-struct TradeFinder {
-    private var parser = FinnhubParser()
-    private var symbols = SymbolTable()
-    private var trades: [Trade] = []
-
-    mutating func hasTrades(_ frame: RecordedFrame) -> Bool {
-        self.trades.removeAll(keepingCapacity: true)
-        guard case .trade = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades) else {
-            return false
-        }
-        return !self.trades.isEmpty
-    }
-}
-
-/// A walk through a recording to the first trade behind its next gap, or behind five seconds without trades, in steps.
-final class GapSearch {
-    enum Outcome {
-        case more
-        case none
-        case found(ReplayCursor.Place)
-    }
-
-    static let silence: Int64 = 5_000_000_000
-    private static let bytesPerStep = 4 << 20
-
-    let file: RecordingFile
-    let answer: (Result<ReplayPosition, ReplayRefusal>) -> Void
-    private var cursor: ReplayCursor
-    private var finder = TradeFinder()
-    private var lastTrade: Int64?
-    private let end: Int64
-    private var hasGap = false
-
-    init(
-        _ recording: RecordingFile,
-        from place: ReplayCursor.Place,
-        lastTrade: Int64?,
-        end: Int64,
-        answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
-    ) throws(RecordingFile.Failure) {
-        self.file = recording
-        self.cursor = try ReplayCursor(recording, at: place)
-        // After a step back the newest trade is behind this place.
-        self.lastTrade = lastTrade.flatMap { $0 <= place.time ? $0 : nil }
-        self.end = end
-        self.answer = answer
-    }
-
-    func step() throws(RecordingFile.Failure) -> Outcome {
-        let before = self.cursor.bytesRead
-        while let item = try self.cursor.next() {
-            switch item {
-            case .gap(let gap):
-                if gap.gap.symbol == nil { self.hasGap = true }
-            case .signal: break
-            case .frame(let frame):
-                if frame.at > self.end { return .none }
-                if self.finder.hasTrades(frame) {
-                    let isSilent = self.lastTrade.map { frame.at.subtractingCapped($0) >= Self.silence } ?? false
-                    if self.hasGap || isSilent { return .found(self.cursor.place) }
-                    self.lastTrade = frame.at
-                }
-            }
-            if self.cursor.bytesRead - before >= Self.bytesPerStep { return .more }
-        }
-        return .none
     }
 }

@@ -5,7 +5,7 @@ package import NIOCore
 package struct RecordedNote: Sendable, Equatable {
     /// What it is.
     package enum Kind: String, Sendable, CaseIterable {
-        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, end
+        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, mark, end
     }
 
     package var kind: Kind
@@ -25,6 +25,9 @@ package struct RecordedNote: Sendable, Equatable {
     package var frames: UInt64?
     package var from: Int64?
     package var to: Int64?
+    /// Of ``Kind/mark``: the stops of the file so far, and where the line begins in the file's text, bytes.
+    package var stops: RecordedStops?
+    package var offset: Int64?
 
     package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {
         self.kind = kind

@@ -108,6 +108,9 @@ private struct LineMembers {
     private var nextSequence: UInt64?
     private var epoch: UInt64?
     private var overlap: Int?
+    private var stops: UInt64?
+    private var traded: Int64?
+    private var offset: Int64?
     private var details = RecordingHeader()
 
     /// Takes the member whose key was read; answers with what is wrong.
@@ -185,6 +188,12 @@ private struct LineMembers {
             self.epoch = UInt64(exactly: value)
         } else if key.equals("overlap") {
             self.overlap = Int(exactly: value).flatMap { $0 >= 0 ? $0 : nil }
+        } else if key.equals("stops") {
+            self.stops = UInt64(exactly: value)
+        } else if key.equals("traded") {
+            self.traded = value
+        } else if key.equals("offset") {
+            self.offset = value
         } else if key.equals("code") {
             self.note.code = UInt16(exactly: value)
         } else if key.equals("tickertape") {
@@ -246,6 +255,10 @@ private struct LineMembers {
         var note = self.note
         note.kind = kind
         note.frame = self.text?.buffer
+        if kind == .mark {
+            note.stops = self.stops.map { RecordedStops(count: $0, lastTrade: self.traded) }
+            note.offset = self.offset
+        }
         if kind == .unsynced {
             note.frames = self.dropped
             note.from = self.from.flatMap(Self.nanoseconds)

@@ -51,20 +51,26 @@ package enum RecordingSyntax {
         into buffer: inout ByteBuffer
     ) {
         let start = Self.begin(stamp, into: &buffer)
-        buffer.writeStaticString(",\"dir\":\"in\"")
-        if let numbers {
-            Self.number("seq", numbers.first, into: &buffer)
-            Self.number("trades", numbers.count, into: &buffer)
-            if !numbers.leftOut.isEmpty {
-                buffer.writeStaticString(",\"leftOut\":[")
-                for (index, place) in numbers.leftOut.enumerated() {
-                    if index > 0 { buffer.writeStaticString(",") }
-                    JSONText.write(place, into: &buffer)
-                }
-                buffer.writeStaticString("]")
+        let hasAll = numbers?.leftOut.isEmpty ?? true
+        LinePen.write(into: &buffer, atMost: 96) { pen in
+            pen.write(",\"dir\":\"in\"")
+            if let numbers {
+                pen.write(",\"seq\":")
+                pen.write(numbers.first)
+                pen.write(",\"trades\":")
+                pen.write(Int64(numbers.count))
             }
+            if hasAll { pen.write(",\"frame\":") }
         }
-        Self.frame(frame, into: &buffer)
+        if let numbers, !hasAll {
+            buffer.writeStaticString(",\"leftOut\":[")
+            for (index, place) in numbers.leftOut.enumerated() {
+                if index > 0 { buffer.writeStaticString(",") }
+                JSONText.write(place, into: &buffer)
+            }
+            buffer.writeStaticString("],\"frame\":")
+        }
+        frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
         LineSeal.write(into: &buffer, from: start)
     }
 
@@ -98,6 +104,9 @@ package enum RecordingSyntax {
         Self.number("frames", note.frames, into: &buffer)
         Self.number("from", note.from.map(Self.microseconds), into: &buffer)
         Self.number("to", note.to.map(Self.microseconds), into: &buffer)
+        Self.number("stops", note.stops?.count, into: &buffer)
+        Self.number("traded", note.stops?.lastTrade, into: &buffer)
+        Self.number("offset", note.offset, into: &buffer)
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)
         if let frame = note.frame { Self.frame(frame, into: &buffer) }
@@ -111,12 +120,14 @@ package enum RecordingSyntax {
 
     private static func begin(_ stamp: Stamp, into buffer: inout ByteBuffer) -> Int {
         let start = buffer.writerIndex
-        buffer.writeStaticString("{\"n\":")
-        JSONText.write(stamp.number, into: &buffer)
-        buffer.writeStaticString(",\"wall\":")
-        JSONText.write(Self.microseconds(stamp.wall), into: &buffer)
-        buffer.writeStaticString(",\"mono\":")
-        JSONText.write(stamp.at, into: &buffer)
+        LinePen.write(into: &buffer, atMost: 96) { pen in
+            pen.write("{\"n\":")
+            pen.write(stamp.number)
+            pen.write(",\"wall\":")
+            pen.write(Self.microseconds(stamp.wall))
+            pen.write(",\"mono\":")
+            pen.write(stamp.at)
+        }
         return start
     }
 
@@ -151,7 +162,7 @@ extension RecordedNote.Kind {
         case .connect: "address"
         case .state: "state"
         case .end: "next"
-        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect, .unsynced: "word"
+        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect, .unsynced, .mark: "word"
         }
     }
 }

@@ -177,7 +177,9 @@ struct PackedReplayTests {
             var numbers: [Int] = []
             var finder = TradeFinder()
             while let frame = try reader.next() {
-                if finder.hasTrades(frame), let number = ReplayRecording.number(of: frame) { numbers.append(number) }
+                if finder.hasTrades(frame.frame), let number = ReplayRecording.number(of: frame) {
+                    numbers.append(number)
+                }
             }
             #expect(numbers == [0, 1, 2, 3, 4])
         }

@@ -47,6 +47,7 @@ enum RecordingFuzz {
             stamp.number += 1
             var note = RecordedNote(kind, direction: .outgoing, word: "w")
             note.frame = ByteBuffer(string: "{}")
+            if kind == .mark { note.stops = RecordedStops(count: 1, lastTrade: -2) }
             RecordingSyntax.note(note, stamp, into: &text)
         }
         return text

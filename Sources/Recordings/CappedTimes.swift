@@ -1,0 +1,13 @@
+extension Int64 {
+    /// The difference, or the nearest number there is.
+    func subtractingCapped(_ other: Int64) -> Int64 {
+        let (difference, isOut) = self.subtractingReportingOverflow(other)
+        return isOut ? (other < 0 ? .max : .min) : difference
+    }
+
+    /// The sum, or the nearest number there is.
+    func addingCapped(_ other: Int64) -> Int64 {
+        let (sum, isOut) = self.addingReportingOverflow(other)
+        return isOut ? (other > 0 ? .max : .min) : sum
+    }
+}
