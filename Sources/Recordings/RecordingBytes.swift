@@ -47,6 +47,9 @@ package final class RecordingBytes {
     package private(set) var damage: [Damage] = []
     /// How many damaged parts there were; ``damage`` names the first thousand.
     package private(set) var damagedParts = 0
+    /// The thread that decompresses, where there is one, and whether it has said all.
+    private var ahead: TextAhead?
+    private var isAheadAtEnd = false
 
     /// Opens a file at its start.
     package convenience init(path: String) throws(RecordingFailure) {
@@ -81,8 +84,27 @@ package final class RecordingBytes {
         self.skip = skip
     }
 
+    deinit { self.ahead?.stop() }
+
+    /// Has a thread of its own decompress from here on, a little ahead of who reads: for who reads all of a file.
+    package func readAhead() throws(RecordingFailure) {
+        guard self.isPacked, self.ahead == nil else { return }
+        let bytes = try RecordingBytes(file: self.file, at: self.position, skip: self.skip)
+        self.ahead = TextAhead.start(bytes)
+    }
+
     /// The next bytes of text; `nil` at the end.
     package func next() throws(RecordingFailure) -> ByteBuffer? {
+        guard let ahead else { return try self.nextHere() }
+        guard !self.isAheadAtEnd else { return nil }
+        let part = ahead.next()
+        self.isAheadAtEnd = part.isLast
+        self.damage += part.damage
+        self.damagedParts = part.damagedParts
+        return try part.text.get()
+    }
+
+    private func nextHere() throws(RecordingFailure) -> ByteBuffer? {
         while let chunk = try self.nextUnskipped() {
             var chunk = chunk
             let skipped = Int(min(self.skip, Int64(chunk.readableBytes)))

@@ -97,6 +97,7 @@ package struct RecordingCheck {
     /// Checks a file.
     package static func check(_ path: String) throws(RecordingFailure) -> RecordingFindings {
         let bytes = try RecordingBytes(path: path)
+        try bytes.readAhead()
         var check = RecordingCheck()
         var reader = RecordingReader()
         reader.leavesTextOut = true

@@ -52,6 +52,7 @@ enum RecordingOffice {
         _ file: String
     ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
         let bytes = try RecordingBytes(path: file)
+        try bytes.readAhead()
         var check = RecordingCheck()
         var reader = RecordingReader()
         var parser = FinnhubParser()

@@ -47,6 +47,7 @@ private final class ExportSource {
     init(path: String) throws(OperatorError) {
         do throws(RecordingFailure) {
             self.bytes = try RecordingBytes(path: path)
+            try self.bytes.readAhead()
         } catch {
             throw OperatorError("\(error)", status: .failure)
         }

@@ -1,0 +1,103 @@
+import Glibc
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+
+@Suite("Decompressing ahead of the reader", .serialized)
+struct ReadAheadTests {
+    private struct Read: Equatable {
+        var text = ByteBuffer()
+        var damage: [RecordingBytes.Damage] = []
+        /// How long the text was when the damage was known, and whether it failed in the end.
+        var places: [Int] = []
+        var failure: String?
+    }
+
+    private func read(_ path: String, ahead: Bool) throws -> Read {
+        let bytes = try RecordingBytes(path: path)
+        if ahead { try bytes.readAhead() }
+        var read = Read()
+        do {
+            while let chunk = try bytes.next() {
+                while read.places.count < bytes.damagedParts { read.places.append(read.text.readableBytes) }
+                read.text.writeImmutableBuffer(chunk)
+            }
+            #expect(try bytes.next() == nil)
+        } catch {
+            read.failure = "\(error)"
+        }
+        read.damage = bytes.damage
+        return read
+    }
+
+    private func packed(_ folder: TemporaryFolder) throws -> [UInt8] {
+        let path = try folder.write(String(buffer: MarketText.make(frames: 30_000)), to: "a.jsonl")
+        try PackedSegment.pack(path, to: "\(path).zst")
+        return ForgetfulDisk.content(of: "\(path).zst")
+    }
+
+    private func write(_ bytes: [UInt8], _ path: String) throws {
+        let file = try #require(fopen(path, "we"))
+        defer { fclose(file) }
+        #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+    }
+
+    @Test("gives the same text and tells the same damage at the same place, whole, damaged and cut off")
+    func equal() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let whole = try self.packed(folder)
+        var files = [whole, Array(whole.dropLast(whole.count / 3)), []]
+        for place in [0, 5, whole.count / 3, whole.count / 2] {
+            var damaged = whole
+            damaged[place] ^= 0x40
+            files.append(damaged)
+        }
+        let path = "\(folder.path)/b"
+        for (number, file) in files.enumerated() {
+            try self.write(file, path)
+            let one = try self.read(path, ahead: false)
+            #expect(try self.read(path, ahead: true) == one, "file \(number)")
+            #expect(number != 0 || one.text.readableBytes > 5 << 20)
+            #expect(number < 3 || one.text.readableBytes > 0 || one.damage.isEmpty == false)
+        }
+    }
+
+    @Test("an expansion beyond all reason is refused in the same words")
+    func bomb() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        let path = "\(folder.path)/bomb.zst"
+        let shell = try RunningProgram("/bin/sh", ["-c", "head -c 200000000 /dev/zero | zstd -q -19 > '\(path)'"])
+        #expect(await shell.ending() == .exit(0))
+        let failures = try [false, true].map { ahead in
+            let bytes = try RecordingBytes(path: path)
+            if ahead { try bytes.readAhead() }
+            return #expect(throws: RecordingFailure.self) {
+                while let text = try bytes.next() { #expect(text.readableBytes > 0) }
+            }
+        }
+        #expect(failures[0]?.description == failures[1]?.description)
+    }
+
+    private static var threads: Int {
+        SegmentNames.names(in: "/proc/self/task").count
+    }
+
+    @Test("whoever stops early leaves no thread behind")
+    func stops() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try self.packed(folder)
+        let before = Self.threads
+        for reads in 0..<40 {
+            let bytes = try RecordingBytes(path: "\(folder.path)/a.jsonl.zst")
+            try bytes.readAhead()
+            for _ in 0..<reads % 4 { #expect(try bytes.next() != nil) }
+        }
+        // Others may have come and gone meanwhile, but not forty of them.
+        #expect(Self.threads < before + 20)
+    }
+}
