@@ -10,9 +10,11 @@ package enum ConnectionEvent: Sendable, Equatable {
     case connected(address: String)
     /// A request was sent: what it asks, and its text.
     case requested(FinnhubRequest, text: ByteBuffer)
-    /// A WebSocket ping or pong.
-    case ping(Direction)
-    case pong(Direction)
+    /// A WebSocket ping or pong, and what was in it.
+    case ping(Direction, payload: ByteBuffer = ByteBuffer())
+    case pong(Direction, payload: ByteBuffer = ByteBuffer())
     /// The connection is over: with the code of the close frame if there was one, and why; never with a key.
-    case disconnected(code: UInt16?, reason: String, cause: FeedStatus.Cause)
+    ///
+    /// `goodbye` is the reason in the service's own close frame, where the service ended it with one.
+    case disconnected(code: UInt16?, reason: String, cause: FeedStatus.Cause, goodbye: String? = nil)
 }

@@ -85,6 +85,23 @@ struct StandInHandlerTests {
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
+    @Test("closes as the service did when it was recorded, behind what was played")
+    func recordedClosing() throws {
+        let (channel, socket, _) = try self.connect(speed: 1)
+        let handler = try channel.pipeline.syncOperations.handler(type: StandInHandler.self)
+        socket.takeAll()
+        handler.closed(RecordedClosing(at: 0, code: 1008, reason: "API limit"))
+        #expect(socket.closes == 0)
+        socket.takeAll()
+        guard case .close(let code, let reason)? = socket.take().last else {
+            Issue.record("no close frame")
+            return
+        }
+        #expect(code == .policy && reason == "API limit")
+        socket.takeAll()
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
     @Test("does not begin before the go when the socket becomes writable")
     func waitsForGo() throws {
         let (channel, socket, go) = try self.connect(go: false)

@@ -14,6 +14,7 @@ package final class TapeLog: TapeReader {
         package var malformedFrames = 0
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
+        package var events: [ConnectionEvent] = []
         package var symbolStates: [SymbolStatus] = []
         package var unwished: [String] = []
         /// `gap` and `read N` (trades), in order.
@@ -69,6 +70,10 @@ package final class TapeLog: TapeReader {
         defer { timer.cancel() }
         for await answer in stream { return answer }
         return false
+    }
+
+    package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
+        self.change { $0.events.append(event) }
     }
 
     package func read(_ batch: TapeBatch) {

@@ -46,7 +46,7 @@ private func closure(
             .close(1000, mask: mask),
         ]
         let expected: [Seen] = [
-            .text("héllo"), .text("plain"), .event(.pingReceived),
+            .text("héllo"), .text("plain"), .event(.pingReceived(ByteBuffer(bytes: [1]))),
             .text("a€𝄞, many times: " + String(repeating: "a€𝄞", count: 40)), .binary([0xFF, 0xFE]), .text(""),
             .event(.closed(WebSocketClosure(code: .normal, reason: "", cause: .peerClosed))),
         ]

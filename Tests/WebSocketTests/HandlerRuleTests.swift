@@ -104,7 +104,8 @@ import Testing
             .binary(Array(repeating: 7, count: 300), mask: mask), .close(1000, "bye", mask: mask),
         ]
         let expected: [Seen] = [
-            .text("héllo"), .text(""), .event(.pingReceived), .event(.pongReceived), .text("a€𝄞"),
+            .text("héllo"), .text(""), .event(.pingReceived(ByteBuffer(bytes: [1, 2, 3]))),
+            .event(.pongReceived(ByteBuffer(bytes: [9]))), .text("a€𝄞"),
             .binary(Array(repeating: 7, count: 300)),
             .event(.closed(WebSocketClosure(code: .normal, reason: "bye", cause: .peerClosed))),
         ]

@@ -47,6 +47,12 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
             guard case .closed(let closure) = self else { return nil }
             return closure.code.map { UInt16($0.rawValue) }
         }
+
+        /// The reason in the service's close frame, where the service ended the connection with one.
+        var goodbye: String? {
+            guard case .closed(let closure) = self, closure.cause == .peerClosed else { return nil }
+            return closure.reason
+        }
     }
 
     private(set) var session: FinnhubSession
@@ -177,10 +183,12 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private func tell(of event: WebSocketEvent, at now: Int64) {
         switch event {
         case .pingSent: self.writer.publish(.ping(.outgoing), monotonic: now)
-        case .pongReceived: self.writer.publish(.pong(.incoming), monotonic: now)
-        case .pingReceived:
-            self.writer.publish(.ping(.incoming), monotonic: now)
-            self.writer.publish(.pong(.outgoing), monotonic: now)
+        case .pongReceived(let payload):
+            self.writer.publish(.pong(.incoming, payload: self.writer.told(payload)), monotonic: now)
+        case .pingReceived(let payload):
+            let payload = self.writer.told(payload)
+            self.writer.publish(.ping(.incoming, payload: payload), monotonic: now)
+            self.writer.publish(.pong(.outgoing, payload: payload), monotonic: now)
         case .closed: break
         }
     }

@@ -115,7 +115,12 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         self.writer.publish(
-            .disconnected(code: ending.closeCode, reason: failure.description, cause: failure.cause),
+            .disconnected(
+                code: ending.closeCode,
+                reason: failure.description,
+                cause: failure.cause,
+                goodbye: ending.goodbye.map(self.settings.key.redacted)
+            ),
             monotonic: now.monotonic
         )
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {

@@ -251,6 +251,16 @@ final class TapeWriter {
     }
 
     /// Tells what happened on the connection beside its messages; at a monotonic time in ns.
+    /// What was in a ping or pong, as the readers get it: nothing where it repeats the key.
+    ///
+    /// Copied, for it must not keep the read alive that it came with.
+    func told(_ payload: ByteBuffer) -> ByteBuffer {
+        guard payload.readableBytes > 0, self.key?.occurs(in: payload.readableBytesView) != true else {
+            return ByteBuffer()
+        }
+        return ByteBuffer(bytes: payload.readableBytesView)
+    }
+
     func publish(_ event: ConnectionEvent, monotonic: Int64) {
         for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
     }

@@ -92,7 +92,7 @@ package struct SimulatedRun: Sendable {
             switch item {
             case .frame(let frame): RecordingEncoder.frame(frame.frame, at: frame.at, into: &buffer)
             case .gap(let gap): RecordingEncoder.gap(gap.gap, at: gap.at, into: &buffer)
-            case .signal: break
+            case .signal, .closing, .connected: break
             }
             guard buffer.readableBytes >= 1 << 20 else { continue }
             try take(buffer)

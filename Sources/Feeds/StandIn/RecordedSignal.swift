@@ -26,7 +26,7 @@ package struct RecordedSignal: Sendable, Equatable {
         switch note.kind {
         case .ping: self.kind = .ping
         case .pong: self.kind = .pong
-        case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .end: return nil
+        case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .mark, .end: return nil
         }
         let payload = note.frame ?? ByteBuffer()
         // A longer one is none that was ever on a WebSocket.

@@ -9,6 +9,10 @@ extension RecordingFile {
         case gap(RecordedGap)
         /// Something of the connection itself.
         case signal(RecordedSignal)
+        /// The service closed the connection.
+        case closing(RecordedClosing)
+        /// A connection was open, ns since the recording's start.
+        case connected(at: Int64)
     }
 
     /// A pass through the recording, from its start or from any time.
@@ -63,6 +67,8 @@ extension RecordingFile {
                     case .header(let header): self.header = self.header ?? header
                     case .note(let note):
                         if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
+                        if let closing = RecordedClosing(note, at: line.at ?? 0) { return .closing(closing) }
+                        if note.kind == .connect { return .connected(at: line.at ?? 0) }
                     case .damaged(let reason): self.note(line, reason)
                     case .unknown, .torn: break
                     }

@@ -196,13 +196,19 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
         self.flush()
     }
 
+    func ended() { self.closeWhenWritten(.normal, reason: StandIn.endOfRecording) }
+
+    func closed(_ closing: RecordedClosing) {
+        self.closeWhenWritten(WebSocketCloseCode(rawValue: closing.code), reason: closing.reason)
+    }
+
     /// Closes once the last frame has left: the closing handshake has a limit, and a client that reads slowly, or is held
     /// back on purpose, would lose what still waits for it.
-    func ended() {
+    private func closeWhenWritten(_ code: WebSocketCloseCode, reason: String) {
         self.end()
         guard let context else { return }
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenSuccess { self.close(.normal, reason: StandIn.endOfRecording) }
+        written.futureResult.assumeIsolated().whenSuccess { self.close(code, reason: reason) }
         context.writeAndFlush(self.wrapOutboundOut(.framed(ByteBuffer())), promise: written)
     }
 

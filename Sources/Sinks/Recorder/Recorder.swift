@@ -24,87 +24,17 @@ package final class Recorder: TapeReader {
         package var doubted: UInt64 = 0
     }
 
-    private enum Entry {
-        case frame(ByteBuffer, Moment, RecordedNumbers, epoch: UInt64)
-        case leftOut(LeftOut)
-        case gap(Gap, Moment)
-        case note(RecordedNote, Moment)
-    }
-
-    /// Both clocks, ns.
-    private struct Moment {
-        var wall: Int64
-        var monotonic: Int64
-    }
-
-    /// Frames that found no room in the queue, with the arrivals of the first and the last.
-    private struct LeftOut {
-        var count: UInt64 = 0
-        var from: Int64
-        var to: Int64
-    }
-
-    private struct Queue {
-        /// What the file must be told before the next frame.
-        var leftOut: LeftOut?
-        var entries: [Entry] = []
-        var bytes = 0
-        var dropped: UInt64 = 0
-        /// Frames that the disk did not take, and that it may not keep, as of the last write.
-        var failed: UInt64 = 0
-        var doubted: UInt64 = 0
-        /// When a frame found no room last, monotonic ns.
-        var lastLeftOut: Int64?
-        /// Whether the writer was told that much waits.
-        var isUrgent = false
-        var isFinished = false
-
-        /// Leaves a frame out; answers whether that is news.
-        mutating func leaveOut(received: Int64, monotonic: Int64) -> Bool {
-            self.dropped += 1
-            var leftOut = self.leftOut ?? LeftOut(from: received, to: received)
-            leftOut.count += 1
-            leftOut.to = received
-            self.leftOut = leftOut
-            defer { self.lastLeftOut = monotonic }
-            return self.lastLeftOut.map { monotonic - $0 >= Recorder.quietInterval } ?? true
-        }
-
-        /// Puts what was left out into its place.
-        mutating func tellLeftOut() {
-            guard let leftOut else { return }
-            self.leftOut = nil
-            self.bytes += Recorder.entryBytes
-            self.entries.append(.leftOut(leftOut))
-        }
-
-        /// Whether the writer is to be woken: for the first that waits, and when that is much.
-        mutating func wakes(_ hadNone: Bool) -> Bool {
-            if hadNone, !self.entries.isEmpty { return true }
-            guard !self.isUrgent, self.bytes >= Recorder.urgentBytes else { return false }
-            self.isUrgent = true
-            return true
-        }
-    }
-
-    /// What an entry costs beside its bytes.
-    private static let entryBytes = 96
-    /// How much may wait until it is written at once.
-    private static let urgentBytes = 1 << 20
-    /// How long the disk must have been quick enough before a slow one is news again, ns.
-    private static let quietInterval: Int64 = 60_000_000_000
-
-    private let settings: RecorderSettings
-    private let clock: RecorderClock
-    private let queue = NIOLockedValueBox(Queue())
+    let settings: RecorderSettings
+    let clock: RecorderClock
+    let queue = NIOLockedValueBox(RecorderQueue())
     /// The writing thread; none where somebody has it written by hand.
     private let pool: NIOThreadPool?
     /// Rung when there is something to write.
-    private let bell = Bell()
-    private let file: NIOLockedValueBox<RecordingWriter>
-    private let keeper: SegmentKeeper?
-    private let complain: @Sendable (String) -> Void
-    private let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
+    let bell = Bell()
+    let file: NIOLockedValueBox<RecordingWriter>
+    let keeper: SegmentKeeper?
+    let complain: @Sendable (String) -> Void
+    let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
     package let path: String
 
@@ -189,11 +119,11 @@ package final class Recorder: TapeReader {
             guard !queue.isFinished else { return (false, false) }
             var isNews = false
             let hadNone = queue.entries.isEmpty
-            let moment = Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
+            let moment = RecorderQueue.Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
             // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
             var storage = batch.frames.first?.bytes.storageCapacity ?? 0
             for frame in batch.frames {
-                let cost = frame.bytes.readableBytes + Self.entryBytes + storage
+                let cost = frame.bytes.readableBytes + RecorderQueue.entryBytes + storage
                 guard queue.bytes + cost <= self.settings.maximumWaitingBytes else {
                     if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
                     continue
@@ -238,22 +168,22 @@ package final class Recorder: TapeReader {
     }
 
     package func gapFound(_ gap: Gap) {
-        let moment = Moment(wall: self.clock.wall(), monotonic: self.clock.monotonic())
+        let moment = RecorderQueue.Moment(wall: self.clock.wall(), monotonic: self.clock.monotonic())
         self.put(.gap(gap, moment), bytes: gap.reason.utf8.count)
     }
 
     private func put(_ note: RecordedNote, monotonic: Int64) {
         let bytes = (note.reason?.utf8.count ?? 0) + (note.frame?.readableBytes ?? 0)
-        self.put(.note(note, Moment(wall: self.clock.wall(), monotonic: monotonic)), bytes: bytes)
+        self.put(.note(note, RecorderQueue.Moment(wall: self.clock.wall(), monotonic: monotonic)), bytes: bytes)
     }
 
-    private func put(_ entry: Entry, bytes: Int) {
+    private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
         let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
             let hadNone = queue.entries.isEmpty
             // What happened has its place even where frames have none, up to twice the limit.
             guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
-            queue.bytes += bytes + Self.entryBytes
+            queue.bytes += bytes + RecorderQueue.entryBytes
             queue.tellLeftOut()
             queue.entries.append(entry)
             return queue.wakes(hadNone)
@@ -288,156 +218,10 @@ package final class Recorder: TapeReader {
         return report
     }
 
-    private func takeNoMore() {
+    func takeNoMore() {
         self.queue.withLockedValue { queue in
             queue.isFinished = true
             queue.tellLeftOut()
-        }
-    }
-
-    // MARK: The writer's thread
-
-    /// Waits until the bell rings, at most until a monotonic time.
-    private func listen(until time: Int64) { self.bell.wait(atMost: time - self.clock.systemNow) }
-
-    /// Waits while more comes that can be written with the same call, at most until a monotonic time.
-    private func waitForMore(until time: Int64) {
-        while true {
-            let left = time - self.clock.systemNow
-            guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
-            // Rung when much waits, and at the end.
-            self.bell.wait(atMost: left)
-        }
-    }
-
-    private func writeUntilFinished() {
-        // How long nothing may happen until it looks by itself, ns.
-        let idle: Int64 = 3_600_000_000_000
-        while true {
-            // Looked at before each wait, not rung for alone: the one ring may have ended a wait for more.
-            if !self.queue.withLockedValue({ !$0.entries.isEmpty || $0.isFinished }) {
-                let deadline = self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle
-                self.listen(until: deadline)
-            }
-            let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
-            if isFinished { return }
-            if waits {
-                // What comes within the time goes into the file with one write; half of it is for that.
-                self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
-                self.drain()
-            }
-            let end = self.clock.systemNow
-            self.file.withLockedValue { file in
-                guard let deadline = file.syncDeadline, deadline <= end else { return }
-                file.sync(now: end)
-                self.tell(&file)
-            }
-        }
-    }
-
-    /// Writes what is queued.
-    func drain() {
-        let entries = self.queue.withLockedValue { queue -> [Entry] in
-            let entries = queue.entries
-            queue.entries = []
-            queue.bytes = 0
-            queue.isUrgent = false
-            return entries
-        }
-        if entries.isEmpty { return }
-        self.file.withLockedValue { file in
-            let now = self.clock.systemNow
-            for entry in entries {
-                switch entry {
-                case .frame(let bytes, let moment, let numbers, let epoch):
-                    file.append(
-                        frame: bytes,
-                        received: moment.wall,
-                        monotonic: moment.monotonic,
-                        numbers: numbers,
-                        epoch: epoch
-                    )
-                case .leftOut(let frames):
-                    file.leftOut(frames.count, from: frames.from, to: frames.to, now: now)
-                case .gap(let gap, let moment):
-                    file.append(gap: gap, wall: moment.wall, monotonic: moment.monotonic)
-                case .note(let note, let moment):
-                    file.append(note: note, wall: moment.wall, monotonic: moment.monotonic)
-                }
-            }
-            file.flush(now: now)
-            self.tell(&file)
-        }
-    }
-
-    private func tell(_ file: inout RecordingWriter) {
-        let (failed, doubted) = (file.failed, file.doubted)
-        self.queue.withLockedValue { queue in
-            queue.failed = failed
-            queue.doubted = doubted
-        }
-        if let problem = file.takeProblem() {
-            self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
-        }
-        if let problem = file.takeSyncProblem() {
-            self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
-        }
-        if file.takeRecovery() {
-            self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
-        }
-        let completed = file.takeCompleted()
-        guard !completed.isEmpty else { return }
-        // First whoever reads them as they are.
-        self.completion.withLockedValue { $0 }(completed, file.path)
-        self.keeper?.look(newest: file.path)
-    }
-
-    /// Writes what is queued and the last line, and closes the file.
-    func close() -> Report {
-        self.takeNoMore()
-        self.drain()
-        return self.file.withLockedValue { file in
-            file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
-            self.tell(&file)
-            return Report(
-                frames: file.frames,
-                bytes: file.bytes,
-                dropped: file.failed + self.queue.withLockedValue { $0.dropped },
-                segments: file.segments,
-                doubted: file.doubted
-            )
-        }
-    }
-}
-
-extension RecorderClock {
-    /// The machine's own monotonic clock, for the thread's waiting and the disk's pace, which no other clock can rule.
-    fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
-}
-
-extension RecordedNote {
-    /// What happened on the connection, as a recording has it.
-    package init(_ event: ConnectionEvent) {
-        switch event {
-        case .connected(let address): self.init(.connect, word: address)
-        case .requested(let request, let text):
-            switch request {
-            case .subscribe(let symbol):
-                self.init(.subscribe, direction: .outgoing)
-                self.symbol = symbol
-            case .unsubscribe(let symbol):
-                self.init(.unsubscribe, direction: .outgoing)
-                self.symbol = symbol
-            case .other: self.init(.request, direction: .outgoing)
-            }
-            self.frame = text
-        case .ping(let direction): self.init(.ping, direction: direction)
-        case .pong(let direction): self.init(.pong, direction: direction)
-        case .disconnected(let code, let reason, let cause):
-            self.init(.disconnect)
-            self.code = code
-            self.reason = reason
-            self.cause = cause.word
         }
     }
 }

@@ -107,7 +107,9 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         case .pong:
             guard self.closing.isOpen else { return }  // late, behind a breach in the same read
             self.keepalive.pongReceived()
-            context.fireUserInboundEventTriggered(WebSocketEvent.pongReceived)
+            context.fireUserInboundEventTriggered(
+                WebSocketEvent.pongReceived(self.payload(of: frame, context: context))
+            )
         case .connectionClose:
             self.closeReceived(self.payload(of: frame, context: context), context: context)
         default:
@@ -225,7 +227,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         } else {
             self.unansweredPing = answer
         }
-        context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived)
+        context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived(payload))
     }
 
     /// Copies a control frame's payload, so that an answer which waits does not keep a whole read buffer alive; the room

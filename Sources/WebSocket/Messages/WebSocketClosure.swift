@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// The end of a connection: who ended it, and with which words.
 package struct WebSocketClosure: Sendable, Equatable {
     package enum Cause: Sendable, Equatable {
@@ -31,10 +33,10 @@ package struct WebSocketClosure: Sendable, Equatable {
 package enum WebSocketEvent: Sendable, Equatable {
     /// The connection is over for messages. Fired exactly once, before `channelInactive`.
     case closed(WebSocketClosure)
-    /// A ping came, and was answered.
-    case pingReceived
-    /// A pong came, asked for or not.
-    case pongReceived
+    /// A ping came with this in it, and was answered.
+    case pingReceived(ByteBuffer)
+    /// A pong came with this in it, asked for or not.
+    case pongReceived(ByteBuffer)
     /// A ping was sent.
     case pingSent
 }

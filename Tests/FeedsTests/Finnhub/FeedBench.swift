@@ -58,7 +58,9 @@ final class FeedBench: Connecting, @unchecked Sendable {
 
         /// Answers a ping: a sign of life, and no trade.
         func pong() {
-            self.channel.pipeline.syncOperations.fireUserInboundEventTriggered(WebSocketEvent.pongReceived)
+            self.channel.pipeline.syncOperations.fireUserInboundEventTriggered(
+                WebSocketEvent.pongReceived(ByteBuffer())
+            )
         }
 
         var isOpen: Bool { self.channel.isActive }

@@ -13,6 +13,7 @@ struct SegmentedRecording {
         /// A frame for nobody, of random text that does not compress.
         case noise(at: Int, bytes: Int)
         case note(RecordedNote, at: Int)
+        case gap(Gap, at: Int)
         case damage
     }
 
@@ -75,6 +76,7 @@ struct SegmentedRecording {
                 frame.writeInteger(self.chance.next() & 0x1F1F_1F1F_1F1F_1F1F | 0x3030_3030_3030_3030)
             }
             RecordingSyntax.frame(frame, stamp(at), into: &text)
+        case .gap(let gap, let at): RecordingSyntax.gap(gap, stamp(at), into: &text)
         case .note(let note, let at):
             RecordingSyntax.note(note, stamp(at), into: &text)
         case .damage:

@@ -66,6 +66,30 @@ struct RecorderTests {
         #expect(found.map(\.0) == [500, 500] && found.map(\.1) == [gap, open])
     }
 
+    @Test("writes what the service said as it closed, and what was in a ping where that is a text")
+    func connection() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        let events: [ConnectionEvent] = [
+            .ping(.incoming, payload: ByteBuffer(string: "h\"i")),
+            .pong(.outgoing, payload: ByteBuffer(bytes: [0xFF, 1])),
+            .ping(.outgoing), .disconnected(code: 1008, reason: "ours", cause: .closed, goodbye: "API limit"),
+            .disconnected(code: nil, reason: "ours", cause: .lost),
+            .disconnected(code: nil, reason: "", cause: .closed, goodbye: ""),
+        ]
+        for event in events { recorder.connectionChanged(event, monotonic: 2_000) }
+        _ = await recorder.finish()
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: try folder.read("a.jsonl")))
+        var notes: [RecordedNote] = []
+        while let line = reader.nextLine() { if case .note(let note) = line.content { notes.append(note) } }
+        #expect(notes.map(\.kind) == [.ping, .pong, .ping, .disconnect, .disconnect, .disconnect, .end])
+        #expect(notes.map(\.direction) == [.incoming, .outgoing, .outgoing, .incoming, nil, .incoming, nil])
+        #expect(notes.map { $0.frame.map { String(buffer: $0) } } == ["h\"i", nil, nil, "API limit", nil, nil, nil])
+        #expect(notes[3].code == 1008 && notes[3].reason == "ours" && notes[3].cause == "closed")
+    }
+
     @Test("writes every frame as it came, with its arrival, behind a header")
     func frames() async throws {
         let folder = try TemporaryFolder()

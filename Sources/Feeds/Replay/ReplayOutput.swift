@@ -1,0 +1,58 @@
+package import Market
+import NIOCore
+import Wire
+
+/// A client of a replay: what a ``ReplayPlayer`` plays to. Everything is called on the player's loop.
+protocol ReplayOutput: AnyObject {
+    /// Whether it takes more without keeping it in memory.
+    var hasRoom: Bool { get }
+    /// Takes one message; `trades` is what it holds, where it holds trades. Does not send yet.
+    func play(_ message: ReplayMessage)
+    /// Takes a ping or pong of the service's. Does not send yet.
+    func play(_ signal: RecordedSignal)
+    /// Sends what was played.
+    func flush()
+    /// Takes that the replay goes on otherwise; `from` is where it was, where it has been moved.
+    func changed(_ position: ReplayPosition, movedFrom: Int64?)
+    /// Takes that the recording is at its end.
+    func ended()
+    /// Takes that the connection broke here when it was recorded.
+    func broke()
+    /// Takes that the service closed the connection here.
+    func closed(_ closing: RecordedClosing)
+    func failed(_ reason: String)
+}
+
+extension ReplayOutput {
+    func play(_ signal: RecordedSignal) {}
+    func closed(_ closing: RecordedClosing) { self.broke() }
+}
+
+/// One message of a recording, read once for all who get it.
+struct ReplayMessage {
+    var frame: RecordedFrame
+    /// Whether it is a frame for trades, even where none of them can be used.
+    var hasTrades: Bool
+    var trades: [Trade]
+    var symbols: SymbolTable
+    /// Whether the frame's own bytes say something else than the trades, whose times were moved.
+    var isMoved: Bool
+}
+
+/// How a recording is played.
+package struct ReplaySettings: Sendable {
+    package var machine = ReplayMachine.Settings()
+    /// What of the recording is played; the whole without them.
+    package var from: ReplayPlace?
+    package var to: ReplayPlace?
+    /// Whether it begins anew at its end.
+    package var repeats = false
+    /// Whether the trades' times are moved so that the recording begins now, each time that it begins.
+    package var rebasesTimes = false
+    /// Whether one client that has no room holds up all; otherwise it is their own affair.
+    package var waitsForAll = true
+    /// Whether connections break where the recording has a gap.
+    package var hasBreaks = false
+
+    package init() {}
+}

@@ -1,0 +1,126 @@
+import Market
+import Wire
+
+/// What of a recording is played next: messages, pings and pongs, and where connections break.
+struct ReplayReading {
+    enum Next {
+        case message(RecordedFrame)
+        case signal(RecordedSignal)
+        /// Connections end, with a close frame where the service sent one.
+        case breakBegins(at: Int64, RecordedClosing?)
+        case breakEnds(at: Int64)
+
+        /// When, ns since the recording's start.
+        var at: Int64 {
+            switch self {
+            case .message(let frame): frame.at
+            case .signal(let signal): signal.at
+            case .breakBegins(let at, _), .breakEnds(let at): at
+            }
+        }
+    }
+
+    /// How far apart the two clocks may be by which a gap and the end of a connection are told, ns.
+    private static let clockDifference: Int64 = 1_000_000_000
+
+    private let bounds: ClosedRange<Int64>
+    /// The wall clock at the recording's start, ns since 1970.
+    private let start: Int64
+    private let hasBreaks: Bool
+    private let hasSignals: Bool
+    private var cursor: ReplayCursor
+    private var upcoming: [Next] = []
+    /// Whether what comes next is the message that a move was for, and no ping before it.
+    private var isLanding = false
+    /// Whether the service closed the connection, and no other was open yet.
+    private var isClosed = false
+    /// When the service closed a connection whose gap has not been told yet.
+    private var untoldClosing: Int64?
+
+    init(_ cursor: ReplayCursor, bounds: ClosedRange<Int64>, start: Int64, settings: ReplaySettings) {
+        self.cursor = cursor
+        self.bounds = bounds
+        self.start = start
+        self.hasBreaks = settings.hasBreaks
+        // A silence that is to be skipped is one without messages: a ping would break it.
+        self.hasSignals = settings.machine.longestSilence == nil
+    }
+
+    /// The place of the message that comes next.
+    var place: ReplayCursor.Place {
+        if case .message = self.upcoming.first { return self.cursor.place }
+        return self.cursor.following
+    }
+
+    /// Goes on elsewhere.
+    mutating func goOn(with cursor: ReplayCursor) {
+        self.cursor = cursor
+        self.upcoming = []
+        self.isClosed = false
+        self.untoldClosing = nil
+    }
+
+    /// Goes on with a message elsewhere, and nothing before it.
+    mutating func land(_ cursor: ReplayCursor) {
+        self.goOn(with: cursor)
+        self.isLanding = true
+    }
+
+    /// What comes next; `nil` at the end.
+    mutating func peek() throws(RecordingFile.Failure) -> Next? {
+        if let next = self.upcoming.first { return next }
+        while let item = try self.cursor.next() {
+            if let at = Self.time(of: item), at > self.bounds.upperBound { return nil }
+            self.take(item)
+            if let next = self.upcoming.first { return next }
+        }
+        return nil
+    }
+
+    /// Takes that what came next was played.
+    mutating func take() { self.upcoming.removeFirst() }
+
+    /// Gaps are told behind what they are about.
+    private static func time(of item: RecordingFile.Item) -> Int64? {
+        switch item {
+        case .frame(let frame): frame.at
+        case .signal(let signal): signal.at
+        case .closing(let closing): closing.at
+        case .connected(let at): at
+        case .gap: nil
+        }
+    }
+
+    private mutating func take(_ item: RecordingFile.Item) {
+        switch item {
+        case .frame(let frame):
+            self.isLanding = false
+            self.endClosing(at: frame.at)
+            self.upcoming.append(.message(frame))
+        case .signal(let signal):
+            guard self.hasSignals, !self.isLanding, signal.at >= self.bounds.lowerBound else { return }
+            self.upcoming.append(.signal(signal))
+        case .closing(let closing):
+            guard self.hasBreaks, !self.isLanding, closing.at >= self.bounds.lowerBound else { return }
+            self.upcoming.append(.breakBegins(at: closing.at, closing))
+            self.isClosed = true
+            self.untoldClosing = closing.at
+        case .connected(let at): self.endClosing(at: at)
+        case .gap(let gap):
+            guard self.hasBreaks, gap.gap.symbol == nil else { return }
+            let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
+            self.endClosing(at: gap.at)
+            // That one has been played.
+            if let closing = self.untoldClosing.take(), begin <= closing.addingCapped(Self.clockDifference) { return }
+            let end = min(max(gap.gap.to.subtractingCapped(self.start), begin), gap.at)
+            self.upcoming.append(.breakBegins(at: begin, nil))
+            self.upcoming.append(.breakEnds(at: end))
+        }
+    }
+
+    private mutating func endClosing(at: Int64) {
+        guard self.isClosed else { return }
+        self.isClosed = false
+        self.upcoming.append(.breakEnds(at: at))
+    }
+}

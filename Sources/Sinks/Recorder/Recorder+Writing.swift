@@ -1,0 +1,118 @@
+import NIOCore
+import Wire
+
+// The writer's thread.
+extension Recorder {
+    /// Waits until the bell rings, at most until a monotonic time.
+    private func listen(until time: Int64) { self.bell.wait(atMost: time - self.clock.systemNow) }
+
+    /// Waits while more comes that can be written with the same call, at most until a monotonic time.
+    private func waitForMore(until time: Int64) {
+        while true {
+            let left = time - self.clock.systemNow
+            guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
+            // Rung when much waits, and at the end.
+            self.bell.wait(atMost: left)
+        }
+    }
+
+    func writeUntilFinished() {
+        // How long nothing may happen until it looks by itself, ns.
+        let idle: Int64 = 3_600_000_000_000
+        while true {
+            // Looked at before each wait, not rung for alone: the one ring may have ended a wait for more.
+            if !self.queue.withLockedValue({ !$0.entries.isEmpty || $0.isFinished }) {
+                let deadline = self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle
+                self.listen(until: deadline)
+            }
+            let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
+            if isFinished { return }
+            if waits {
+                // What comes within the time goes into the file with one write; half of it is for that.
+                self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
+                self.drain()
+            }
+            let end = self.clock.systemNow
+            self.file.withLockedValue { file in
+                guard let deadline = file.syncDeadline, deadline <= end else { return }
+                file.sync(now: end)
+                self.tell(&file)
+            }
+        }
+    }
+
+    /// Writes what is queued.
+    func drain() {
+        var entries = self.queue.withLockedValue { $0.take() }
+        if entries.isEmpty { return }
+        self.file.withLockedValue { file in
+            let now = self.clock.systemNow
+            for entry in entries {
+                switch entry {
+                case .frame(let bytes, let moment, let numbers, let epoch):
+                    file.append(
+                        frame: bytes,
+                        received: moment.wall,
+                        monotonic: moment.monotonic,
+                        numbers: numbers,
+                        epoch: epoch
+                    )
+                case .leftOut(let frames):
+                    file.leftOut(frames.count, from: frames.from, to: frames.to, now: now)
+                case .gap(let gap, let moment):
+                    file.append(gap: gap, wall: moment.wall, monotonic: moment.monotonic)
+                case .note(let note, let moment):
+                    file.append(note: note, wall: moment.wall, monotonic: moment.monotonic)
+                }
+            }
+            file.flush(now: now)
+            self.tell(&file)
+        }
+        entries.removeAll(keepingCapacity: true)
+        self.queue.withLockedValue { $0.takeBack(&entries) }
+    }
+
+    private func tell(_ file: inout RecordingWriter) {
+        let (failed, doubted) = (file.failed, file.doubted)
+        self.queue.withLockedValue { queue in
+            queue.failed = failed
+            queue.doubted = doubted
+        }
+        if let problem = file.takeProblem() {
+            self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
+        }
+        if let problem = file.takeSyncProblem() {
+            self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
+        }
+        if file.takeRecovery() {
+            self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
+        }
+        let completed = file.takeCompleted()
+        guard !completed.isEmpty else { return }
+        // First whoever reads them as they are.
+        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.keeper?.look(newest: file.path)
+    }
+
+    /// Writes what is queued and the last line, and closes the file.
+    func close() -> Report {
+        self.takeNoMore()
+        self.drain()
+        return self.file.withLockedValue { file in
+            file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
+            self.tell(&file)
+            return Report(
+                frames: file.frames,
+                bytes: file.bytes,
+                dropped: file.failed + self.queue.withLockedValue { $0.dropped },
+                segments: file.segments,
+                doubted: file.doubted
+            )
+        }
+    }
+}
+
+extension RecorderClock {
+    /// The machine's own monotonic clock, for the thread's waiting and the disk's pace, which no other clock can rule.
+    fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+}

@@ -1,0 +1,191 @@
+import Logging
+import Market
+import NIOCore
+import NIOEmbedded
+import Recordings
+import Testing
+import TickertapeTesting
+import WebSocket
+import Wire
+
+@testable import Feeds
+
+/// Connections that the service closed with a close frame when they were recorded.
+@Suite("A replay of closed connections")
+struct ClosingReplayTests {
+    private final class Output: ReplayOutput {
+        let loop: EmbeddedEventLoop
+        var hasRoom = true
+        var log: [String] = []
+
+        init(_ loop: EmbeddedEventLoop) { self.loop = loop }
+
+        private func note(_ text: String) { self.log.append("\(self.loop.now.uptimeNanoseconds / 1_000_000) \(text)") }
+
+        func play(_ message: ReplayMessage) {
+            if let number = message.trades.first.flatMap(ReplayRecording.number) { self.note("\(number)") }
+        }
+        func flush() {}
+        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
+        func ended() { self.note("end") }
+        func broke() { self.note("broke") }
+        func closed(_ closing: RecordedClosing) { self.note("closed \(closing.code) \(closing.reason)") }
+        func failed(_ reason: String) { self.note(reason) }
+    }
+
+    private static func disconnect(
+        _ direction: ConnectionEvent.Direction?,
+        code: UInt16? = nil,
+        goodbye: String? = nil,
+        cause: String? = nil
+    ) -> RecordedNote {
+        var note = RecordedNote(.disconnect, direction: direction)
+        note.code = code
+        note.frame = goodbye.map { ByteBuffer(string: $0) }
+        note.cause = cause
+        note.reason = "in our words"
+        return note
+    }
+
+    private static let connect = RecordedNote(.connect, word: "wss://example")
+
+    /// Plays a recording with one interruption; answers with what was played and with the ms in which nobody could connect.
+    private func play(
+        _ ending: RecordedNote,
+        _ change: (inout ReplaySettings) -> Void = { $0.hasBreaks = true }
+    ) throws -> (log: [String], broken: ClosedRange<Int>?) {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var recording = SegmentedRecording(in: folder)
+        let gap = Gap(
+            from: ReplayRecording.start + 900_000_000,
+            to: ReplayRecording.start + 3_000_000_000,
+            reason: "lost",
+            nextSequence: 2
+        )
+        try recording.write(
+            from: 0,
+            [
+                .note(Self.connect, at: 0), .trade(at: 0, number: 0), .trade(at: 900, number: 1),
+                .note(ending, at: 1_000), .note(Self.connect, at: 2_500), .gap(gap, at: 3_000),
+                .trade(at: 3_000, number: 2), .gap(gap, at: 3_500), .trade(at: 3_600, number: 3),
+            ]
+        )
+        let loop = EmbeddedEventLoop()
+        var settings = ReplaySettings()
+        change(&settings)
+        let file = try RecordingFile(path: recording.names.path(1))
+        let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
+        let output = Output(loop)
+        player.attach(output)
+        player.start()
+        var broken: [Int] = []
+        for millisecond in 0..<3_400 {
+            if player.isBroken { broken.append(millisecond) }
+            loop.advanceTime(by: .milliseconds(1))
+        }
+        loop.advanceTime(by: .seconds(1))
+        return (output.log, broken.isEmpty ? nil : broken[0]...broken[broken.count - 1])
+    }
+
+    @Test("the close frame comes at its time with its code and words, and connections are taken when they were")
+    func closed() throws {
+        let played = try self.play(Self.disconnect(.incoming, code: 1008, goodbye: "API limit"))
+        #expect(played.log.prefix(3) == ["0 0", "900 1", "1000 closed 1008 API limit"])
+        #expect(played.broken == 1_000...2_499)
+        // Its gap breaks nothing once more; the next one does.
+        #expect(
+            played.log == ["0 0", "900 1", "1000 closed 1008 API limit", "3000 2", "3000 broke", "3600 3", "3600 end"]
+        )
+    }
+
+    @Test("of recordings that name no direction the cause tells, and their words are not taken for the service's")
+    func older() throws {
+        let played = try self.play(Self.disconnect(nil, code: 1001, cause: "closed"))
+        #expect(played.log.contains("1000 closed 1001 "))
+    }
+
+    @Test("a code that must not be sent, and none, are played as 1000", arguments: [nil, 1005, 1006, 999, 2_000])
+    func codes(code: UInt16?) throws {
+        #expect(try self.play(Self.disconnect(.incoming, code: code)).log.contains("1000 closed 1000 "))
+    }
+
+    @Test("a connection that broke, and one that was closed from here, are cut where the gap begins")
+    func lost() throws {
+        for note in [
+            Self.disconnect(nil), Self.disconnect(nil, cause: "lost"), Self.disconnect(.outgoing, code: 1000),
+            Self.disconnect(nil, code: 1002, cause: "protocol-violation"),
+        ] {
+            let played = try self.play(note)
+            #expect(played.log.prefix(3) == ["0 0", "900 1", "900 broke"])
+            #expect(played.broken == 900...2_999)
+        }
+    }
+
+    @Test("without breaks nothing of it is played")
+    func none() throws {
+        let played = try self.play(Self.disconnect(.incoming, code: 1008)) { _ in }
+        #expect(played.log == ["0 0", "900 1", "3000 2", "3600 3", "3600 end"] && played.broken == nil)
+    }
+
+    @Test("the end of a stand-in's recording is no end of a connection")
+    func endOfRecording() throws {
+        var note = Self.disconnect(.incoming, code: 1000, goodbye: StandIn.endOfRecording)
+        #expect(RecordedClosing(note, at: 0) == nil)
+        note = Self.disconnect(nil, code: 1000, cause: "closed")
+        note.reason = "the service closed the connection (1000: \(StandIn.endOfRecording))"
+        #expect(RecordedClosing(note, at: 0) == nil)
+    }
+}
+
+@Suite("What the connection's end and its pings are told as")
+struct ConnectionEventTests {
+    @Test("the service's close frame, and what was in pings and pongs")
+    func events() throws {
+        let bench = FeedBench()
+        bench.start()
+        let connection = bench.connections[0]
+        for event in [
+            WebSocketEvent.pingReceived(ByteBuffer(string: "hi")), .pongReceived(ByteBuffer()),
+            .closed(WebSocketClosure(code: .policy, reason: "no a secret key here", cause: .peerClosed)),
+        ] {
+            connection.channel.pipeline.syncOperations.fireUserInboundEventTriggered(event)
+        }
+        connection.channel.close(promise: nil)
+        bench.loop.run()
+        let events = bench.log.contents.events.filter { event in
+            switch event {
+            case .connected, .requested: false
+            case .ping, .pong, .disconnected: true
+            }
+        }
+        #expect(
+            events.dropLast() == [
+                .ping(.incoming, payload: ByteBuffer(string: "hi")),
+                .pong(.outgoing, payload: ByteBuffer(string: "hi")),
+                .pong(.incoming),
+            ]
+        )
+        guard case .disconnected(let code, _, let cause, let goodbye)? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(code == 1008 && cause == .closed && goodbye == "no (the key) here")
+    }
+
+    @Test("who broke the protocol, or was not heard of any more, has said no goodbye")
+    func noGoodbye() {
+        for cause in [WebSocketClosure.Cause.locallyClosed, .connectionLost, .pongTimeout, .closeTimedOut] {
+            let closure = WebSocketClosure(code: .normal, reason: "x", cause: cause)
+            #expect(FinnhubHandler.Ending.closed(closure).goodbye == nil)
+        }
+        #expect(FinnhubHandler.Ending.inactive.goodbye == nil)
+    }
+
+    @Test("a ping that repeats the key is told without it")
+    func keys() {
+        let writer = TapeWriter(epoch: 1, readers: [], key: APIKey("0123456789abcdef"))
+        #expect(writer.told(ByteBuffer(string: "see 0123456789abcdef")) == ByteBuffer())
+        #expect(writer.told(ByteBuffer(string: "see")) == ByteBuffer(string: "see"))
+    }
+}
