@@ -264,6 +264,32 @@ struct ScreenTests {
         }
     }
 
+    @Test(
+        "Behind a sign that some terminals draw two columns wide, the cursor is sent to a stated place",
+        arguments: Array("▲●…│█é")
+    )
+    func ambiguous(sign: Character) throws {
+        let size = ScreenGrid.Size(columns: 40, rows: 4)
+        let old = ScreenGrid(size: size)
+        var new = old
+        for row in 0..<4 {
+            new.put("1⣿", row: row, column: 2)
+            new.set(String(sign), row: row, column: 8, style: .plain)
+            new.put("3", row: row, column: 12)
+        }
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).bytes(from: old, to: new)
+        let parts = String(decoding: bytes, as: UTF8.self).split(separator: sign, omittingEmptySubsequences: false)
+        #expect(parts.count == 5)
+        for part in parts.dropFirst() where !part.isEmpty {
+            let sequence = try #require(part.prefixMatch(of: #/\e\[[0-9;]*([A-Za-z])/#), "\(part.debugDescription)")
+            #expect(sequence.1 == "H", "\(part.debugDescription)")
+        }
+        var terminal = TerminalEmulator(size: size)
+        terminal.feed(bytes)
+        #expect(terminal.strange == [])
+        #expect(terminal.text == (0..<4).map { row in (0..<40).map { new[row, $0].text }.joined() })
+    }
+
     @Test("Without colour no colour is selected, and what is old is dim all the same")
     func colourless() {
         let state = DisplayState(

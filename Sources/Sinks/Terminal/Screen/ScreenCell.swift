@@ -37,8 +37,14 @@ extension ScreenGrid {
 
         package static let blank = Cell(" ", style: .plain)
 
-        /// Whether it is one scalar of one column, about which all terminals agree.
+        /// Whether it is one scalar of one column, though to a terminal with East Asian habits an ambiguous one may have two
+        /// (UAX #11).
         var isSimple: Bool { self.width == 1 && self.scalars <= Self.scalarMask && self.scalars != 0 }
+
+        /// Whether it has one column on every terminal: ASCII and Braille, and none of the signs that are ambiguous.
+        var isNarrow: Bool {
+            self.width == 1 && (0x20...0x7E ~= self.scalars || 0x2800...0x28FF ~= self.scalars)
+        }
 
         /// How many bytes its text has in UTF-8.
         var byteCount: Int {

@@ -111,10 +111,15 @@ private struct Pen {
         let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
         if self.place != start { CursorMove.append(from: self.place, to: start, into: &bytes) }
         self.select(run.style, into: &bytes)
-        for column in run.columns { cells[run.row * self.size.columns + column].append(to: &bytes) }
+        var isCertain = true
+        for column in run.columns {
+            let cell = cells[run.row * self.size.columns + column]
+            cell.append(to: &bytes)
+            isCertain = isCertain && cell.isNarrow
+        }
         // Behind the last column terminals disagree about where the cursor is.
         let end = run.columns.upperBound
-        self.place = end < self.size.columns ? CursorMove.Place(row: run.row, column: end) : nil
+        self.place = isCertain && end < self.size.columns ? CursorMove.Place(row: run.row, column: end) : nil
     }
 
     mutating func select(_ style: CellStyle, into bytes: inout [UInt8]) {
