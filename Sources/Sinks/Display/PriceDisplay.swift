@@ -32,6 +32,9 @@ package final class PriceDisplay: TapeReader {
         var isPublishingLater = false
     }
 
+    /// So long before the screen looks at them prices are published, ns.
+    private static let lead: Int64 = 5_000_000
+
     private let loop: any EventLoop
     private let output: Output
     let wallClock: @Sendable () -> Int64
@@ -269,10 +272,15 @@ package final class PriceDisplay: TapeReader {
 
     /// Publishes prices when the screen looks at them next: a state that is given away is copied with the next trade.
     private func publishPrices(_ state: inout State, now: Int64) {
-        guard let restsUntil = self.output.restsUntil, restsUntil > now else { return self.publish(&state) }
+        // What came at the very moment at which the screen looks would be seen a whole rest later.
+        guard let restsUntil = self.output.restsUntil, restsUntil > now, case let due = restsUntil - Self.lead,
+            due > now
+        else {
+            return self.publish(&state)
+        }
         guard !state.isPublishingLater else { return }
         state.isPublishingLater = true
-        self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(restsUntil))) {
+        self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due))) {
             self.state.withValue { state in
                 if state.isPublishingLater { self.publish(&state) }
             }
@@ -285,6 +293,7 @@ package final class PriceDisplay: TapeReader {
         state.isPublishingLater = false
         if let clients { state.model.clientsChanged(clients()) }
         if let replay { state.model.replayMoved(replay()) }
+        state.model.state.publishedAt = self.now
         self.output.publish(state.model.state)
     }
 

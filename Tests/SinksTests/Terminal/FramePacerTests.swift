@@ -117,6 +117,22 @@ struct FramePacerTests {
         #expect(pacer.next(now: 200_000_000) == .sleep(until: 1_100_000_000))
     }
 
+    @Test(
+        "When the clock makes a state untrue, a frame comes though none has been earned, and no sooner than the cap allows"
+    )
+    func stateByClock() {
+        var pacer = FramePacer(bytesPerSecond: 1_000)
+        pacer.drew(now: 0, bytes: 3_000, contentChangesAt: 200_000_000, stateChangesAt: 400_000_000)
+        #expect(pacer.next(now: 1) == .sleep(until: 400_000_000))
+        #expect(pacer.allowed(now: 1) == 400_000_000)
+        pacer.contentChanged()
+        #expect(pacer.next(now: 1) == .sleep(until: 400_000_000))
+        pacer.drew(now: 400_000_000, bytes: 3_000, contentChangesAt: nil, stateChangesAt: 400_000_001)
+        #expect(pacer.next(now: 400_000_002) == .sleep(until: 500_000_000))
+        pacer.drew(now: 500_000_000, bytes: 3_000, contentChangesAt: 600_000_000, stateChangesAt: nil)
+        #expect(pacer.next(now: 500_000_001) == .sleep(until: 1_500_000_000))
+    }
+
     /// Ten seconds of news every ten milliseconds: the frames that come of them.
     private static func frames(of bytes: (Int64) -> Int, rate: Int) -> [(at: Int64, bytes: Int)] {
         var pacer = FramePacer(bytesPerSecond: rate)

@@ -1,8 +1,10 @@
 import Glibc
 import Market
-import Sinks
+import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
+
+@testable import Sinks
 
 private let leave = "\u{1B}[?25h\u{1B}[?1049l"
 /// A state whose price has just arrived; the shell reads the real clock.
@@ -102,6 +104,52 @@ struct TerminalShellTests {
         #expect(drawn.contains("7777.77"))
         let frames = drawn.split(separator: "\u{1B}[?2026h").count
         #expect(frames <= Int((DisplayClock.monotonic() - start) / 100_000_000) + 2)
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("While prices wait for the budget, what is urgent is heard at once")
+    func hearsWhileResting() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        // Behind each frame prices wait for a second.
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: 1))
+        async let cause = display.run()
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
+        var isHeard = false
+        let limit = DisplayClock.monotonic() + 30 * oneSecond
+        // A busy machine may let the rest pass before this thread has its turn.
+        for cents in Int64(0)..<20 where !isHeard {
+            var prices = state
+            prices.rows[0].summary.price = ExactDecimal(significand: 6_000_000 + cents, exponent: -2) ?? .zero
+            let rest = display.restsUntil
+            display.publish(prices)
+            while !isHeard, display.restsUntil == rest, DisplayClock.monotonic() < limit {
+                // It has these prices and has drawn no frame since, and waits to be called.
+                let isWaiting = display.mailbox.withLockedValue { $0.newest == nil && $0.sleeps }
+                isHeard = isWaiting && display.restsUntil == rest
+                await Task.yield()
+            }
+        }
+        #expect(isHeard)
+        var cut = state
+        cut.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0))
+        display.publish(cut)
+        #expect(await terminal.screen.until { $0.contains("RECON") }.contains("RECON"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A terminal that is resized is drawn anew, also when it has its size again before the next frame")
+    func resized() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }.contains("61837.63"))
+        kill(getpid(), SIGWINCH)
+        let again = await terminal.screen.until { $0.contains("\u{1B}[2J") && $0.contains("61837.63") }
+        #expect(again.contains("\u{1B}[2J") && again.contains("61837.63"))
         display.stop()
         #expect(await cause == .stopped)
     }

@@ -1,8 +1,9 @@
 /// How many bytes may be sent: a second's worth at once, and beyond that so many a second on average.
 ///
 /// Something may be sent, however large it is, as soon as what was sent before has been earned; but nobody waits for longer
-/// than ``longestWait``. So in any second after the first burst no more is sent than the rate and one piece. A pure machine:
-/// times are monotonic ns.
+/// than ``longestWait``. So in any second no more is sent than what was saved and what is earned meanwhile, each a second's
+/// worth, and one piece; while more is wanted than is earned, nothing is saved, and it is the rate and one piece. A pure
+/// machine: times are monotonic ns.
 package struct ByteBudget: Sendable {
     /// The longest that a piece waits because of those before it, ns.
     package static let longestWait: Int64 = 1_000_000_000

@@ -18,6 +18,8 @@ package struct FramePacer: Sendable {
     /// Whether that is nothing to save bytes on.
     private var isUrgent = true
     private var contentChangesAt: Int64?
+    /// When the clock alone makes something untrue that the picture says of a price or of the feed.
+    private var stateChangesAt: Int64?
 
     /// - Parameters:
     ///   - framesPerSecond: 1 to 60.
@@ -35,33 +37,39 @@ package struct FramePacer: Sendable {
         self.isUrgent = self.isUrgent || isUrgent
     }
 
-    /// Notes that a frame was made of so many bytes, and when its text changes by the clock alone.
-    package mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?) {
+    /// Notes that a frame was made of so many bytes.
+    ///
+    /// - Parameters:
+    ///   - contentChangesAt: when its text changes by the clock alone.
+    ///   - stateChangesAt: when a state in it does so, a price is late, say, which the budget does not hold up.
+    package mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?, stateChangesAt: Int64? = nil) {
         self.lastFrame = now
         self.isDirty = false
         self.isUrgent = false
         self.contentChangesAt = contentChangesAt
+        self.stateChangesAt = stateChangesAt
         self.budget?.sent(bytes, now: now)
     }
 
     /// What to do at `now`.
     package func next(now: Int64) -> Action {
-        let wanted: Int64
-        if self.isDirty {
-            wanted = now
-        } else if let changes = self.contentChangesAt {
-            wanted = changes
-        } else {
-            return .sleep(until: nil)
-        }
-        let due = max(wanted, self.allowed(now: now))
+        let wanted = self.isDirty ? now : self.contentChangesAt
+        let due = [wanted.map { max($0, self.paid(now: now)) }, self.stateDue(now: now)].compactMap(\.self).min()
+        guard let due else { return .sleep(until: nil) }
         return due <= now ? .draw : .sleep(until: due)
     }
 
     /// The earliest time for the next frame, if there is something to draw.
-    package func allowed(now: Int64) -> Int64 {
-        let capped = self.lastFrame.map { $0 + self.interval } ?? now
+    package func allowed(now: Int64) -> Int64 { min(self.paid(now: now), self.stateDue(now: now) ?? .max) }
+
+    /// When a frame has to come although those before it have not been earned.
+    private func stateDue(now: Int64) -> Int64? { self.stateChangesAt.map { max($0, self.capped(now: now)) } }
+
+    private func paid(now: Int64) -> Int64 {
+        let capped = self.capped(now: now)
         guard let budget, !self.isUrgent else { return capped }
         return max(capped, budget.due(now: now))
     }
+
+    private func capped(now: Int64) -> Int64 { self.lastFrame.map { $0 + self.interval } ?? now }
 }

@@ -15,7 +15,8 @@ struct ScreenFilm: Sendable {
     private(set) var state: DisplayState?
     /// What the terminal shows, once the bytes are written.
     private var shown: ScreenGrid?
-    private var lastFrame: Int64?
+    /// What happened until then has been seen, monotonic ns.
+    private var seen: Int64?
     private var titledAt: Int64?
 
     init(_ settings: DisplaySettings) {
@@ -69,15 +70,20 @@ struct ScreenFilm: Sendable {
             choice: choice,
             size: size,
             now: now,
-            since: self.lastFrame,
+            since: self.seen,
             look: self.look,
             latency: latency
         )
         self.holdTitle(&frame, now: now.monotonic)
         let bytes = self.painter.bytes(from: self.shown, to: frame.grid)
         self.shown = frame.grid
-        self.lastFrame = now.monotonic
-        self.pacer.drew(now: now.monotonic, bytes: bytes.count, contentChangesAt: frame.changesAt)
+        self.seen = state.publishedAt ?? now.monotonic
+        self.pacer.drew(
+            now: now.monotonic,
+            bytes: bytes.count,
+            contentChangesAt: frame.changesAt,
+            stateChangesAt: frame.stateChangesAt
+        )
         return bytes
     }
 
@@ -102,5 +108,6 @@ extension DisplayState {
         self.status != old.status || self.gaps != old.gaps || self.notice != old.notice
             || !self.alerts.elementsEqual(old.alerts) { $0.fired == $1.fired }
             || self.rows.count != old.rows.count || self.waiting.count != old.waiting.count
+            || self.symbolStates != old.symbolStates
     }
 }

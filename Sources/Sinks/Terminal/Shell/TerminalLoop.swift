@@ -8,6 +8,8 @@ struct TerminalLoop {
     private static let leaveLimit: Int64 = 500_000_000
     /// How often a job in the background looks whether it is in front again.
     private static let backgroundCheck: Int64 = 500_000_000
+    /// News that come so shortly before a frame need no bell, ns.
+    private static let soon: Int64 = 100_000_000
 
     private let display: TerminalDisplay
     /// Whether the terminal has been asked what it is.
@@ -57,7 +59,8 @@ struct TerminalLoop {
             self.isInside = false
             self.goInside()
         }
-        if events.contains(.resized) { self.film.touched() }
+        // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
+        if events.contains(.resized) { self.film.forgetScreen() }
 
         let (news, answers, isStopping) = self.display.mailbox.withLockedValue { mailbox in
             defer {
@@ -152,8 +155,10 @@ struct TerminalLoop {
     /// Waits for whatever comes first, and takes the keys.
     private mutating func listen(atMost wait: Int64?) -> TerminalDisplay.ExitCause? {
         // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
-        // been no state at all, dirty as the screen then is.
-        let needsBell = self.isInside && self.pending.isEmpty && (!self.film.isDirty || self.film.state == nil)
+        // been no state at all, dirty as the screen then is; nor soon enough while a frame waits for its budget, and what
+        // comes then may be urgent.
+        let comesSoon = self.film.isDirty && self.film.state != nil && (wait ?? .max) <= Self.soon
+        let needsBell = self.isInside && self.pending.isEmpty && !comesSoon
         let isCalled = self.display.mailbox.withLockedValue { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
             return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty

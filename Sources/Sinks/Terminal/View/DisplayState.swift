@@ -85,6 +85,8 @@ package struct DisplayState: Sendable {
     package var news = DisplayNews.notAsked
     /// Where the replay stands, if it is one.
     package var replay: ReplayPosition?
+    /// When it was given to the screen, monotonic ns: what has happened since then is not in it. `nil` where nobody says.
+    package var publishedAt: Int64?
     /// Whether charts follow the exchange's clock, as in a replay, and not the arrival's.
     package var followsExchangeClock: Bool {
         switch self.status.source {

@@ -5,6 +5,8 @@ package struct DisplayFrame: Sendable {
     package var grid: ScreenGrid
     /// When the picture changes by the clock alone, monotonic ns; `nil`: only news can change it.
     package var changesAt: Int64?
+    /// When the clock alone makes untrue what it says of the feed or of a price, as a price that is late then; monotonic ns.
+    package var stateChangesAt: Int64?
 }
 
 /// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
@@ -16,7 +18,7 @@ package struct DisplayView {
     let state: DisplayState
     let choice: DisplayChoice
     let now: DisplayTime
-    /// When the frame before was drawn, monotonic ns, if there was one.
+    /// Until when the frame before shows what has happened, monotonic ns, if there was one.
     let since: Int64?
     let look: DisplayLook
     var glyphs: ScreenGlyphs { self.look.glyphs }
@@ -28,12 +30,13 @@ package struct DisplayView {
     /// What is true of the feed, its age considered.
     let status: FeedStatus
     private var changesAt: Int64?
+    private var stateChangesAt: Int64?
 
     /// Draws.
     ///
     /// - Parameters:
     ///   - choice: what the person has chosen.
-    ///   - since: when the frame before was drawn, monotonic ns: what has happened since then has not been seen.
+    ///   - since: what has happened since then has not been seen, monotonic ns.
     ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
     package static func frame(
         of state: DisplayState,
@@ -55,7 +58,7 @@ package struct DisplayView {
         )
         view.draw()
         if look.setsTitle { view.grid.title = view.title() }
-        return DisplayFrame(grid: view.grid, changesAt: view.changesAt)
+        return DisplayFrame(grid: view.grid, changesAt: view.changesAt, stateChangesAt: view.stateChangesAt)
     }
 
     private init(
@@ -157,6 +160,14 @@ package struct DisplayView {
         if age < limit { self.note(changeIn: limit - age) }
     }
 
+    /// Notes that the picture says something else of a price or of the feed when a growing age reaches a limit; ns.
+    mutating func note(stateChangeAt limit: Int64, of age: Int64) {
+        guard age < limit else { return }
+        self.note(changeAt: limit, of: age)
+        let at = self.now.monotonic + (limit - age)
+        self.stateChangesAt = min(self.stateChangesAt ?? at, at)
+    }
+
     /// What time it is on the clock of the charts; it stands still in a view that is frozen.
     var marketTime: Int64 { self.state.marketTime(self.choice.frozenSince ?? self.now) }
 
@@ -170,7 +181,7 @@ package struct DisplayView {
             // When the feed should have spoken.
             let limits = self.state.limits
             for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
-                self.note(changeAt: limit + FreshnessLimits.patience, of: silence)
+                self.note(stateChangeAt: limit + FreshnessLimits.patience, of: silence)
             }
         }
         return words
@@ -182,17 +193,19 @@ package struct DisplayView {
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
         let unusual = row.history.medianGap.map { max(limits.lateAfter, $0.multipliedOrMost(by: 10)) }
-        let freshness = Freshness(
-            age: age,
-            unusual: unusual,
-            phase: self.status.phase,
-            symbol: symbol?.state,
-            limits: limits
-        )
+        let phase = self.status.phase
+        func believed(at age: Int64) -> Freshness {
+            Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
+        }
+        let freshness = believed(at: age)
         self.note(changeIn: AgeText.untilChange(growing: age))
-        self.note(changeAt: limits.lateAfter, of: age)
-        self.note(changeAt: limits.staleAfter, of: age)
-        if let unusual { self.note(changeAt: unusual, of: age) }
+        for limit in [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] {
+            if believed(at: limit) == freshness {
+                self.note(changeAt: limit, of: age)
+            } else {
+                self.note(stateChangeAt: limit, of: age)
+            }
+        }
         if let words = SymbolWords(symbol, age: age) { return (.old, words.forms) }
         return (freshness, freshness.forms(age: age))
     }

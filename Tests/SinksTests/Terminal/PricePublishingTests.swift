@@ -1,0 +1,105 @@
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import Sinks
+
+/// A display whose thread is the test, at ten seconds of a loop's clock.
+private struct Resting {
+    private let terminal: PseudoTerminal
+    let display: TerminalDisplay
+    let loop = EmbeddedEventLoop()
+    let prices: PriceDisplay
+
+    init() throws {
+        self.terminal = try PseudoTerminal(columns: 80, rows: 24)
+        self.display = try TerminalDisplay(output: self.terminal.terminal, settings: DisplaySettings())
+        self.prices = PriceDisplay(
+            output: .screen(self.display),
+            loop: self.loop,
+            symbols: ["A:B"],
+            pipeline: PricePipeline.Settings(),
+            status: sampleStatus(),
+            relay: nil,
+            clients: nil,
+            limits: FreshnessLimits(),
+            wallClock: { sampleNoon.wall }
+        )
+        self.advance(to: 10 * oneSecond)
+        _ = self.given()
+    }
+
+    func advance(to time: Int64) { self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(time))) }
+
+    func show(_ price: String, _ sequence: UInt64) {
+        let summary = sampleSummary("A:B", price: price, sequence: sequence, trades: sequence)
+        self.prices.show(PriceUpdate(summary: summary, skipped: 0))
+    }
+
+    /// What the screen has been given since it was asked the last time.
+    func given() -> DisplayState? {
+        self.display.mailbox.withLockedValue { mailbox in
+            defer { mailbox.newest = nil }
+            return mailbox.newest
+        }
+    }
+
+    func price(_ state: DisplayState?) -> ExactDecimal? { state?.rows.first?.summary.price }
+}
+
+@Suite("When the screen is given prices")
+struct PricePublishingTests {
+    @Test("While it rests none comes, and the last of all shortly before it looks again")
+    func held() throws {
+        let it = try Resting()
+        it.display.rest(until: 11 * oneSecond)
+        it.show("1", 1)
+        #expect(it.given() == nil)
+        it.advance(to: 10_500_000_000)
+        it.show("2", 2)
+        it.advance(to: 10_994_999_999)
+        #expect(it.given() == nil)
+        it.advance(to: 10_995_000_000)
+        let state = it.given()
+        #expect(it.price(state) == sampleDecimal("2") && state?.publishedAt == 10_995_000_000)
+        it.advance(to: 12 * oneSecond)
+        #expect(it.given() == nil)
+    }
+
+    @Test("When it does not rest, or looks soon, they come at once", arguments: [9_000, 10_000, 10_003, 10_005])
+    func atOnce(rest: Int64) throws {
+        let it = try Resting()
+        it.display.rest(until: rest * 1_000_000)
+        it.show("1", 1)
+        #expect(it.price(it.given()) == sampleDecimal("1"))
+    }
+
+    @Test(
+        "A state of the feed comes at once, and the prices that were held with it; what comes behind it is held as before"
+    )
+    func overtaken() throws {
+        let it = try Resting()
+        it.display.rest(until: 11 * oneSecond)
+        it.show("1", 1)
+        #expect(it.given() == nil)
+        it.prices.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
+        it.loop.run()
+        let state = it.given()
+        #expect(state?.status.phase == .reconnecting(attempt: 1, retryAt: 0) && it.price(state) == sampleDecimal("1"))
+        it.advance(to: 10_300_000_000)
+        #expect(it.given() == nil)
+        it.show("2", 2)
+        #expect(it.given() == nil)
+        it.advance(to: 10_995_000_000)
+        #expect(it.price(it.given()) == sampleDecimal("2"))
+        // The screen has drawn, and rests anew.
+        it.display.rest(until: 12 * oneSecond)
+        it.advance(to: 11_100_000_000)
+        it.show("3", 3)
+        #expect(it.given() == nil)
+        it.advance(to: 20 * oneSecond)
+        #expect(it.price(it.given()) == sampleDecimal("3"))
+    }
+}
