@@ -11,6 +11,7 @@ package struct PriceHistory: Sendable {
         var session = PriceSeries(width: 1_000_000_000, capacity: 512, limit: .widens)
         var newest: Int64?
         var start: Int64?
+        var sessionStart: Int64?
         var isInterrupted = false
         var gaps = TradeGaps()
         /// Before this moment prices are known by the minute only, and none is told; ns.
@@ -25,6 +26,8 @@ package struct PriceHistory: Sendable {
     /// When the first price came, and the newest.
     package var start: Int64? { self.body[0].start }
     package var newest: Int64? { self.body[0].newest }
+    /// When the session's first price came, bars of before left aside; `nil` where that is not known.
+    package var sessionStart: Int64? { self.body[0].sessionStart }
 
     /// Takes in a price.
     ///
@@ -34,8 +37,12 @@ package struct PriceHistory: Sendable {
     /// - Parameters:
     ///   - time: ns of the history's clock.
     ///   - arrived: monotonic ns; for ``medianGap``.
-    package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64) {
-        self.body[0].take(price, at: min(max(time, -(1 << 61)), 1 << 61), arrived: arrived)
+    ///   - isWhole: whether the session's first price is among those that are taken in, which it is not where somebody else
+    ///     tells of a session that began before.
+    package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
+        let time = min(max(time, -(1 << 61)), 1 << 61)
+        self.body[0].take(price, at: time, arrived: arrived)
+        if isWhole, self.body[0].sessionStart == nil { self.body[0].sessionStart = time }
     }
 
     /// A history that begins with bars of an earlier run, behind which prices may be missing.
@@ -45,13 +52,23 @@ package struct PriceHistory: Sendable {
     ///
     /// - Parameters:
     ///   - seconds: bars of one second, the oldest first.
-    ///   - minutes: bars of one minute, the oldest first; of them those count that end before the first of `seconds`.
-    package init(seconds: [Bar], minutes: [Bar]) {
-        let first = seconds.first?.start ?? .max
+    ///   - minutes: bars of one minute, the oldest first; of them those count that end before the first of `seconds`. The
+    ///     others say where something is missing: a gap between two trades of a quiet symbol touches no bar by the second.
+    ///   - end: minutes that begin from then on are left out, and one that ends later is not drawn; ns.
+    package init(seconds: [Bar], minutes: [Bar], end: Int64 = .max) {
+        let first = min(seconds.first?.start ?? .max, end)
         let bars = minutes.filter { $0.end <= first } + seconds
+        var doubtful = minutes.filter { $0.isIncomplete && $0.start < end }[...]
         for (index, bar) in bars.enumerated() {
-            let before = index > 0 ? bars[index - 1] : nil
-            self.body[0].take(bar, isHole: before.map { $0.isHole(before: bar) } ?? false)
+            guard index > 0 else {
+                self.body[0].take(bar, isHole: false)
+                continue
+            }
+            let before = bars[index - 1]
+            while let minute = doubtful.first, minute.end <= before.end { doubtful.removeFirst() }
+            let isDoubtful = doubtful.first.map { $0.start < bar.start } ?? false
+            let isApart = before.end < bar.start
+            self.body[0].take(bar, isHole: isApart && (before.isIncomplete || bar.isIncomplete || isDoubtful))
         }
         guard let last = bars.last else { return }
         self.body[0].exactFrom = seconds.isEmpty ? last.end : first
@@ -74,6 +91,7 @@ package struct PriceHistory: Sendable {
         for index in 0..<body.seconds.count { whole.body[0].take(body.seconds[index]) }
         whole.body[0].isInterrupted = body.isInterrupted
         whole.body[0].gaps = body.gaps
+        whole.body[0].sessionStart = body.sessionStart
         return whole
     }
 
@@ -115,6 +133,7 @@ extension PriceHistory.Body {
             self.tens.cut(from: time)
             self.session.cut(from: time)
             if self.session.last == nil { self.start = nil }
+            if let first = self.sessionStart, first > time { self.sessionStart = nil }
             self.newest = nil
         }
         let isGap = self.isInterrupted
@@ -153,13 +172,6 @@ extension PriceHistory.Body {
         for (price, time) in prices { self.take(price, at: time, arrived: time) }
         // The times between bars say nothing of how often is traded.
         self.gaps = TradeGaps()
-    }
-}
-
-extension Bar {
-    /// Whether trades may be missing between this bar and a later one: they are apart, and one of them lacks something.
-    fileprivate func isHole(before next: Bar) -> Bool {
-        self.end < next.start && (self.isIncomplete || next.isIncomplete)
     }
 }
 

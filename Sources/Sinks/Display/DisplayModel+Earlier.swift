@@ -20,21 +20,24 @@ extension DisplayModel {
         for symbol in Set(earlier.map(\.symbol)) where self.earlier.count < SymbolTable.capacity {
             let row = self.rowOf[symbol]
             let session = row.map { self.state.rows[$0].history }
-            func bars(_ width: BarWidth) -> [Bar] {
+            func known(_ width: BarWidth) -> [Bar] {
                 let bars = earlier.filter { $0.symbol == symbol && $0.width == width }.flatMap(\.bars)
                 // A replay has a clock of its own, which stands where its newest bar is.
                 let now = self.state.followsExchangeClock ? bars.last?.end ?? 0 : wall
-                let end = session?.start ?? now
-                return bars.filter { $0.start > now - Self.earlierReach && $0.end <= end }
+                return bars.filter { $0.start > now - Self.earlierReach }
             }
-            var seconds = bars(.second)
-            let minutes = bars(.minute)
-            // They begin within a minute, whose bar then stands for its time.
-            if let first = seconds.first, let around = minutes.last(where: { $0.start < first.start }) {
-                seconds.removeAll { $0.start < around.end }
+            let (seconds, minutes) = (known(.second), known(.minute))
+            let newestKnown = max(seconds.last?.end ?? .min, minutes.last?.end ?? .min)
+            let end = session?.start ?? (self.state.followsExchangeClock ? newestKnown : wall)
+            var drawn = seconds.filter { $0.end <= end }
+            // They begin within a minute, whose bar then stands for its time if it is whole.
+            if let first = drawn.first,
+                let around = minutes.last(where: { $0.start < first.start && $0.end <= end }), !around.isIncomplete
+            {
+                drawn.removeAll { $0.start < around.end }
             }
-            let history = PriceHistory(seconds: seconds, minutes: minutes)
-            guard let newest = history.newest else { continue }
+            let history = PriceHistory(seconds: drawn, minutes: minutes, end: end)
+            guard history.newest != nil else { continue }
             guard let row, let session else {
                 self.earlier[symbol] = history
                 continue
@@ -44,7 +47,22 @@ extension DisplayModel {
                 continue
             }
             // The session has begun already: what was before goes in front of it.
-            self.state.rows[row].history = history.followed(by: session, isSeamless: newest >= start - Self.lag)
+            let last = drawn.last ?? minutes.last { $0.end <= end }
+            let isSeamless = last.map { Self.isSeamless($0, seconds, minutes, start) } ?? false
+            self.state.rows[row].history = history.followed(by: session, isSeamless: isSeamless)
         }
+    }
+
+    /// Whether no trade can be missing between the last bar in front of a session and the session's first trade: a bar by
+    /// the second reaches into the session, and nothing between the two lacks anything.
+    ///
+    /// The bar of the first trade itself is not in front, however long it was quiet before.
+    private static func isSeamless(_ last: Bar, _ seconds: [Bar], _ minutes: [Bar], _ start: Int64) -> Bool {
+        let reaching = seconds.filter { $0.start <= start + Self.lag && $0.end > start - Self.lag }
+        guard let first = reaching.first else { return !last.isIncomplete && last.end >= start - Self.lag }
+        guard !last.isIncomplete, !reaching.contains(where: \.isIncomplete) else { return false }
+        // Where one stands behind the other there was no time for a gap.
+        return first.start <= last.end
+            || !minutes.contains { $0.isIncomplete && $0.start < start && $0.end > last.end }
     }
 }

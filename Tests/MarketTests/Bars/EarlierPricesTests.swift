@@ -68,6 +68,40 @@ struct EarlierPricesTests {
         #expect(PriceHistory(seconds: [], minutes: []).start == nil)
     }
 
+    @Test("A gap that no bar by the second saw is a hole where the minute around it lacks something")
+    func quietGap() {
+        func holes(_ incomplete: Set<Int64>) -> [Bool] {
+            let seconds = [0, 50, 51, 70, 130, 190].map { Self.bar($0, .second, 1_000) }
+            let minutes = [Int64(0), 60, 120, 180].map { start in
+                Self.bar(start, .minute, 1_000, isIncomplete: incomplete.contains(start))
+            }
+            let series = PriceHistory(seconds: seconds, minutes: minutes).series(span: nil)
+            return (0..<series.count).map { series[$0].followsGap }
+        }
+        #expect(holes([]) == [false, false, false, false, false, false])
+        #expect(holes([0]) == [false, true, false, true, false, false])
+        #expect(holes([60]) == [false, false, false, true, true, false])
+        #expect(holes([180]) == [false, false, false, false, false, true])
+    }
+
+    @Test("The session begins with the first price of its own, as far as it is known, also when the clock is set back")
+    func sessionStart() {
+        var history = PriceHistory(seconds: (0..<10).map { Self.bar($0, .second, 1_000) }, minutes: [])
+        #expect(history.start == 0 && history.sessionStart == nil)
+        history.take(Self.price(1), at: 50 * Self.second, arrived: 0)
+        history.take(Self.price(2), at: 90 * Self.second, arrived: 0)
+        #expect(history.start == 0 && history.sessionStart == 50 * Self.second)
+        history.take(Self.price(3), at: 60 * Self.second, arrived: 0)
+        #expect(history.sessionStart == 50 * Self.second)
+        history.take(Self.price(4), at: 20 * Self.second, arrived: 0)
+        #expect(history.start == 0 && history.sessionStart == 20 * Self.second)
+        var told = PriceHistory()
+        told.take(Self.price(1), at: 50 * Self.second, arrived: 0, isWhole: false)
+        #expect(told.start == 50 * Self.second && told.sessionStart == nil)
+        #expect(history.followed(by: told).sessionStart == nil)
+        #expect(told.followed(by: history).sessionStart == 20 * Self.second)
+    }
+
     @Test("A session that has begun already is put behind them, with its extremes and its gaps")
     func followed() {
         let earlier = PriceHistory(seconds: (0..<100).map { Self.bar($0, .second, 1_000) }, minutes: [])

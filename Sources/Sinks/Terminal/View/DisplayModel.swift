@@ -110,7 +110,7 @@ package struct DisplayModel: Sendable {
     package mutating func chart(_ summary: SymbolSummary, now: Int64) {
         guard let row = self.rowOf[summary.symbol] else { return }
         let time = self.state.followsExchangeClock ? summary.exchangeTime : summary.received
-        self.state.rows[row].history.take(summary.price, at: time, arrived: now)
+        self.state.rows[row].history.take(summary.price, at: time, arrived: now, isWhole: false)
     }
 
     /// - Parameter wall: when, ns since 1970; where it is not known, when the state began.

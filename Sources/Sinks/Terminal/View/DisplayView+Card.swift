@@ -101,7 +101,8 @@ extension DisplayView {
         }
         let column = big.width + 3
         let facts = line + max(0, big.lines.count - 3)
-        let since = row.history.start.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
+        // Of a relay's session nobody knows when it began.
+        let since = row.history.sessionStart.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
         let items = [LineItem(self.changeForms(row), self.changeStyle(row, freshness)), LineItem([since], .dimmed)]
         self.place(items, wishes: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
         self.drawChanges(row, freshness, line: facts + 1, column: column)

@@ -37,12 +37,13 @@ extension DisplayView {
         if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
     }
 
-    /// Up or down over the span, as the words beside the price say for theirs.
+    /// Up or down over the span, as the words beside the price say for theirs, which is the session where the chart is of
+    /// that alone.
     private func lineStyle(_ row: DisplayRow, _ samples: [ChartSample], _ freshness: Freshness) -> CellStyle {
         guard freshness == .fresh else { return .dimmed }
         let closes = samples.compactMap(\.close)
         var (first, last) = (closes.first ?? 0, closes.last ?? 0)
-        if self.choice.span == .session {
+        if self.choice.span == .session, row.history.start == row.history.sessionStart {
             (first, last) = (row.summary.open.approximation, row.summary.price.approximation)
         }
         guard first != last else { return CellStyle(.accent) }
