@@ -132,18 +132,20 @@ async function fetchHistory(name) {
     market.expectHistory(name);
     const place = encodeURIComponent(name);
     const [trades, ...bars] = await Promise.all([
-        ask(`/v1/trades/${place}?limit=${historyLength}`), ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`)),
+        ask(`/v1/trades/${place}?limit=${historyLength}`, 10_000),
+        // The trades do not wait for them for long.
+        ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`, 2_500)),
     ]);
     market.takeHistory(name, trades, bars);
     screen.ask();
 }
 
-/** What the relay answers; null for no answer, without which the chart begins later. */
-async function ask(target) {
+/** What the relay answers within `limit` ms; null for no answer, without which the chart begins later. */
+async function ask(target, limit) {
     try {
         const response = await fetch(target, {
             headers: relay.token === null ? {} : { Authorization: `Bearer ${relay.token}` },
-            signal: AbortSignal.timeout(10_000),
+            signal: AbortSignal.timeout(limit),
         });
         return response.ok ? await response.json() : null;
     } catch {

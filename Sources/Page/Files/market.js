@@ -233,11 +233,12 @@ export class Market {
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
         const past = answer.trades;
-        if (past.length === 0) return;
-        const series = new Series();
-        const begin = past[0].received / 1000;
+        // A symbol that is silent has no trade that the relay still holds; its bars may reach up to the newest one all the same.
+        const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
         // Bars have the exchange's clock, which only of a live market is that of the chart.
         const before = earlier(this.status?.source === "live" ? barAnswers : [], begin);
+        if (past.length === 0 && before.prices.length === 0) return;
+        const series = new Series();
         for (const { time, price } of before.prices) series.add(time, price);
         for (const bucket of symbol.series.buckets) {
             if (bucket.start >= before.end && bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
@@ -245,7 +246,7 @@ export class Market {
         const gaps = [...before.gaps, ...symbol.series.gaps].sort((one, other) => one.from - other.from);
         for (const gap of gaps) series.addGap(gap.from, gap.to);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
-        const newest = past[past.length - 1].seq;
+        const newest = past.at(-1)?.seq ?? -Infinity;
         for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);
         symbol.series = series;
         if (name !== this.chosen) return;

@@ -1,0 +1,98 @@
+import Foundation
+import Page
+import Testing
+import TickertapeTesting
+
+private let node = ["/usr/bin/node", "/usr/local/bin/node"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+}
+
+/// The page's files as node runs them.
+@Suite(
+    "The page's reading of bars",
+    .timeLimit(.minutes(2 * Patience.factor)),
+    .enabled(if: node != nil, "no node here: scripts/setup --tests installs Debian's package")
+)
+struct PagePastTests {
+    /// What a script prints that can use what these files export.
+    private func printed(_ script: String) async throws -> [String] {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for file in PageFiles.all where file.path.hasSuffix(".js") {
+            let name = String(file.path.dropFirst("/page/".count))
+            _ = try folder.write(String(decoding: file.bytes, as: UTF8.self), to: name)
+        }
+        _ = try folder.write(#"{"type":"module"}"#, to: "package.json")
+        let path = try folder.write(script, to: "script.js")
+        let program = try RunningProgram(try #require(node), [path])
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        return program.output.split(separator: "\n").map(String.init)
+    }
+
+    private static let bars = """
+        const s = 30_000_000 * 60_000;
+        const bar = (start, more) => ({ start, open: "1", high: "3", low: "1", close: "2", incomplete: false, ...more });
+        const answers = (seconds, minutes) => [{ width: "1s", bars: seconds }, { width: "1m", bars: minutes }];
+        const quiet = [s - 80_000, s - 50_000, s - 30_000];
+        const minutes = [s - 120_000, s - 60_000, s];
+
+        """
+
+    @Test("has a hole in front of the first trade only where one may be missing there, however quiet the symbol")
+    func seam() async throws {
+        let lines = try await self.printed(
+            """
+            import { earlier } from "./past.js";
+            \(Self.bars)
+            const say = (seconds, minutes) => {
+                const { gaps, end } = earlier(answers(seconds, minutes), s + 345);
+                console.log(end - s, ...gaps.map(({ from, to }) => `${from - s}..${to - s}`));
+            };
+            const whole = minutes.map((start) => bar(start));
+            say([...quiet, s].map((start) => bar(start)), whole);
+            say(quiet.map((start) => bar(start)), whole);
+            say([...quiet.map((start) => bar(start)), bar(s, { incomplete: true })], whole);
+            say([...quiet.map((start) => bar(start)), bar(s)], [whole[0], bar(s - 60_000, { incomplete: true }), whole[2]]);
+            say([...quiet.map((start) => bar(start)), bar(s)], [whole[0], whole[1], bar(s, { incomplete: true })]);
+            say([bar(s - 2_000), bar(s - 1_000)], []);
+            say([bar(s)], []);
+            """
+        )
+        #expect(
+            lines == [
+                "-29000", "-29000 -29000..345", "-29000 -29000..345",
+                "-29000 -60000..-50000 -49000..-30000 -29000..345",
+                "-29000 -29000..345", "0", "-Infinity",
+            ]
+        )
+    }
+
+    @Test("begins the chart of a symbol that has been silent for longer than the relay holds its trades")
+    func silent() async throws {
+        let lines = try await self.printed(
+            """
+            import { Market } from "./market.js";
+            \(Self.bars)
+            const trade = { symbol: "A", price: "2", size: "1", time: s + 300, received: (s + 345) * 1000, seq: 5, trades: 1 };
+            const say = (symbols, before, meanwhile, seconds) => {
+                const market = new Market();
+                market.take({ type: "hello", epoch: 1, seq: 5, status: { source: "live" }, symbols }, 0);
+                market.choose("A");
+                const snapshot = { ...trade, type: "snapshot", age: 1_200_000 };
+                if (before) market.take(snapshot, 0);
+                market.expectHistory("A");
+                if (meanwhile) market.take(snapshot, 0);
+                const bars = seconds.length > 0 ? minutes.map((start) => bar(start)) : [];
+                market.takeHistory("A", { epoch: 1, trades: [] }, answers(seconds.map((start) => bar(start)), bars));
+                const { buckets, gaps } = market.symbol.series;
+                console.log(buckets[0].start - s, buckets.at(-1).start - s, gaps.length);
+            };
+            say([trade], true, false, [...quiet, s]);
+            say([], true, false, [...quiet, s]);
+            say([], false, true, [...quiet, s]);
+            say([], true, false, []);
+            """
+        )
+        #expect(lines == ["-120000 750 0", "-120000 250 0", "-120000 250 0", "250 250 0"])
+    }
+}
