@@ -23,11 +23,13 @@ package struct StreamPast: Sendable {
 
     private let client: ServiceClient
 
+    /// - Parameter timeout: how long each answer may take, up to its last byte.
     /// - Returns: `nil` where the relay's address says nothing of where its other answers are: only `/v1/stream` is known to
     ///   have neighbours.
     package init?(
         _ settings: StreamFeed.Settings,
         on group: any EventLoopGroup,
+        timeout: TimeAmount = .seconds(10),
         wallClock: @escaping @Sendable () -> Int64
     ) throws {
         var address = settings.relay
@@ -42,25 +44,25 @@ package struct StreamPast: Sendable {
         service.proxy = settings.proxy
         service.dnsTimeout = settings.dnsTimeout
         service.tcpTimeout = settings.tcpTimeout
-        service.timeout = .seconds(10)
+        service.timeout = timeout
         // Of a bar some 200 bytes are told.
         service.maximumBytes = 2 << 20
         self.client = try ServiceClient(service, on: group, wallClock: wallClock)
     }
 
     /// Asks for the newest bars of a symbol; what does not come or is no answer is missing.
-    package func bars(of symbol: String) async -> [Bars] {
+    ///
+    /// - Returns: `nil` where nothing was found because the network brought no whole answer, so that asking again may help.
+    package func bars(of symbol: String) async -> [Bars]? {
         var found: [Bars] = []
         for (width, limit) in Self.wanted {
             let query = [("width", width.word), ("limit", "\(limit)")]
-            guard
-                case .success(let body) = await self.client.get(
-                    "/v1/bars/\(ServiceClient.escaped(symbol))",
-                    query: query
-                )
-            else { break }
-            guard let bars = BarList.read(body, width: width, limit: limit), !bars.isEmpty else { continue }
-            found.append(Bars(symbol: symbol, width: width, bars: bars))
+            switch await self.client.get("/v1/bars/\(ServiceClient.escaped(symbol))", query: query) {
+            case .success(let body):
+                guard let bars = BarList.read(body, width: width, limit: limit), !bars.isEmpty else { continue }
+                found.append(Bars(symbol: symbol, width: width, bars: bars))
+            case .failure(let failure): return found.isEmpty && failure.kind == .network ? nil : found
+            }
         }
         return found
     }

@@ -9,17 +9,20 @@ final class EarlierCharts: Sendable {
     private let display: PriceDisplay
     /// The symbols that were asked for, on the feed's loop.
     private let known: NIOLoopBoundBox<Set<String>>
+    private let loop: any EventLoop
     private let wanted: AsyncStream<String>
     private let want: AsyncStream<String>.Continuation
 
     init(_ past: StreamPast?, display: PriceDisplay, loop: any EventLoop) {
         self.past = past
         self.display = display
+        self.loop = loop
         self.known = .makeBoxSendingValue([], eventLoop: loop)
         (self.wanted, self.want) = AsyncStream.makeStream()
     }
 
-    /// Takes symbols whose charts are to begin earlier; each is asked for once. On the feed's loop.
+    /// Takes symbols whose charts are to begin earlier; each is asked for once, and again where the network failed. On the
+    /// feed's loop.
     func want(_ symbols: [String]) {
         guard self.past != nil else { return }
         self.known.withValue { known in
@@ -30,11 +33,16 @@ final class EarlierCharts: Sendable {
     }
 
     var part: ProgramPart {
-        ProgramPart("history") { [past, display, wanted] in
+        ProgramPart("history") { [past, display, wanted, known, loop] in
             let asking = Task {
                 guard let past else { return }
                 for await symbol in wanted {
-                    let found = await past.bars(of: symbol).map {
+                    guard let bars = await past.bars(of: symbol) else {
+                        // The next greeting of the relay, or what it says of the symbol, asks again.
+                        loop.execute { known.withValue { _ = $0.remove(symbol) } }
+                        continue
+                    }
+                    let found = bars.map {
                         EarlierBars(
                             symbol: symbol,
                             width: $0.width,

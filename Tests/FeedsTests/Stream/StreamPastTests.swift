@@ -17,14 +17,19 @@ struct StreamPastTests {
         return Self.http("200 OK", #"{"symbol":"A:B C","width":"\#(width)","bars":[\#(bar)]}"# + "\n")
     }
 
-    private func past(_ port: Int, path: String = "/", token: String? = nil) throws -> StreamPast? {
+    private func past(
+        _ port: Int,
+        path: String = "/",
+        token: String? = nil,
+        timeout: TimeAmount = .seconds(10)
+    ) throws -> StreamPast? {
         var settings = StreamFeed.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port, path: path),
             symbols: []
         )
         settings.tls = Certificates.client()
         settings.token = token.map { APIKey($0) }
-        return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton) { 0 }
+        return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout) { 0 }
     }
 
     @Test("is asked for by the second and by the minute, beside the stream, with the token where there is one")
@@ -34,7 +39,7 @@ struct StreamPastTests {
                 .send(head.contains("width=1s") ? Self.list("1s", start: 61_000) : Self.list("1m", start: 60_000))
             }
             let past = try #require(try self.past(server.port, path: path, token: token))
-            let found = await past.bars(of: "A:B C")
+            let found = try #require(await past.bars(of: "A:B C"))
             #expect(found.map(\.width) == [.second, .minute])
             #expect(found.allSatisfy { $0.symbol == "A:B C" && $0.bars.count == 1 && $0.bars[0].count == 4 })
             let heads = server.heads
@@ -62,8 +67,30 @@ struct StreamPastTests {
     func empty(_ answer: RawServer.Answer) async throws {
         let server = try await RawServer.start { _ in answer }
         let past = try #require(try self.past(server.port))
-        #expect(await past.bars(of: "A:B").isEmpty)
+        #expect((await past.bars(of: "A:B") ?? []).isEmpty)
         #expect(!server.heads.isEmpty)
+        try await server.stop()
+    }
+
+    @Test(
+        "is not known, so that it can be asked for again, where the relay hangs or its line breaks",
+        arguments: [true, false]
+    )
+    func hangs(isSilent: Bool) async throws {
+        let server = try await RawServer.start { _ in isSilent ? .silence : .close }
+        let past = try #require(try self.past(server.port, timeout: isSilent ? .milliseconds(200) : .seconds(10)))
+        #expect(await past.bars(of: "A:B") == nil)
+        #expect(server.heads.count <= 1)
+        try await server.stop()
+    }
+
+    @Test("counts as far as it came before the line broke")
+    func half() async throws {
+        let server = try await RawServer.start { head in
+            head.contains("width=1s") ? .send(Self.list("1s", start: 61_000)) : .close
+        }
+        let past = try #require(try self.past(server.port))
+        #expect(await past.bars(of: "A:B")?.map(\.width) == [.second])
         try await server.stop()
     }
 
