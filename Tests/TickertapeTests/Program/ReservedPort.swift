@@ -22,8 +22,9 @@ struct ReservedPort {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) } == 0
         }
         guard isBound, isNamed else {
+            let code = errno
             close(descriptor)
-            throw IOError(errnoCode: errno, reason: "reserving a port")
+            throw IOError(errnoCode: code, reason: "reserving a port")
         }
         self.number = Int(UInt16(bigEndian: bound.sin_port))
     }
