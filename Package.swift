@@ -98,8 +98,8 @@ let package = Package(
         .target(
             name: "Page",
             resources: [
-                "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "series.js",
-                "decimal.js", "words.js", "screen.js", "chart.js",
+                "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "past.js",
+                "series.js", "decimal.js", "words.js", "screen.js", "chart.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),

@@ -6,8 +6,9 @@ usage: screen.py PROGRAM [--seconds 20] [--rounds 3] [--rate 100] [--symbols 4] 
 
 A stand-in for Finnhub sends trades at an even pace, each with a price that occurs once. Every contender draws on a
 pseudo-terminal of 80x24, ten times a second at most, and is read by the emulator pyte; a read is stamped before it is looked
-at. The debounce is off, for it is a choice and not a delay; with --debounced it is as people have it. Contenders: the program with a connection of its own, `watch` on a
-relay of it, and Peers/rich_ticker.py on that same relay. What they need from PyPI is put into Benchmarks/.build/python.
+at. The debounce is off, for it is a choice and not a delay; with --debounced it is as people have it. Contenders: the
+program with a connection of its own and no relay, the same with a relay that nobody uses, `watch` on the relay of a third that
+shows nothing, and Peers/rich_ticker.py on that same relay. What they need from PyPI is put into Benchmarks/.build/python.
 """
 import argparse
 import asyncio
@@ -222,6 +223,7 @@ def main():
             alone["FINNHUB_TOKEN"] = "another"
             contenders = {
                 "tickertape": ([arguments.program, *own, "--relay", "off"], alone),
+                "with a relay": ([arguments.program, *own, "--relay", "127.0.0.1:0"], alone),
                 "tickertape watch": ([arguments.program, "watch", url], environment),
                 "rich": ([sys.executable, str(here / "Peers" / "rich_ticker.py"), f"{url}/", *symbols], environment),
             }

@@ -4,6 +4,32 @@
 
 enum { STEP = 64, RUN = 16 };
 
+// Goes on byte by byte from where the steps of many bytes came.
+static inline struct tickertape_progress unescape_from(
+    const uint8_t *bytes, size_t count, uint8_t *target, struct tickertape_progress progress
+) {
+    size_t from = progress.read, to = progress.written;
+    while (from < count) {
+        if (bytes[from] == '\\') {
+            if (count - from < 2 || bytes[from + 1] != '"') break;
+            from++;
+        }
+        target[to++] = bytes[from++];
+    }
+    return (struct tickertape_progress){from, to};
+}
+
+static inline struct tickertape_progress escape_from(
+    const uint8_t *bytes, size_t count, uint8_t *target, struct tickertape_progress progress
+) {
+    size_t from = progress.read, to = progress.written;
+    while (from < count && bytes[from] >= 0x20 && bytes[from] != '\\') {
+        if (bytes[from] == '"') target[to++] = '\\';
+        target[to++] = bytes[from++];
+    }
+    return (struct tickertape_progress){from, to};
+}
+
 #if defined(__SSE2__)
 
 #include <emmintrin.h>
@@ -71,14 +97,7 @@ struct tickertape_progress tickertape_unescape_quotes(const void *text, size_t c
         copy_run(target + to, bytes + from + start, STEP - start);
         to += STEP - start;
     }
-    while (from < count) {
-        if (bytes[from] == '\\') {
-            if (count - from < 2 || bytes[from + 1] != '"') break;
-            from++;
-        }
-        target[to++] = bytes[from++];
-    }
-    return (struct tickertape_progress){from, to};
+    return unescape_from(bytes, count, target, (struct tickertape_progress){from, to});
 }
 
 struct tickertape_progress tickertape_escape_quotes(const void *text, size_t count, void *out) {
@@ -99,11 +118,7 @@ struct tickertape_progress tickertape_escape_quotes(const void *text, size_t cou
         copy_run(target + to, bytes + from + start, STEP - start);
         to += STEP - start;
     }
-    while (from < count && bytes[from] >= 0x20 && bytes[from] != '\\') {
-        if (bytes[from] == '"') target[to++] = '\\';
-        target[to++] = bytes[from++];
-    }
-    return (struct tickertape_progress){from, to};
+    return escape_from(bytes, count, target, (struct tickertape_progress){from, to});
 }
 
 #else
@@ -123,28 +138,11 @@ size_t tickertape_usual_text(const void *text, size_t count, int *escapes) {
 }
 
 struct tickertape_progress tickertape_unescape_quotes(const void *text, size_t count, void *out) {
-    const uint8_t *bytes = text;
-    uint8_t *target = out;
-    size_t from = 0, to = 0;
-    while (from < count) {
-        if (bytes[from] == '\\') {
-            if (count - from < 2 || bytes[from + 1] != '"') break;
-            from++;
-        }
-        target[to++] = bytes[from++];
-    }
-    return (struct tickertape_progress){from, to};
+    return unescape_from(text, count, out, (struct tickertape_progress){0, 0});
 }
 
 struct tickertape_progress tickertape_escape_quotes(const void *text, size_t count, void *out) {
-    const uint8_t *bytes = text;
-    uint8_t *target = out;
-    size_t from = 0, to = 0;
-    while (from < count && bytes[from] >= 0x20 && bytes[from] != '\\') {
-        if (bytes[from] == '"') target[to++] = '\\';
-        target[to++] = bytes[from++];
-    }
-    return (struct tickertape_progress){from, to};
+    return escape_from(text, count, out, (struct tickertape_progress){0, 0});
 }
 
 #endif

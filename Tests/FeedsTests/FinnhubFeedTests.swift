@@ -241,13 +241,20 @@ struct FinnhubFeedTests {
         }
         let running = try await self.start(server, authority: nil) { settings in
             settings.watch.lateAfter = 50_000_000
-            settings.watch.staleAfter = 300_000_000
+            settings.watch.staleAfter = 1_000_000_000
         }
         #expect(await running.log.waits { $0.trades.count == 2 })
         let contents = running.log.contents
-        #expect(contents.words.starts(with: ["connecting", "waiting", "live", "late", "stale", "reconnecting"]))
+        // Late before its first trade as well, where the machine stands still so long; and straight stale where it stands longer.
+        let words = contents.words.filter { $0 != "late" }.reduce(into: [String]()) {
+            if $0.last != $1 { $0.append($1) }
+        }
+        #expect(words.starts(with: ["connecting", "waiting", "live", "stale", "reconnecting"]), "\(contents.words)")
         #expect(contents.words(of: "BINANCE:BTCUSDT").starts(with: ["asked", "live", "quiet", "live"]))
-        #expect(contents.gaps.map(\.reason) == ["no trade of BINANCE:BTCUSDT for 0 s"])
+        #expect(contents.gaps.count == 1)
+        let reason = contents.gaps.first?.reason ?? ""
+        #expect(reason.hasPrefix("no trade of BINANCE:BTCUSDT for ") && reason.hasSuffix(" s"), "\(reason)")
+        #expect((RunningProgram.number(in: reason, behind: " for ") ?? 0) >= 2, "\(reason)")
         #expect(contents.gaps.map(\.nextSequence) == [2])
         try await self.stop(running, server)
         var asked: [String] = []
@@ -371,15 +378,15 @@ struct FinnhubFeedTests {
     @Test("stops at once while it waits for the next attempt, and while an attempt hangs")
     func stopsWhileWaiting() async throws {
         let hanging = try await ScriptedFinnhub.start { _ in .hang }
-        let first = try await self.start(hanging, authority: nil)
+        let first = try await self.start(hanging, authority: nil) { $0.upgradeTimeout = .seconds(120) }
         #expect(await first.log.waits { $0.words == ["connecting"] })
-        // The socket goes at once, not when the upgrade's limit of ten seconds is over.
+        // The socket goes at once, not when the upgrade's limit is over.
         let begin = ContinuousClock.now
         for await event in hanging.events {
             if event == .accepted(connection: 0) { first.feed.stop() }
             if event == .ended(connection: 0) { break }
         }
-        #expect(ContinuousClock.now - begin < .seconds(8))
+        #expect(ContinuousClock.now - begin < .seconds(60))
         try await first.outcome.value
         try await hanging.stop()
 

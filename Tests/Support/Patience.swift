@@ -1,10 +1,11 @@
 import Foundation
 
-/// How many times as long as usual a test may take: 1, and more under a sanitizer, where everything takes longer.
+/// How many times as long as usual a test may take: 1 by itself, 3 where all tests run (`scripts/test`), because a busy
+/// machine is slow and now and then stands still, and 6 under a sanitizer (`scripts/sanitize`), where everything takes longer.
 ///
 /// Only limits are multiplied with it that are there for what hangs; what a test measures, it never touches.
 package enum Patience {
-    /// From the environment, where `scripts/sanitize` sets it.
+    /// From the environment, where the scripts set it.
     package static let factor =
         ProcessInfo.processInfo.environment["TICKERTAPE_TEST_PATIENCE"].flatMap(Int.init).map { max($0, 1) } ?? 1
 }

@@ -15,6 +15,8 @@ package final class RunningProgram: Sendable {
         case end
         /// Standard error holds a text; looked through up to a place in it.
         case complaint([UInt8], from: Int)
+        /// A whole line of standard error holds a text; looked through up to a line.
+        case complaintLine([UInt8], line: Int)
         case lines(Int)
         /// So many more lines of standard output begin with a text; looked through up to a line.
         case beginnings([UInt8], missing: Int, line: Int)
@@ -34,6 +36,13 @@ package final class RunningProgram: Sendable {
             case .complaint(let text, let place):
                 if self.errors.contains(text, from: place) { return true }
                 wish = .complaint(text, from: max(0, self.errors.bytes.count - text.count))
+                return false
+            case .complaintLine(let text, var line):
+                while line < self.errors.lineCount {
+                    if self.errors.line(line).firstRange(of: text) != nil { return true }
+                    line += 1
+                }
+                wish = .complaintLine(text, line: line)
                 return false
             case .beginnings(let text, var missing, var line):
                 while missing > 0, line < self.output.lineCount {
@@ -226,9 +235,12 @@ package final class RunningProgram: Sendable {
     }
 
     /// The port that the program says its relay has.
-    package func relayPort() async -> Int? {
-        guard await self.complains(of: "the relay is on ws://127.0.0.1:") else { return nil }
-        return Self.number(in: self.errors, behind: "the relay is on ws://127.0.0.1:")
+    package func relayPort() async -> Int? { await self.complaint(numberBehind: "the relay is on ws://127.0.0.1:") }
+
+    /// The number behind a text in standard error, once the whole line is there: a read may end amid the digits.
+    package func complaint(numberBehind prefix: String, atMost limit: Duration = .seconds(60)) async -> Int? {
+        guard await self.waits(for: .complaintLine(Array(prefix.utf8), line: 0), atMost: limit) else { return nil }
+        return Self.number(in: self.errors, behind: prefix)
     }
 
     /// The first number behind a text.

@@ -52,7 +52,7 @@ package final class TapeLog: TapeReader {
 
     /// Waits until the contents satisfy the condition, at most for `limit`; answers whether they do.
     package func waits(
-        atMost limit: Duration = .seconds(20),
+        atMost limit: Duration = .seconds(60),
         until condition: @escaping @Sendable (Contents) -> Bool
     ) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 
 /// One end of a connection that has no socket: what is flushed here is handed on, a flush at a time.
@@ -7,9 +8,11 @@ final class VirtualSocket: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Takes what was written, and that this end was closed.
+    /// Takes what was written, a flush at a time.
     var sent: (ByteBuffer) -> Void = { _ in }
+    /// Takes that this end was closed, and that it ended its sending side alone.
     var ended: () -> Void = {}
+    var endedSending: () -> Void = {}
     private var pending = ByteBuffer()
     private var context: ChannelHandlerContext?
 
@@ -20,6 +23,7 @@ final class VirtualSocket: ChannelDuplexHandler {
         // Both lead to the other end, which leads back here.
         self.sent = { _ in }
         self.ended = {}
+        self.endedSending = {}
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -37,6 +41,7 @@ final class VirtualSocket: ChannelDuplexHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // The sending side alone ends as on a socket; an embedded channel would end all of it.
         if case .output = mode {
+            self.endedSending()
             promise?.succeed(())
         } else {
             self.ended()
@@ -51,9 +56,10 @@ final class VirtualSocket: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    /// The other end was closed.
-    func end() {
+    /// The other end was closed, with a FIN or with a RST.
+    func end(isReset: Bool = false) {
         guard let context, context.channel.isActive else { return }
+        if isReset { context.fireErrorCaught(IOError(errnoCode: ECONNRESET, reason: "read")) }
         context.close(promise: nil)
     }
 }

@@ -11,6 +11,8 @@ package struct ServiceSettings: Sendable {
     package var address: UpstreamAddress
     /// Without one nothing is asked.
     package var key: APIKey?
+    /// Whether it is a relay that is asked: its token is shown as `Authorization: Bearer`, and it may have none.
+    package var isRelay = false
     package var tls = TLSClientConfiguration()
     /// The way there when it is not direct; used with TLS only.
     package var proxy: ProxyServer?
@@ -76,8 +78,9 @@ package final class ServiceClient: Sendable {
     ///   - query: names and values, not yet escaped.
     /// - Returns: the body of an answer with status 200, whatever it is.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
-        guard let key = self.settings.key, !key.isEmpty else { return .failure(.noKey) }
-        guard let header = key.serviceHeader else {
+        let key = self.settings.key ?? APIKey("")
+        guard !key.isEmpty || self.settings.isRelay else { return .failure(.noKey) }
+        guard let shown = key.serviceHeader else {
             return .failure(
                 ServiceFailure(
                     .keyRejected,
@@ -85,6 +88,7 @@ package final class ServiceClient: Sendable {
                 )
             )
         }
+        let header = self.settings.isRelay ? (key.isEmpty ? nil : key.bearer) : shown
         let result: Result<ServiceAnswer, any Error>
         do {
             result = .success(try await self.answer(to: self.target(path, query), header: header).get())
@@ -132,7 +136,7 @@ package final class ServiceClient: Sendable {
         return base + path + (parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")
     }
 
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.utf8.reduce(into: "") { out, byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -146,7 +150,7 @@ package final class ServiceClient: Sendable {
         }
     }
 
-    private func answer(to target: String, header: (String, String)) -> EventLoopFuture<ServiceAnswer> {
+    private func answer(to target: String, header: (String, String)?) -> EventLoopFuture<ServiceAnswer> {
         let loop = self.group.next()
         let limit = self.settings.timeout
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
@@ -154,7 +158,7 @@ package final class ServiceClient: Sendable {
             "Host": self.settings.address.authority, "User-Agent": "tickertape", "Accept": "application/json",
             "Accept-Encoding": "identity", "Connection": "close",
         ]
-        head.headers.add(name: header.0, value: header.1)
+        if let header { head.headers.add(name: header.0, value: header.1) }
         let request = head
         let maximumBytes = self.settings.maximumBytes
         return loop.flatSubmit {

@@ -59,10 +59,13 @@ package struct PriceHistory: Sendable {
     }
 
     /// The history with a later one behind it.
-    package func followed(by later: PriceHistory) -> PriceHistory {
+    ///
+    /// - Parameter isSeamless: whether no price can be missing between the two.
+    package func followed(by later: PriceHistory, isSeamless: Bool = false) -> PriceHistory {
         let body = later.body[0]
         guard later.start != nil else { return self }
         var whole = self
+        if isSeamless { whole.body[0].isInterrupted = false }
         // Up to six minutes in full; what is older is known in wider stretches.
         let fine = body.seconds.first?.start ?? .max
         for index in 0..<body.session.count where body.session[index].start + body.session.width <= fine {

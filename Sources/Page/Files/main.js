@@ -7,6 +7,8 @@ import { Screen } from "./screen.js";
 const tokenKey = "tickertape.token";
 const themeKey = "tickertape.theme";
 const historyLength = 2000;
+// What the chart has of the time before those trades: bars by the second, and before them by the minute.
+const earlierBars = ["width=1s&limit=600", "width=1m&limit=120"];
 
 const market = new Market();
 const relay = new RelayConnection({
@@ -123,23 +125,30 @@ function begin(since) {
     }
 }
 
-/** The chart and the tape begin with what the relay still has of the symbol's trades. */
+/** The chart and the tape begin with what the relay still has of the symbol's trades, and the chart with its bars. */
 async function fetchHistory(name) {
     // Of a symbol that never traded there is none.
     if ((market.symbols.get(name)?.seq ?? null) === null) return;
     market.expectHistory(name);
-    let answer = null;
+    const place = encodeURIComponent(name);
+    const [trades, ...bars] = await Promise.all([
+        ask(`/v1/trades/${place}?limit=${historyLength}`), ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`)),
+    ]);
+    market.takeHistory(name, trades, bars);
+    screen.ask();
+}
+
+/** What the relay answers; null for no answer, without which the chart begins later. */
+async function ask(target) {
     try {
-        const response = await fetch(`/v1/trades/${encodeURIComponent(name)}?limit=${historyLength}`, {
+        const response = await fetch(target, {
             headers: relay.token === null ? {} : { Authorization: `Bearer ${relay.token}` },
             signal: AbortSignal.timeout(10_000),
         });
-        if (response.ok) answer = await response.json();
+        return response.ok ? await response.json() : null;
     } catch {
-        // Without the past the chart begins now.
+        return null;
     }
-    market.takeHistory(name, answer);
-    screen.ask();
 }
 
 // The token, kept for this tab only

@@ -1,6 +1,7 @@
 // What the relay's messages say: the state of the feed, the newest of each symbol, and the tape of the chosen one.
 
 import { add, compare } from "./decimal.js";
+import { earlier } from "./past.js";
 import { Series } from "./series.js";
 
 const mostSymbols = 500;
@@ -219,8 +220,11 @@ export class Market {
         if (symbol !== null) symbol.pending = [];
     }
 
-    /** Takes in the answer of `/v1/trades/SYMBOL`: the chart and the tape then hold it, and what came meanwhile. */
-    takeHistory(name, answer) {
+    /**
+     * Takes in the answers of `/v1/trades/SYMBOL` and `/v1/bars/SYMBOL`: the chart and the tape then hold them, and what
+     * came meanwhile.
+     */
+    takeHistory(name, answer, barAnswers = []) {
         const symbol = this.symbols.get(name);
         if (this.historyOf !== name || symbol === undefined) return;
         this.historyOf = null;
@@ -232,22 +236,26 @@ export class Market {
         if (past.length === 0) return;
         const series = new Series();
         const begin = past[0].received / 1000;
+        // Bars have the exchange's clock, which only of a live market is that of the chart.
+        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin);
+        for (const { time, price } of before.prices) series.add(time, price);
         for (const bucket of symbol.series.buckets) {
-            if (bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
+            if (bucket.start >= before.end && bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
         }
-        for (const gap of symbol.series.gaps) series.addGap(gap.from, gap.to);
+        const gaps = [...before.gaps, ...symbol.series.gaps].sort((one, other) => one.from - other.from);
+        for (const gap of gaps) series.addGap(gap.from, gap.to);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
         const newest = past[past.length - 1].seq;
         for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);
         symbol.series = series;
         if (name !== this.chosen) return;
         const oldestShown = this.tape.findLast((row) => row.kind === "trade")?.seq ?? Infinity;
-        let before = null;
+        let last = null;
         const rows = [];
         for (const trade of past.slice(-mostTape)) {
-            const direction = before === null ? 0 : compare(trade.price, before.price) || before.direction;
-            before = { kind: "trade", seq: trade.seq, time: trade.time, price: trade.price, size: trade.size, direction };
-            if (trade.seq < oldestShown) rows.unshift(before);
+            const direction = last === null ? 0 : compare(trade.price, last.price) || last.direction;
+            last = { kind: "trade", seq: trade.seq, time: trade.time, price: trade.price, size: trade.size, direction };
+            if (trade.seq < oldestShown) rows.unshift(last);
         }
         this.tape = this.tape.concat(rows).slice(0, mostTape);
     }

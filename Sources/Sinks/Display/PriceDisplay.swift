@@ -28,6 +28,8 @@ package final class PriceDisplay: TapeReader {
         var newest: (received: Int64, monotonic: Int64)?
         /// Whether the screen gets the state at the end of this turn of the loop.
         var mustPublish = false
+        /// Whether a timer gives it to the screen when that looks again.
+        var isPublishingLater = false
     }
 
     private let loop: any EventLoop
@@ -103,9 +105,9 @@ package final class PriceDisplay: TapeReader {
                     received: batch.received,
                     now: now
                 )
-                for row in state.pipeline.board.rows { state.model.observe(row, now: now) }
+                self.observe(batch.trades, in: &state, now: now)
             }
-            self.publish(&state)
+            self.publishPrices(&state, now: now)
             self.arm(&state)
         }
     }
@@ -157,7 +159,7 @@ package final class PriceDisplay: TapeReader {
             }
             state.model.chart(update.summary, now: now)
             // After a break there may be a hundred thousand in a row.
-            if age != nil { self.publishSoon(&state) } else { self.publish(&state) }
+            if age != nil { self.publishSoon(&state) } else { self.publishPrices(&state, now: now) }
         }
     }
 
@@ -172,7 +174,7 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             state.model.observe(summary, now: now)
             state.model.chart(summary, now: now)
-            self.publish(&state)
+            self.publishPrices(&state, now: now)
         }
     }
 
@@ -242,6 +244,17 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Takes what the board knows of the symbols of these trades.
+    private func observe(_ trades: [Trade], in state: inout State, now: Int64) {
+        let board = state.pipeline.board
+        var before: Int?
+        for trade in trades {
+            guard let row = board.row(of: trade.symbol), row != before else { continue }
+            before = row
+            state.model.observe(board.rows[row], now: now)
+        }
+    }
+
     /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
     /// the word alone would hold their price back for as long as the cap on frames wants.
     private func publishSoon(_ state: inout State) {
@@ -254,9 +267,22 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Publishes prices when the screen looks at them next: a state that is given away is copied with the next trade.
+    private func publishPrices(_ state: inout State, now: Int64) {
+        guard let restsUntil = self.output.restsUntil, restsUntil > now else { return self.publish(&state) }
+        guard !state.isPublishingLater else { return }
+        state.isPublishingLater = true
+        self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(restsUntil))) {
+            self.state.withValue { state in
+                if state.isPublishingLater { self.publish(&state) }
+            }
+        }
+    }
+
     private func publish(_ state: inout State) {
         guard self.output.isScreen else { return }
         state.mustPublish = false
+        state.isPublishingLater = false
         if let clients { state.model.clientsChanged(clients()) }
         if let replay { state.model.replayMoved(replay()) }
         self.output.publish(state.model.state)
@@ -282,7 +308,7 @@ package final class PriceDisplay: TapeReader {
             var updates: [PriceUpdate] = []
             state.pipeline.fire(now: now) { updates.append($0) }
             self.show(updates, in: &state, now: now)
-            self.publish(&state)
+            self.publishPrices(&state, now: now)
             self.arm(&state)
         }
     }
@@ -295,6 +321,14 @@ extension PriceDisplay.Output {
         case .screen: true
         case .lines: false
         case .rehearsal(let rehearsal): rehearsal.state != nil
+        }
+    }
+
+    /// Before this time a screen draws no prices, monotonic ns.
+    fileprivate var restsUntil: Int64? {
+        switch self {
+        case .screen(let display): display.restsUntil
+        case .lines, .rehearsal: nil
         }
     }
 

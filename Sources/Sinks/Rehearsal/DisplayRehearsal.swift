@@ -71,13 +71,9 @@ final class LineRehearsal {
 final class ScreenRehearsal {
     private let output: OutputDigest
     private let size: ScreenGrid.Size
-    private let settings: DisplaySettings
-    private let painter: ScreenPainter
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
-    private var pacer: FramePacer
-    private var state: DisplayState?
-    private var shown: ScreenGrid?
+    private var film: ScreenFilm
     private var timer: Scheduled<Void>?
 
     init(
@@ -89,9 +85,7 @@ final class ScreenRehearsal {
     ) {
         self.output = output
         self.size = size
-        self.settings = settings
-        self.painter = settings.painter(TerminalAnswers())
-        self.pacer = FramePacer(framesPerSecond: settings.framesPerSecond)
+        self.film = ScreenFilm(settings)
         self.loop = loop
         self.wallClock = wallClock
         output.take(TerminalModes.enter)
@@ -109,8 +103,7 @@ final class ScreenRehearsal {
     }
 
     private func published(_ state: DisplayState) {
-        self.state = state
-        self.pacer.contentChanged()
+        self.film.published(state)
         self.arm()
     }
 
@@ -118,7 +111,7 @@ final class ScreenRehearsal {
     private func arm() {
         let now = Int64(self.loop.now.uptimeNanoseconds)
         let due: Int64
-        switch self.pacer.next(now: now) {
+        switch self.film.next(now: now) {
         case .draw: due = now
         case .sleep(let until):
             guard let until else { return }
@@ -132,13 +125,10 @@ final class ScreenRehearsal {
     }
 
     private func draw() {
-        guard let state else { return }
         let now = DisplayTime(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
-        guard case .draw = self.pacer.next(now: now.monotonic) else { return self.arm() }
-        let frame = DisplayView.frame(of: state, size: self.size, now: now, look: self.settings.look)
-        self.output.take(self.painter.bytes(from: self.shown, to: frame.grid))
-        self.shown = frame.grid
-        self.pacer.drew(now: now.monotonic, contentChangesAt: frame.changesAt)
+        if case .draw = self.film.next(now: now.monotonic), let state = self.film.state {
+            self.output.take(self.film.draw(state, size: self.size, now: now))
+        }
         self.arm()
     }
 }

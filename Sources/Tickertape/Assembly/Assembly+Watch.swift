@@ -56,6 +56,8 @@ extension Assembly {
                 isScreen ? display.notice("warning: \(text)") : Console.complain("warning: \(text)")
             }
         )
+        let past = shown.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
+        let charts = EarlierCharts(past, display: shown.display, loop: loop)
         let feed = try await StreamFeed.make(
             settings: feedSettings,
             loop: loop,
@@ -71,9 +73,12 @@ extension Assembly {
                 alerts.reader.show(update)
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
-            case .message(.symbol(let status)): display.symbolChanged(status)
+            case .message(.symbol(let status)):
+                charts.want([status.symbol])
+                display.symbolChanged(status)
             case .message(.hello(_, _, let names, let status)):
                 if symbols.isEmpty { display.expect(names) }
+                charts.want(symbols.isEmpty ? names : symbols)
                 display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.status(let status)):
                 display.statusChanged(state.withValue { $0.relaySays(status) })
@@ -88,7 +93,7 @@ extension Assembly {
         )
         defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(
-            [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }],
+            [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }, charts.part],
             hasScreen: shown.isScreen
         )
         await group.end()

@@ -261,6 +261,7 @@ extension DisplaySettings {
         }
         self.look.flashes = settings.flashes
         self.look.setsTitle = self.look.setsTitle && settings.setsTitle
+        self.bytesPerSecond = settings.bytesPerSecond > 0 ? settings.bytesPerSecond : nil
     }
 }
 

@@ -195,6 +195,8 @@ package struct Settings: Sendable, Equatable {
         package var flashes = true
         /// Whether the terminal's title tells the price.
         package var setsTitle = true
+        /// About the most bytes a second for the terminal; 0 for any number.
+        package var bytesPerSecond = 3_500
         /// Whether nothing is shown.
         package var isQuiet = false
         /// Whether symbols that were added and removed at the screen are so after the next start.

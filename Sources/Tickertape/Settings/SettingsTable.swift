@@ -23,7 +23,7 @@ extension Setting {
         stateDirectory, runtimeDirectory,
         quiet, atMost,
         format, fields, isOnce, onceWithin, colour, displayTheme, displayPalette, displayGrouping, displayDecimal,
-        displayFlash, displayTitle,
+        displayFlash, displayTitle, displayBytes,
         isQuiet, keepsWatchlist,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
@@ -415,6 +415,12 @@ extension Setting {
         \.display.setsTitle,
         .flag,
         help: "Show the price in the terminal's title, which is given back at the end."
+    )
+    static let displayBytes = Setting(
+        "display.bytes-per-second",
+        \.display.bytesPerSecond,
+        Syntax.size.within(0...(1 << 30)),
+        help: "About the most bytes a second for the terminal: busy screens are drawn less often; 0: any number."
     )
     static let isQuiet = Setting(
         "display.quiet",

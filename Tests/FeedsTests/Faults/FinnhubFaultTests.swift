@@ -168,7 +168,7 @@ struct FinnhubFaultTests {
         } change: { settings in
             settings.watch.lateAfter = 100_000_000
         }
-        #expect(await running.log.waits { $0.words.last == "late" })
+        #expect(await running.log.waits { $0.words.last == "late" && $0.frames.count == 1 })
         let contents = running.log.contents
         #expect(contents.trades.isEmpty)
         #expect(contents.frames == [#"{"type":"ping"}"#])

@@ -23,7 +23,7 @@ final class SoakConnection {
     }
 
     private let clock: SoakClock
-    private let line: SoakLine
+    private let line: VirtualSocket
     private let opening: Opening
     private var input = ByteBuffer()
     private(set) var isOpen = false
@@ -41,13 +41,14 @@ final class SoakConnection {
     var asked: (SoakConnection, Int) -> String? = { _, _ in nil }
     var gone: (SoakConnection) -> Void = { _ in }
 
-    init(_ line: SoakLine, opening: Opening, clock: SoakClock) {
+    init(_ line: VirtualSocket, opening: Opening, clock: SoakClock) {
         self.line = line
         self.opening = opening
         self.clock = clock
         // The client's bytes are there at once and the answers take both ways: a timer less for each ping.
-        line.wrote = { [weak self] bytes in self?.received(bytes) }
+        line.sent = { [weak self] bytes in self?.received(bytes) }
         line.ended = { [weak self] in self?.clientEnded() }
+        line.endedSending = { [weak self] in self?.clientEnded() }
     }
 
     private func later(after nanoseconds: Int64 = SoakConnection.latency, _ body: @escaping (SoakConnection) -> Void) {

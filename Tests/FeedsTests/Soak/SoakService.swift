@@ -55,7 +55,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         }
         let channel = EmbeddedChannel(loop: self.clock.loop)
         do {
-            let line = SoakLine()
+            let line = VirtualSocket()
             try channel.pipeline.syncOperations.addHandler(line)
             channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443), promise: nil)
             let connection = SoakConnection(line, opening: opening, clock: self.clock)
@@ -63,8 +63,8 @@ final class SoakService: Connecting, @unchecked Sendable {
             connection.asked = { [unowned self] in self.asked($0, symbol: $1) }
             connection.gone = { [unowned self] in if $0 === self.current { self.current = nil } }
             // Whoever is at the line keeps the other end, as a socket would.
-            let wrote = line.wrote
-            line.wrote = { bytes in withExtendedLifetime(connection) { wrote(bytes) } }
+            let sent = line.sent
+            line.sent = { bytes in withExtendedLifetime(connection) { sent(bytes) } }
             try reached(channel)
         } catch {
             return loop.makeFailedFuture(error)

@@ -8,7 +8,7 @@ import TickertapeTesting
 
 @testable import Feeds
 
-@Suite("The finding of addresses", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The finding of addresses", .timeLimit(.minutes(5 * Patience.factor)))
 struct NameResolverTests {
     /// A resolver whose lookups hang until they are let go.
     private final class Hanging: Sendable {

@@ -126,7 +126,7 @@ struct RelayAnswersTests {
             let lines = answer.body.split(separator: "\n")
             #expect(lines.contains { $0.hasPrefix(#"tickertape_build_info{version="9.8.7",openssl="3."#) })
             #expect(lines.contains(#"tickertape_symbol_state{symbol="A:\"1\\",state="asked"} 1"#))
-            #expect(lines.contains { $0.hasPrefix(#"tickertape_symbol_age_seconds{symbol="A:2"} 0"#) })
+            #expect(lines.contains { $0.hasPrefix(#"tickertape_symbol_age_seconds{symbol="A:2"} "#) })
             #expect(!lines.contains { $0.contains("A:3") })
             #expect(lines.contains(#"tickertape_feed_state{state="live"} 1"#))
             #expect(lines.contains(#"tickertape_feed_state{state="late"} 0"#))

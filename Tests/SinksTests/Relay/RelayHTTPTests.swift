@@ -174,10 +174,12 @@ struct RelayHTTPTests {
     @Test("who does not finish a request in time is told so")
     func timesOut() async throws {
         try await RelayFixture.run {
-            $0.handshakeTimeout = .milliseconds(100)
+            $0.handshakeTimeout = .seconds(1)
         } body: { fixture in
-            let answer = try await self.ask("GET / HTTP/1.1\r\nHost: loc", fixture)
-            #expect(answer.status == "408 Request Timeout")
+            let client = try await RawClient.connect(to: fixture.address)
+            // On a busy machine its time may be over before it has said anything.
+            try? await client.channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: loc"))
+            #expect(try await client.head().hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         }
     }
 

@@ -10,7 +10,7 @@ import Wire
 
 @testable import Sinks
 
-@Suite("The life of a relay", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The life of a relay", .timeLimit(.minutes(5 * Patience.factor)))
 struct RelayLifeTests {
     @Test("a stop gives everyone what was queued and a close frame with 1001, and takes no new clients")
     func stops() async throws {
@@ -46,12 +46,13 @@ struct RelayLifeTests {
         } body: { fixture in
             let slow = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
             try await slow.read(false)
-            fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
+            // More than the sockets hold, and no more than a busy machine reads in what is left of the stop's 4 s.
+            fixture.feed((1...1_500).map { Frames.trade(Frames.btc, "\($0)") })
             async let stop: Void = fixture.relay.stop()
             // Longer than a client that has everything may take to answer, and than the usual closing handshake.
-            try await Task.sleep(for: .milliseconds(1_300))
+            try await Task.sleep(for: .milliseconds(1_100))
             try await slow.read(true)
-            for number in 1...5_000 {
+            for number in 1...1_500 {
                 let text = try await slow.frame().text
                 try #require(text == Frames.trade(Frames.btc, "\(number)"))
             }
@@ -72,7 +73,7 @@ struct RelayLifeTests {
             await fixture.relay.stop()
             let time = ContinuousClock.now - start
             // The limit is 4 s; a loaded machine may add to it, but nothing takes from it.
-            #expect(time >= .seconds(4) && time < .seconds(8), "\(time)")
+            #expect(time >= .seconds(4) && time < .seconds(10), "\(time)")
         }
     }
 
@@ -85,7 +86,8 @@ struct RelayLifeTests {
             let start = ContinuousClock.now
             await fixture.relay.stop()
             let time = ContinuousClock.now - start
-            #expect(time < .seconds(3), "\(time)")
+            // One that still reads is waited for for 4 s.
+            #expect(time < .seconds(4), "\(time)")
             #expect(try await silent.frame().text == Frames.trade(Frames.btc, "1"))
             #expect(try await silent.frame().closure == "1001 the relay is stopping")
             #expect(try await stream.frame().closure == "1001 the relay is stopping")
@@ -177,12 +179,12 @@ struct RelayLifeTests {
         } body: { fixture in
             let slow = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
             try await slow.read(false)
-            fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
+            fixture.feed((1...1_500).map { Frames.trade(Frames.btc, "\($0)") })
             async let finish: Void = fixture.relay.finish()
             // Longer than a stop would wait for anyone.
             try await Task.sleep(for: .milliseconds(2_200))
             try await slow.read(true)
-            for number in 1...5_000 {
+            for number in 1...1_500 {
                 let text = try await slow.frame().text
                 try #require(text == Frames.trade(Frames.btc, "\(number)"))
             }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sinks
 
-@Suite("The relay over TLS", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The relay over TLS", .timeLimit(.minutes(5 * Patience.factor)))
 struct RelayTLSTests {
     /// A relay with a certificate, the instruments that count for it, and the folder with the two files.
     private func run(
@@ -204,7 +204,8 @@ struct RelayTLSTests {
         try await RelayFixture.run(instruments: instruments, tls: tls) { fixture in
             let silent = try await RawClient.connect(to: fixture.address)
             let halting = try await RawClient.connect(to: fixture.address)
-            try await halting.channel.writeAndFlush(ByteBuffer(bytes: [22, 3, 1, 2, 0, 1, 0]))
+            // On a busy machine its time may be over before it has said anything.
+            try? await halting.channel.writeAndFlush(ByteBuffer(bytes: [22, 3, 1, 2, 0, 1, 0]))
             try await silent.ended()
             try await halting.ended()
             #expect(try await self.counts("2", MetricName.tlsFailures, #"kind="timeout""#, instruments))

@@ -59,6 +59,38 @@ struct EarlierChartTests {
         )
     }
 
+    @Test("Between bars that reach into the session and the session is no hole, else there is one")
+    func seam() throws {
+        for (gap, isHole) in [(-5 * oneSecond, false), (0, false), (60 * oneSecond, true)] {
+            var model = self.model()
+            let summary = sampleSummary("B", price: "200")
+            model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic)
+            model.chart(summary, now: sampleNoon.monotonic)
+            let began = try #require(model.state.rows.first?.history.start)
+            // The last of the ten bars ends twenty seconds before that.
+            let bars = self.bars("B", endingAt: BarWidth.second.start(of: began) + 21 * oneSecond - gap)
+            model.begin(with: [bars], wall: sampleNoon.wall)
+            let series = try #require(model.state.rows.first).history.series(span: nil)
+            let holes = (0..<series.count).count { series[$0].followsGap }
+            #expect(holes == (isHole ? 1 : 0), "\(gap)")
+            #expect(series[series.count - 1].close == sampleDecimal("200"))
+        }
+    }
+
+    @Test("In a replay they go by the recording's clock, as far back as they do by ours")
+    func replayed() {
+        var model = self.model(.replay(file: "x.jsonl", speed: 10))
+        let day = 86_400 * oneSecond
+        model.begin(
+            with: [
+                self.bars("A", endingAt: sampleNoon.wall - 9 * day),
+                self.bars("A", endingAt: sampleNoon.wall - 8 * day),
+            ],
+            wall: sampleNoon.wall
+        )
+        #expect(model.earlier["A"]?.series(span: nil).count == 10)
+    }
+
     @Test("What is too old, or of the demo's other day, is left out")
     func old() {
         var model = self.model()

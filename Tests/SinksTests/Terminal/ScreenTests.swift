@@ -149,8 +149,10 @@ struct ScreenTests {
     @Test("The painted bytes turn the old screen into the new one")
     func paints() {
         var numbers = SeededGenerator(seed: 2)
-        let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen))
-        for _ in 0..<30 {
+        for round in 0..<30 {
+            let depth = ScreenPalette.Depth.allCases[round % 4]
+            let palette = ScreenPalette(depth: depth, background: .dark, hues: round % 8 < 4 ? .standard : .colourBlind)
+            let painter = ScreenPainter(palette: palette)
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...120, using: &numbers),
                 rows: .random(in: 1...30, using: &numbers)
@@ -172,10 +174,8 @@ struct ScreenTests {
                         let shown = terminal.cells[line][column]
                         let meant = new[line, column]
                         #expect(shown.text == meant.text && shown.width == meant.width, "\(line), \(column)")
-                        if meant.style.attributes.contains(.dim) {
-                            #expect(terminal.styles[line][column].contains(";2"))
-                        }
-                        if meant.style == .plain { #expect(terminal.styles[line][column] == "0") }
+                        let style = TerminalRendition(palette.codes(meant.style))
+                        #expect(terminal.styles[line][column] == style && style.strange == [], "\(line), \(column)")
                     }
                 }
                 old = new
@@ -215,6 +215,55 @@ struct ScreenTests {
         #expect(bytes.count < 80)
     }
 
+    @Test("A frame of a table goes out in few bytes: a look is selected once, and the cursor takes short steps")
+    func frugal() {
+        let size = ScreenGrid.Size(columns: 80, rows: 24)
+        var (old, new) = (ScreenGrid(size: size), ScreenGrid(size: size))
+        for line in 0..<10 {
+            old.put("12.50  +0.10  4.00", row: line, column: 5)
+            new.put("12.5", row: line, column: 5)
+            new.put("1", row: line, column: 9, style: CellStyle(.rising, .bold))
+            new.put("  +0.1", row: line, column: 10)
+            new.put("2", row: line, column: 16, style: CellStyle(.rising))
+            new.put("  4.01", row: line, column: 17)
+        }
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .many, background: .dark), synchronises: false)
+            .bytes(from: old, to: new)
+        var terminal = TerminalEmulator(size: size)
+        terminal.feed(
+            ScreenPainter(palette: ScreenPalette(depth: .many), synchronises: false).bytes(from: nil, to: old)
+        )
+        terminal.feed(bytes)
+        #expect(terminal.strange == [])
+        #expect(terminal.text == (0..<24).map { row in (0..<80).map { new[row, $0].text }.joined() })
+        // Thirty digits in three looks: one byte each, at most four for the way, three changes of look and the last.
+        #expect(bytes.count <= 30 * 5 + 40, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+    }
+
+    @Test("The cursor goes the shortest way from any place to any other")
+    func moves() {
+        let size = ScreenGrid.Size(columns: 130, rows: 12)
+        var numbers = SeededGenerator(seed: 9)
+        for _ in 0..<400 {
+            let cells = (0..<2).map { _ in
+                (row: Int.random(in: 0..<12, using: &numbers), column: Int.random(in: 0..<130, using: &numbers))
+            }
+            let old = ScreenGrid(size: size)
+            var new = old
+            for cell in cells { new.set("x", row: cell.row, column: cell.column, style: .plain) }
+            let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).bytes(
+                from: old,
+                to: new
+            )
+            var terminal = TerminalEmulator(size: size)
+            terminal.feed(bytes)
+            #expect(terminal.strange == [])
+            for cell in cells { #expect(terminal.cells[cell.row][cell.column].text == "x") }
+            let direct = cells.map { "\u{1B}[\($0.row + 1);\($0.column + 1)Hx".utf8.count }.reduce(0, +)
+            #expect(bytes.count <= direct)
+        }
+    }
+
     @Test("Without colour no colour is selected, and what is old is dim all the same")
     func colourless() {
         let state = DisplayState(
@@ -226,7 +275,9 @@ struct ScreenTests {
             decoding: ScreenPainter(palette: ScreenPalette(depth: .none)).bytes(from: nil, to: grid),
             as: UTF8.self
         )
-        for colour in 30...37 { #expect(!text.contains(";\(colour)")) }
+        var terminal = TerminalEmulator(size: grid.size)
+        terminal.feed(Array(text.utf8))
+        #expect(terminal.styles.joined().allSatisfy { $0.ink == [] && $0.ground == [] })
         #expect(text.contains("\u{1B}[0;2m"))
     }
 
@@ -240,47 +291,5 @@ struct ScreenTests {
         #expect(ScreenText.clean("\u{1B}[31m", columns: 10) == "␛[31m")
         #expect(ScreenText.clean("abcdef", columns: 4) == "abc…")
         #expect(ScreenText.width(of: "東京") == 4)
-    }
-}
-
-@Suite("The rhythm of drawing")
-struct FramePacerTests {
-    @Test("However fast news come, frames are a tenth of a second apart, and the first comes at once")
-    func cap() {
-        var pacer = FramePacer(framesPerSecond: 10)
-        var frames: [Int64] = []
-        // News every millisecond for three seconds of virtual time.
-        for millisecond in Int64(0)..<3_000 {
-            let now = millisecond * 1_000_000
-            pacer.contentChanged()
-            if pacer.next(now: now) == .draw {
-                frames.append(now)
-                pacer.drew(now: now, contentChangesAt: nil)
-            }
-        }
-        #expect(frames.count == 30)
-        #expect(frames.first == 0)
-        for (one, next) in zip(frames, frames.dropFirst()) { #expect(next - one == 100_000_000) }
-    }
-
-    @Test("It sleeps without limit when neither news nor the clock can change the picture")
-    func sleeps() {
-        var pacer = FramePacer()
-        #expect(pacer.next(now: 5) == .draw)
-        pacer.drew(now: 5, contentChangesAt: nil)
-        #expect(pacer.next(now: 6) == .sleep(until: nil))
-    }
-
-    @Test("It wakes when the age on the screen changes, and not earlier than the cap allows")
-    func clockwork() {
-        var pacer = FramePacer()
-        pacer.drew(now: 0, contentChangesAt: 500_000_000)
-        #expect(pacer.next(now: 1) == .sleep(until: 500_000_000))
-        #expect(pacer.next(now: 500_000_000) == .draw)
-        pacer.drew(now: 500_000_000, contentChangesAt: 500_000_001)
-        #expect(pacer.next(now: 500_000_001) == .sleep(until: 600_000_000))
-        pacer.contentChanged()
-        #expect(pacer.next(now: 599_999_999) == .sleep(until: 600_000_000))
-        #expect(pacer.next(now: 600_000_000) == .draw)
     }
 }

@@ -117,11 +117,11 @@ struct TerminalShellTests {
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
         let start = DisplayClock.monotonic()
         for _ in 0..<10_000 { display.publish(full) }
-        #expect(DisplayClock.monotonic() - start < 5 * oneSecond * Int64(Patience.factor))
+        #expect(DisplayClock.monotonic() - start < 20 * oneSecond * Int64(Patience.factor))
         let asked = DisplayClock.monotonic()
         display.stop()
         #expect(await cause == .stopped)
-        #expect(DisplayClock.monotonic() - asked < 2 * oneSecond * Int64(Patience.factor))
+        #expect(DisplayClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
         #expect(terminal.modes == before)
     }
 

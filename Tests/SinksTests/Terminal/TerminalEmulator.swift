@@ -12,15 +12,16 @@ struct TerminalEmulator {
     private(set) var title: String?
     private var row = 0
     private var column = 0
-    private var style = "0"
-    /// The rendition of each cell, as it was selected.
-    private(set) var styles: [[String]]
+    private var isBehindEdge = false
+    private var style = TerminalRendition()
+    /// The rendition of each cell.
+    private(set) var styles: [[TerminalRendition]]
 
     init(size: ScreenGrid.Size) {
         self.columns = size.columns
         self.rows = size.rows
         self.cells = Array(repeating: Array(repeating: .blank, count: size.columns), count: size.rows)
-        self.styles = Array(repeating: Array(repeating: "0", count: size.columns), count: size.rows)
+        self.styles = Array(repeating: Array(repeating: TerminalRendition(), count: size.columns), count: size.rows)
     }
 
     var text: [String] { self.cells.map { $0.map(\.text).joined() } }
@@ -28,6 +29,10 @@ struct TerminalEmulator {
     mutating func feed(_ bytes: [UInt8]) {
         var scalars = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)[...]
         while let scalar = scalars.popFirst() {
+            if scalar == "\r" || scalar == "\u{8}" {
+                self.move(0, scalar == "\r" ? -self.column : -1)
+                continue
+            }
             guard scalar == "\u{1B}" else {
                 self.put(scalar)
                 continue
@@ -66,20 +71,38 @@ struct TerminalEmulator {
     private mutating func obey(_ final: Unicode.Scalar, _ parameters: String) {
         switch (final, parameters) {
         case ("H", _):
-            let numbers = parameters.split(separator: ";").compactMap { Int($0) }
-            guard numbers.count == 2, 1...self.rows ~= numbers[0], 1...self.columns ~= numbers[1] else {
+            let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 1 }
+            guard let row = numbers.first, case let column = numbers.count == 2 ? numbers[1] : 1,
+                1...self.rows ~= row, 1...self.columns ~= column
+            else {
                 self.strange.append("cursor to \(parameters)")
                 return
             }
-            (self.row, self.column) = (numbers[0] - 1, numbers[1] - 1)
+            (self.row, self.column) = (row - 1, column - 1)
+            self.isBehindEdge = false
+        case ("A", _): self.move(-(Int(parameters) ?? 1), 0)
+        case ("B", _): self.move(Int(parameters) ?? 1, 0)
+        case ("C", _): self.move(0, Int(parameters) ?? 1)
+        case ("D", _): self.move(0, -(Int(parameters) ?? 1))
         case ("J", "2"):
             let title = self.title
             self = TerminalEmulator(size: .init(columns: self.columns, rows: self.rows))
             self.title = title
-        case ("m", _): self.style = parameters
+        case ("m", _): self.style.take(parameters)
         case ("h", "?2026"), ("l", "?2026"): break
         default: self.strange.append("\(parameters)\(final)")
         }
+    }
+
+    private mutating func move(_ rows: Int, _ columns: Int) {
+        // Where the cursor is behind the last column, terminals disagree.
+        if self.isBehindEdge { self.strange.append("a step from behind the edge") }
+        guard 0..<self.rows ~= self.row + rows, 0..<self.columns ~= self.column + columns else {
+            self.strange.append("a step over the edge")
+            return
+        }
+        self.row += rows
+        self.column += columns
     }
 
     private mutating func put(_ scalar: Unicode.Scalar) {
@@ -113,5 +136,38 @@ struct TerminalEmulator {
             self.styles[self.row][self.column + 1] = self.style
         }
         self.column = end
+        self.isBehindEdge = end == self.columns
+    }
+}
+
+/// How a terminal shows a character, by the parameters of `SGR` that it was told one after the other.
+struct TerminalRendition: Equatable {
+    private(set) var attributes: Set<Int> = []
+    private(set) var ink: [Int] = []
+    private(set) var ground: [Int] = []
+    private(set) var strange: [Int] = []
+
+    init() {}
+
+    init(_ parameters: String) { self.take(parameters) }
+
+    mutating func take(_ parameters: String) {
+        var numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }[...]
+        while let number = numbers.popFirst() {
+            switch number {
+            case 0: self = TerminalRendition()
+            case 1, 2, 7, 9: self.attributes.insert(number)
+            case 22: self.attributes.subtract([1, 2])
+            case 27, 29: self.attributes.remove(number - 20)
+            case 30...37, 90...97: self.ink = [number]
+            case 39: self.ink = []
+            case 49: self.ground = []
+            case 38, 48:
+                let rest = numbers.first == 5 ? numbers.prefix(2) : numbers.prefix(4)
+                numbers = numbers.dropFirst(rest.count)
+                if number == 38 { self.ink = Array(rest) } else { self.ground = Array(rest) }
+            default: self.strange.append(number)
+            }
+        }
     }
 }

@@ -63,8 +63,15 @@ final class BrowserWatch {
     }
 
     /// The next moment, from where the last look ended, at which the page showed such a thing.
-    func sees(_ isIt: (Seen) -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Seen {
-        while let line = await self.line() {
+    ///
+    /// - Parameter limit: for how long it is looked for, however much else the page shows.
+    func sees(
+        atMost limit: Duration = .seconds(90),
+        _ isIt: (Seen) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Seen {
+        let end = ContinuousClock.now + limit * Patience.factor
+        while ContinuousClock.now < end, let line = await self.line() {
             guard let seen = try? JSONDecoder().decode(Seen.self, from: Data(line.utf8)) else { continue }
             if isIt(seen) { return seen }
         }

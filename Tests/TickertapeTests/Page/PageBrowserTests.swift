@@ -1,5 +1,6 @@
 import Foundation
 import NIOConcurrencyHelpers
+import NIOHTTP1
 import Testing
 import TickertapeTesting
 
@@ -22,11 +23,16 @@ struct PageBrowserTests {
         }
 
         let server: ScriptedFinnhub
+        private let isShut: NIOLockedValueBox<Bool>
         private let state = NIOLockedValueBox(State())
         private let tasks = NIOLockedValueBox<[Task<Void, Never>]>([])
 
         init() async throws {
-            self.server = try await ScriptedFinnhub.start { _ in .play([]) }
+            let isShut = NIOLockedValueBox(false)
+            self.isShut = isShut
+            self.server = try await ScriptedFinnhub.start { _ in
+                isShut.withLockedValue { $0 } ? .refuse(status: .serviceUnavailable) : .play([])
+            }
             let listening = Task {
                 for await event in self.server.events {
                     guard case .received(let connection, let text) = event, text.contains("subscribe") else { continue }
@@ -59,13 +65,17 @@ struct PageBrowserTests {
 
         func fallSilent(_ isSilent: Bool) { self.state.withLockedValue { $0.isSilent = isSilent } }
 
-        func drop() {
+        /// Drops the connection, and lets nobody in until it is opened again.
+        func shut() {
+            self.isShut.withLockedValue { $0 = true }
             let connection = self.state.withLockedValue { state -> Int? in
                 defer { state.connection = nil }
                 return state.connection
             }
             if let connection { self.server.drop(connection) }
         }
+
+        func open() { self.isShut.withLockedValue { $0 = false } }
 
         func stop() async throws {
             for task in self.tasks.withLockedValue({ $0 }) { task.cancel() }
@@ -84,6 +94,12 @@ struct PageBrowserTests {
                 "FINNHUB_TOKEN": Canary.key, "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
             ]
         )
+    }
+
+    /// A browser itself reports each connection that is refused, and each that the page gives up before it is open, because
+    /// the relay hangs; a page cannot prevent that.
+    private func isOfBrowserItself(_ problem: String) -> Bool {
+        problem.contains("closed before the connection is established")
     }
 
     private func isLive(_ seen: BrowserWatch.Seen) -> Bool { seen.level == "good" && seen.freshness == "fresh" }
@@ -112,10 +128,12 @@ struct PageBrowserTests {
         market.fallSilent(false)
         _ = try await browser.sees(self.isLive)
 
-        market.drop()
+        // Until it has been seen: a connection that is there again at once may be gone from no picture.
+        market.shut()
         let cut = try await browser.sees { $0.level == "alarm" }
         #expect(cut.word == "Reconnecting" && cut.freshness == "old")
         #expect(cut.detail.contains("attempt "))
+        market.open()
         _ = try await browser.sees { seen in self.isLive(seen) && seen.notes.contains { $0.hasPrefix("gap") } }
 
         #expect(await browser.end())
@@ -142,7 +160,7 @@ struct PageBrowserTests {
         first.send(signal: SIGCONT)
         let again = try await browser.sees(self.isLive)
         #expect(again.rows > 0)
-        #expect(browser.problems == [])
+        #expect(browser.problems.filter { !self.isOfBrowserItself($0) } == [])
 
         first.send(signal: SIGTERM)
         #expect(await first.ending() == .exit(0))
@@ -154,8 +172,9 @@ struct PageBrowserTests {
         _ = try await browser.sees { self.isLive($0) && $0.price != before }
 
         #expect(await browser.end())
-        // A browser itself reports each connection that is refused; a page cannot prevent that.
-        #expect(browser.problems.filter { !$0.contains("ERR_CONNECTION_REFUSED") } == [])
+        #expect(
+            browser.problems.filter { !self.isOfBrowserItself($0) && !$0.contains("ERR_CONNECTION_REFUSED") } == []
+        )
         second.send(signal: SIGTERM)
         #expect(await second.ending() == .exit(0))
         try await market.stop()
@@ -247,7 +266,7 @@ struct PageBrowserTests {
             if asked.count < 2 { moved = moved || seen.price.contains { $0.isNumber } }
             if self.isLive(seen) { prices.insert(seen.price) }
         }
-        try #require(asked.count == 2 && prices.count == 3, "\(browser.program.output) \(browser.program.errors)")
+        try #require(asked.count == 2 && prices.count >= 3, "\(browser.program.output) \(browser.program.errors)")
         #expect(asked[0] == "It is kept for this tab only, and sent to this relay only.")
         #expect(asked[1] == "The relay does not accept this token.")
         #expect(!moved)

@@ -63,10 +63,10 @@ struct RelayDoorProgramTests {
         chmod(file, 0o600)
         let token = ["--set", "relay.token-file=\(file)"]
         let first = try self.run(server, folder, ["--relay", "0.0.0.0:0", "--log-level", "trace"] + token)
-        #expect(await first.complains(of: "the relay is on ws://0.0.0.0:"), "\(first.errors)")
+        let told = await first.complaint(numberBehind: "the relay is on ws://0.0.0.0:")
+        let port = try #require(told, "\(first.errors)")
         #expect(first.errors.contains("warning: other machines can reach the relay"), "\(first.errors)")
         #expect(first.errors.contains("redistribute"))
-        let port = try #require(RunningProgram.number(in: first.errors, behind: "the relay is on ws://0.0.0.0:"))
         #expect(await first.lines(1).count >= 1)
 
         let watch = try RunningProgram(

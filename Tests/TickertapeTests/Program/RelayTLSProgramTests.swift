@@ -50,8 +50,7 @@ struct RelayTLSProgramTests {
     }
 
     private func port(of program: RunningProgram) async throws -> Int {
-        try #require(await program.complains(of: "the relay is on wss://127.0.0.1:"), "\(program.errors)")
-        return try #require(RunningProgram.number(in: program.errors, behind: "wss://127.0.0.1:"))
+        try #require(await program.complaint(numberBehind: "the relay is on wss://127.0.0.1:"), "\(program.errors)")
     }
 
     @Test("cert makes a pair that openssl verifies, with a key for its owner alone, and never replaces one unasked")

@@ -25,7 +25,7 @@ struct TLSProgramTests {
         )
         try await body(program, server)
         program.send(signal: SIGTERM)
-        #expect(await program.ending(atMost: .seconds(5)) == .exit(0))
+        #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
         #expect(!(program.output + program.errors).contains("averysecretkey"))
         try await server.stop()
     }

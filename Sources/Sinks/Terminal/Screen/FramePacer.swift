@@ -1,5 +1,5 @@
-/// The rhythm of drawing: at once when the screen has been calm, never faster than the cap, and asleep when nothing
-/// on it would change.
+/// The rhythm of drawing: at once when the screen has been calm, never faster than the cap, slower where frames are large,
+/// and asleep when nothing on it would change.
 ///
 /// Times are monotonic nanoseconds.
 package struct FramePacer: Sendable {
@@ -11,26 +11,37 @@ package struct FramePacer: Sendable {
 
     /// The least time between two frames.
     package let interval: Int64
+    private var budget: ByteBudget?
     private var lastFrame: Int64?
     /// Whether something has changed since the last frame, so that the next one comes without another call.
     package private(set) var isDirty = true
+    /// Whether that is nothing to save bytes on.
+    private var isUrgent = true
     private var contentChangesAt: Int64?
 
-    /// - Parameter framesPerSecond: 1 to 60.
-    package init(framesPerSecond: Int = 10) {
+    /// - Parameters:
+    ///   - framesPerSecond: 1 to 60.
+    ///   - bytesPerSecond: how many bytes frames may have together; `nil` for any number.
+    package init(framesPerSecond: Int = 10, bytesPerSecond: Int? = nil) {
         self.interval = 1_000_000_000 / Int64(min(max(framesPerSecond, 1), 60))
+        self.budget = bytesPerSecond.map { ByteBudget(rate: $0) }
     }
 
     /// Notes that a frame drawn now may look different.
-    package mutating func contentChanged() {
+    ///
+    /// - Parameter isUrgent: whether somebody waits for it, so that only the cap on frames holds it up.
+    package mutating func contentChanged(isUrgent: Bool = false) {
         self.isDirty = true
+        self.isUrgent = self.isUrgent || isUrgent
     }
 
-    /// Notes that a frame was made, and when its text changes by the clock alone.
-    package mutating func drew(now: Int64, contentChangesAt: Int64?) {
+    /// Notes that a frame was made of so many bytes, and when its text changes by the clock alone.
+    package mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?) {
         self.lastFrame = now
         self.isDirty = false
+        self.isUrgent = false
         self.contentChangesAt = contentChangesAt
+        self.budget?.sent(bytes, now: now)
     }
 
     /// What to do at `now`.
@@ -43,8 +54,14 @@ package struct FramePacer: Sendable {
         } else {
             return .sleep(until: nil)
         }
-        let allowed = self.lastFrame.map { $0 + self.interval } ?? now
-        let due = max(wanted, allowed)
+        let due = max(wanted, self.allowed(now: now))
         return due <= now ? .draw : .sleep(until: due)
+    }
+
+    /// The earliest time for the next frame, if there is something to draw.
+    package func allowed(now: Int64) -> Int64 {
+        let capped = self.lastFrame.map { $0 + self.interval } ?? now
+        guard let budget, !self.isUrgent else { return capped }
+        return max(capped, budget.due(now: now))
     }
 }

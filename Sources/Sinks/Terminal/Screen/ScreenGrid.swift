@@ -39,22 +39,6 @@ package struct CellStyle: Sendable, Hashable {
 
 /// A screen of a terminal as a value: `rows` lines of `columns` cells.
 package struct ScreenGrid: Sendable, Equatable {
-    package struct Cell: Sendable, Equatable {
-        /// One printable unit; empty in the right half of a wide one.
-        package var text: String
-        /// 1 or 2, and 0 for the right half of a wide one.
-        package var width: UInt8
-        package var style: CellStyle
-
-        package init(text: String, width: UInt8, style: CellStyle) {
-            self.text = text
-            self.width = width
-            self.style = style
-        }
-
-        package static let blank = Cell(text: " ", width: 1, style: .plain)
-    }
-
     /// Columns and lines of a terminal.
     package struct Size: Sendable, Equatable {
         /// More than any screen has; bounds the memory whatever the terminal claims.
@@ -101,10 +85,10 @@ package struct ScreenGrid: Sendable, Equatable {
         guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return 0 }
         var at = row * self.size.columns + column
         let start = at
-        if let used = self.putPlain(text, at: at, columns: min(limit, self.size.columns - column), style: style) {
-            return used
-        }
-        for unit in ScreenText.units(text, columns: min(limit, self.size.columns - column), glyphs: glyphs) {
+        let columns = min(limit, self.size.columns - column)
+        if let used = self.putPlain(text, at: at, columns: columns, style: style) { return used }
+        if glyphs == .unicode, let used = self.putNarrow(text, at: at, columns: columns, style: style) { return used }
+        for unit in ScreenText.units(text, columns: columns, glyphs: glyphs) {
             self.cells[at] = Cell(text: unit.text, width: UInt8(unit.width), style: style)
             if unit.width == 2 { self.cells[at + 1] = Cell(text: "", width: 0, style: style) }
             at += unit.width
@@ -117,13 +101,22 @@ package struct ScreenGrid: Sendable, Equatable {
         guard text.utf8.count <= columns, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
         var at = start
         for byte in text.utf8 {
-            self.cells[at] = Cell(text: Self.plain[Int(byte)], width: 1, style: style)
+            self.cells[at] = Cell(Unicode.Scalar(byte), style: style)
             at += 1
         }
         return at - start
     }
 
-    private static let plain: [String] = (0..<128).map { String(Character(Unicode.Scalar(UInt8($0)))) }
+    /// Writes text of plain characters, blocks and dots that fits, without taking it apart; `nil` for any other.
+    private mutating func putNarrow(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
+        guard let width = ScreenText.narrowWidth(of: text), width <= columns else { return nil }
+        var at = start
+        for scalar in text.unicodeScalars {
+            self.cells[at] = Cell(scalar, style: style)
+            at += 1
+        }
+        return at - start
+    }
 
     /// Writes one character of one column; what lies outside is left out.
     package mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
@@ -137,6 +130,11 @@ package struct ScreenGrid: Sendable, Equatable {
         for column in columns.clamped(to: 0..<self.size.columns) {
             self.cells[row * self.size.columns + column].style.attributes.insert(attribute)
         }
+    }
+
+    /// The cells of all lines, one behind the other.
+    func withCells<Result>(_ body: (UnsafeBufferPointer<Cell>) -> Result) -> Result {
+        self.cells.withUnsafeBufferPointer(body)
     }
 
     /// The text of a line without its trailing blanks; for tests and for copying.

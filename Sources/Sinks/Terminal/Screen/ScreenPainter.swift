@@ -1,7 +1,8 @@
 /// The bytes that turn one screen into another.
 ///
 /// Pure: the old grid and the new one in, one write out. Only cells that differ are sent, and nothing at all when none
-/// does.
+/// does. What is sent goes in the order in which it takes the fewest bytes: cells of one look together, and from each place
+/// to one near by.
 package struct ScreenPainter: Sendable {
     /// What the inks become. Attributes such as dim are no colours and stay without them (no-color.org).
     package var palette: ScreenPalette
@@ -26,9 +27,8 @@ package struct ScreenPainter: Sendable {
 
     private static let frameStart: [UInt8] = Array("\u{1B}[?2026h".utf8)
     private static let frameEnd: [UInt8] = Array("\u{1B}[?2026l".utf8)
-    private static let plain: [UInt8] = Array("\u{1B}[0m".utf8)
-    /// Unchanged cells that are cheaper to send again than to jump over.
-    private static let bridge = 4
+    /// Among so many runs the next one is looked for.
+    private static let lookahead = 48
 
     /// The bytes after which a terminal that shows `old` shows `new`; a missing or other-sized `old` means unknown.
     package func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
@@ -42,67 +42,93 @@ package struct ScreenPainter: Sendable {
         }
         let emptyCount = bytes.count
         if let title = new.title, title != old?.title { bytes += Array("\u{1B}]2;\(title)\u{1B}\\".utf8) }
-        var style = CellStyle.plain
-        for row in 0..<new.size.rows {
-            self.appendRow(row, from: known, to: new, style: &style, into: &bytes)
+        let changes = ScreenChanges(from: known, to: new)
+        if bytes.count == emptyCount, changes.isEmpty, old?.size == new.size { return [] }
+        var pen = Pen(palette: self.palette, size: new.size)
+        new.withCells { cells in
+            for run in changes.careful {
+                pen.write(run, of: cells, into: &bytes)
+                pen.place = nil
+            }
+            self.write(changes.free, of: cells, with: &pen, into: &bytes)
         }
-        if bytes.count == emptyCount, old?.size == new.size { return [] }
-        if style != .plain { bytes += Self.plain }
+        pen.select(.plain, into: &bytes)
         if self.synchronises { bytes += Self.frameEnd }
         return bytes
     }
 
-    private func appendRow(
-        _ row: Int,
-        from old: ScreenGrid,
-        to new: ScreenGrid,
-        style: inout CellStyle,
+    /// Writes the runs, each time the one that is to be had for the fewest bytes.
+    private func write(
+        _ runs: [ScreenChanges.Run],
+        of cells: UnsafeBufferPointer<ScreenGrid.Cell>,
+        with pen: inout Pen,
         into bytes: inout [UInt8]
     ) {
-        let columns = new.size.columns
-        // Where the cursor stands for certain, in this row.
-        var cursor: Int? = nil
-        var column = 0
-        while column < columns {
-            let cell = new[row, column]
-            let width = max(Int(cell.width), 1)
-            guard self.differs(row: row, column: column, width: width, old, new) else {
-                column += width
-                continue
+        var near = Array(runs.prefix(Self.lookahead))
+        var next = near.count
+        while !near.isEmpty {
+            var best = 0
+            var least = Int.max
+            for (index, run) in near.enumerated() {
+                let cost = pen.cost(of: run)
+                if cost < least { (best, least) = (index, cost) }
             }
-            if let at = cursor, at < column, column - at <= Self.bridge, self.isBridge(row, at..<column, new) {
-                for index in at..<column { self.append(new[row, index], style: &style, into: &bytes) }
-            } else if cursor != column {
-                bytes += Array("\u{1B}[\(row + 1);\(column + 1)H".utf8)
+            pen.write(near.remove(at: best), of: cells, into: &bytes)
+            if next < runs.count {
+                near.append(runs[next])
+                next += 1
             }
-            self.append(cell, style: &style, into: &bytes)
-            column += width
-            // Terminals disagree about the width of rare characters, so the position is stated anew behind one.
-            cursor = Self.isSimple(cell) ? column : nil
         }
     }
+}
 
-    private func differs(row: Int, column: Int, width: Int, _ old: ScreenGrid, _ new: ScreenGrid) -> Bool {
-        for index in column..<min(column + width, new.size.columns) where old[row, index] != new[row, index] {
-            return true
-        }
-        // A terminal may have let a rare character spill over its right neighbour.
-        return column > 0 && !Self.isSimple(old[row, column - 1]) && old[row, column - 1] != new[row, column - 1]
+/// Where the cursor of a terminal stands while a frame is written, and in which look it writes.
+private struct Pen {
+    private let palette: ScreenPalette
+    private let size: ScreenGrid.Size
+    /// `nil` where it is not certain.
+    var place: CursorMove.Place?
+    private var style = CellStyle.plain
+    /// What it takes to change from `style` to others; thrown away with it.
+    private var changes: [(style: CellStyle, bytes: [UInt8])] = []
+
+    init(palette: ScreenPalette, size: ScreenGrid.Size) {
+        self.palette = palette
+        self.size = size
     }
 
-    private func isBridge(_ row: Int, _ columns: Range<Int>, _ grid: ScreenGrid) -> Bool {
-        columns.allSatisfy { Self.isSimple(grid[row, $0]) }
+    /// The bytes that are needed before the run's own.
+    mutating func cost(of run: ScreenChanges.Run) -> Int {
+        let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
+        return CursorMove.length(from: self.place, to: start) + self.change(to: run.style).count
     }
 
-    private static func isSimple(_ cell: ScreenGrid.Cell) -> Bool {
-        cell.width == 1 && cell.text.unicodeScalars.count == 1
+    mutating func write(
+        _ run: ScreenChanges.Run,
+        of cells: UnsafeBufferPointer<ScreenGrid.Cell>,
+        into bytes: inout [UInt8]
+    ) {
+        let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
+        if self.place != start { CursorMove.append(from: self.place, to: start, into: &bytes) }
+        self.select(run.style, into: &bytes)
+        for column in run.columns { cells[run.row * self.size.columns + column].append(to: &bytes) }
+        // Behind the last column terminals disagree about where the cursor is.
+        let end = run.columns.upperBound
+        self.place = end < self.size.columns ? CursorMove.Place(row: run.row, column: end) : nil
     }
 
-    private func append(_ cell: ScreenGrid.Cell, style: inout CellStyle, into bytes: inout [UInt8]) {
-        if cell.style != style {
-            bytes += Array("\u{1B}[\(self.palette.codes(cell.style))m".utf8)
-            style = cell.style
-        }
-        bytes += Array(cell.text.utf8)
+    mutating func select(_ style: CellStyle, into bytes: inout [UInt8]) {
+        guard style != self.style else { return }
+        bytes += self.change(to: style)
+        self.style = style
+        self.changes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func change(to style: CellStyle) -> [UInt8] {
+        if style == self.style { return [] }
+        if let known = self.changes.first(where: { $0.style == style }) { return known.bytes }
+        let bytes = self.palette.change(from: self.style, to: style).map { Array("\u{1B}[\($0)m".utf8) } ?? []
+        self.changes.append((style, bytes))
+        return bytes
     }
 }

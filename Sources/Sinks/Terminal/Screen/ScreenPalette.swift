@@ -28,9 +28,11 @@ package struct ScreenPalette: Sendable, Equatable {
     /// The codes of each ink as text, and of its background while a price flashes; empty: the terminal's own.
     private let inks: [String]
     private let flashes: [String]
+    private let depth: Depth
 
     package init(depth: Depth, background: Background = .unknown, hues: Hues = .standard) {
         let depth = background == .unknown && depth != .none ? .sixteen : depth
+        self.depth = depth
         let isBlue = hues == .colourBlind
         let isLight = background == .light
         switch depth {
@@ -61,20 +63,72 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     /// The parameters that select a style from any other.
-    func codes(_ style: CellStyle) -> String {
-        var codes = "0"
-        if style.attributes.contains(.bold) { codes += ";1" }
+    package func codes(_ style: CellStyle) -> String { self.rendition(style).codes }
+
+    /// The parameters that make the new style of the old one: what differs, or all anew where that is shorter; empty for
+    /// the terminal's own look, `nil` where both look the same here.
+    func change(from old: CellStyle, to new: CellStyle) -> String? {
+        let (before, after) = (self.rendition(old), self.rendition(new))
+        if before == after { return nil }
+        if after == self.rendition(.plain) { return "" }
+        let anew = after.codes
+        // A terminal without colours may be an old one, which knows how to put an attribute on, and not off.
+        guard self.depth != .none else { return anew }
+        let step = after.codes(behind: before)
+        return step.utf8.count <= anew.utf8.count ? step : anew
+    }
+
+    private func rendition(_ style: CellStyle) -> Rendition {
         let ink = self.inks[Int(style.ink.rawValue)]
+        var rendition = Rendition(ink: ink)
+        rendition.isBold = style.attributes.contains(.bold)
         // What is faint has a grey of its own where there are many colours.
-        if style.attributes.contains(.dim) || (style.ink == .faint && ink.isEmpty) { codes += ";2" }
-        if style.attributes.contains(.reversed) { codes += ";7" }
-        if style.attributes.contains(.struck) { codes += ";9" }
-        if !ink.isEmpty { codes += ";\(ink)" }
-        if style.attributes.contains(.flash), !style.attributes.contains(.reversed) {
+        rendition.isDim = style.attributes.contains(.dim) || (style.ink == .faint && ink.isEmpty)
+        rendition.isReversed = style.attributes.contains(.reversed)
+        rendition.isStruck = style.attributes.contains(.struck)
+        if style.attributes.contains(.flash), !rendition.isReversed {
             let flash = self.flashes[Int(style.ink.rawValue)]
-            codes += ";\(flash.isEmpty ? "7" : flash)"
+            if flash.isEmpty || flash == "7" { rendition.isReversed = true } else { rendition.ground = flash }
         }
-        return codes
+        return rendition
+    }
+
+    /// What a terminal is told of a cell's look.
+    private struct Rendition: Equatable {
+        var isBold = false
+        var isDim = false
+        var isReversed = false
+        var isStruck = false
+        /// Parameters for the colours of the text and behind it; empty: the terminal's own.
+        var ink: String
+        var ground = ""
+
+        /// From any other.
+        var codes: String {
+            var codes = "0"
+            if self.isBold { codes += ";1" }
+            if self.isDim { codes += ";2" }
+            if self.isReversed { codes += ";7" }
+            if self.isStruck { codes += ";9" }
+            if !self.ink.isEmpty { codes += ";\(self.ink)" }
+            if !self.ground.isEmpty { codes += ";\(self.ground)" }
+            return codes
+        }
+
+        /// From a known one, as far as it is another.
+        func codes(behind old: Rendition) -> String {
+            var codes: [String] = []
+            // Bold and dim end together.
+            let endsWeight = old.isBold && !self.isBold || old.isDim && !self.isDim
+            if endsWeight { codes.append("22") }
+            if self.isBold, endsWeight || !old.isBold { codes.append("1") }
+            if self.isDim, endsWeight || !old.isDim { codes.append("2") }
+            if self.isReversed != old.isReversed { codes.append(self.isReversed ? "7" : "27") }
+            if self.isStruck != old.isStruck { codes.append(self.isStruck ? "9" : "29") }
+            if self.ink != old.ink { codes.append(self.ink.isEmpty ? "39" : self.ink) }
+            if self.ground != old.ground { codes.append(self.ground.isEmpty ? "49" : self.ground) }
+            return codes.joined(separator: ";")
+        }
     }
 
     /// One colour, for 256 and for all of them.

@@ -53,7 +53,25 @@ package enum ScreenText {
     /// The columns that `text` takes when shown whole, up to `limit`.
     package static func width(of text: String, limit: Int = 1_024, glyphs: ScreenGlyphs = .unicode) -> Int {
         if text.utf8.count <= limit, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        if glyphs == .unicode, let width = Self.narrowWidth(of: text), width <= limit { return width }
         return Self.units(text, columns: limit, glyphs: glyphs).reduce(0) { $0 + $1.width }
+    }
+
+    /// How many columns a text takes that is made of plain characters and of what charts and marks are drawn with, each of
+    /// one column; `nil` for any other, which must be looked at more closely.
+    static func narrowWidth(of text: String) -> Int? {
+        var width = 0
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            // ASCII, punctuation such as the ellipsis, arrows, boxes and blocks, the triangles and the disc that are
+            // marks, Braille. None of these takes two columns or joins another (UAX 11, UAX 44).
+            case 0x20...0x7E, 0x2010...0x2027, 0x2190...0x2193, 0x2500...0x259F, 0x25B2, 0x25B8, 0x25BC, 0x25C2, 0x25CF,
+                0x2800...0x28FF:
+                width += 1
+            default: return nil
+            }
+        }
+        return width
     }
 
     /// The printable form of `text`, at most `columns` wide.

@@ -15,6 +15,8 @@ package struct DisplaySettings: Sendable, Equatable {
     package var look: DisplayLook
     /// The most frames a second, 1 to 60.
     package var framesPerSecond: Int
+    /// The most bytes a second for the terminal, beyond a burst; `nil` for any number.
+    package var bytesPerSecond: Int?
     /// What `COLORFGBG` says of the background.
     package var statedBackground: ScreenPalette.Background?
     /// Whether the terminal is one that answers questions, or leaves them unanswered without a trace.
@@ -29,13 +31,15 @@ package struct DisplaySettings: Sendable, Equatable {
         theme: Theme = .auto,
         hues: ScreenPalette.Hues = .standard,
         look: DisplayLook = DisplayLook(),
-        framesPerSecond: Int = 10
+        framesPerSecond: Int = 10,
+        bytesPerSecond: Int? = nil
     ) {
         self.depth = depth
         self.theme = theme
         self.hues = hues
         self.look = look
         self.framesPerSecond = framesPerSecond
+        self.bytesPerSecond = bytesPerSecond
         self.mayAsk = false
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
+import Synchronization
 
 /// The live screen on a terminal, drawn by a thread of its own.
 ///
@@ -41,6 +42,8 @@ package final class TerminalDisplay: Sendable {
     let latency: LatencyBook?
     let bindings: KeyBindings
     private let controls: NIOLockedValueBox<DisplayRemote>
+    /// See ``restsUntil``.
+    private let rest = Atomic<Int64>(.min)
     /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
     private static let mostAnswers = 64
 
@@ -74,6 +77,11 @@ package final class TerminalDisplay: Sendable {
         }
         self.wake.ring()
     }
+
+    /// Before this time no prices are drawn, monotonic ns: what is published earlier is seen no earlier.
+    package var restsUntil: Int64 { self.rest.load(ordering: .relaxed) }
+
+    func rest(until time: Int64) { self.rest.store(time, ordering: .relaxed) }
 
     /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.
     package func publish(_ state: DisplayState) {

@@ -2,7 +2,7 @@ import Glibc
 import Market
 import NIOConcurrencyHelpers
 
-/// The drawing thread: waits for news, keys, signals and the clock, and obeys ``FramePacer``.
+/// The drawing thread: waits for news, keys, signals and the clock, and shows what ``ScreenFilm`` makes.
 struct TerminalLoop {
     /// How long the last bytes may take on a terminal that has stopped reading.
     private static let leaveLimit: Int64 = 500_000_000
@@ -10,14 +10,11 @@ struct TerminalLoop {
     private static let backgroundCheck: Int64 = 500_000_000
 
     private let display: TerminalDisplay
-    private var painter: ScreenPainter
     /// Whether the terminal has been asked what it is.
     private var hasAsked = false
-    private var pacer: FramePacer
+    private var film: ScreenFilm
     private var keys = TerminalKeys()
-    private var state: DisplayState?
-    /// What the terminal shows, once `pending` is written.
-    private var shown: ScreenGrid?
+    /// What is on its way to the terminal.
     private var pending: ArraySlice<UInt8> = []
     /// When the trades arrived whose prices are in `pending` for the first time; monotonic ns.
     private var arrivals: [Int64] = []
@@ -30,8 +27,7 @@ struct TerminalLoop {
 
     init(display: TerminalDisplay) {
         self.display = display
-        self.painter = display.settings.painter(TerminalAnswers())
-        self.pacer = FramePacer(framesPerSecond: display.settings.framesPerSecond)
+        self.film = ScreenFilm(display.settings)
         self.remote = display.remote
         self.dialogue = ScreenDialogue(
             bindings: display.bindings,
@@ -61,7 +57,7 @@ struct TerminalLoop {
             self.isInside = false
             self.goInside()
         }
-        if events.contains(.resized) { self.pacer.contentChanged() }
+        if events.contains(.resized) { self.film.touched() }
 
         let (news, answers, isStopping) = self.display.mailbox.withLockedValue { mailbox in
             defer {
@@ -71,13 +67,10 @@ struct TerminalLoop {
             return (mailbox.newest, mailbox.answers, mailbox.isStopping)
         }
         if isStopping { return .stopped }
-        if let news {
-            self.state = news
-            self.pacer.contentChanged()
-        }
+        if let news { self.film.published(news) }
         for answer in answers {
             self.carryOut(self.dialogue.heard(answer, state: self.newest, now: DisplayClock.now()))
-            self.pacer.contentChanged()
+            self.film.touched()
         }
         self.takeCalls()
         // What is under way goes first: only an empty line to the terminal lets the next frame be made.
@@ -100,28 +93,26 @@ struct TerminalLoop {
     private mutating func drawIfDue() -> Int64? {
         guard self.isInside else { return Self.backgroundCheck }
         // A frame under way is finished first; the next one is made of what is newest then.
-        guard self.pending.isEmpty, let state = self.state else { return nil }
+        guard self.pending.isEmpty, let state = self.film.state else { return nil }
         let now = DisplayClock.now()
-        switch self.pacer.next(now: now.monotonic) {
+        switch self.film.next(now: now.monotonic) {
         case .sleep(let until):
             return until.map { $0 - now.monotonic }
         case .draw:
             let size = self.display.device.size
             let choice = self.dialogue.choice
-            let frame = DisplayView.frame(
-                of: self.dialogue.shown(state),
-                choice: choice,
-                size: size,
-                now: now,
-                look: self.display.settings.look,
-                latency: choice.pane == .latency ? self.display.latency?.report : nil
-            )
             self.dialogue.pageLines = max(size.rows - 4, 1)
             self.noteArrivals(in: state)
-            self.pending = self.painter.bytes(from: self.shown, to: frame.grid)[...]
-            self.shown = frame.grid
-            self.pacer.drew(now: now.monotonic, contentChangesAt: frame.changesAt)
-            guard case .sleep(let until) = self.pacer.next(now: now.monotonic) else { return 0 }
+            self.pending =
+                self.film.draw(
+                    self.dialogue.shown(state),
+                    choice: choice,
+                    size: size,
+                    now: now,
+                    latency: choice.pane == .latency ? self.display.latency?.report : nil
+                )[...]
+            self.display.rest(until: self.film.allowed(now: now.monotonic))
+            guard case .sleep(let until) = self.film.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }
         }
     }
@@ -162,7 +153,7 @@ struct TerminalLoop {
     private mutating func listen(atMost wait: Int64?) -> TerminalDisplay.ExitCause? {
         // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
         // been no state at all, dirty as the screen then is.
-        let needsBell = self.isInside && self.pending.isEmpty && (!self.pacer.isDirty || self.state == nil)
+        let needsBell = self.isInside && self.pending.isEmpty && (!self.film.isDirty || self.film.state == nil)
         let isCalled = self.display.mailbox.withLockedValue { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
             return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty
@@ -186,7 +177,7 @@ struct TerminalLoop {
 
     /// The newest state; before the first an empty one, for keys are pressed at any time.
     private var newest: DisplayState {
-        self.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
+        self.film.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
     }
 
     private mutating func takeKeys() -> TerminalDisplay.ExitCause? {
@@ -214,7 +205,7 @@ struct TerminalLoop {
 
     private mutating func take(_ input: TerminalInput, _ now: DisplayTime) -> TerminalDisplay.ExitCause? {
         let wishes = self.dialogue.took(input, state: self.newest, now: now)
-        self.pacer.contentChanged()
+        self.film.touched()
         return self.carryOut(wishes)
     }
 
@@ -226,7 +217,7 @@ struct TerminalLoop {
             case .quit: return .quitKey
             case .suspend: self.suspend()
             case .abort: kill(getpid(), SIGQUIT)
-            case .redraw: self.shown = nil
+            case .redraw: self.film.forgetScreen()
             case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
                 let display = self.display
                 self.remote.begin(wish) { display.tell($0) }
@@ -249,12 +240,11 @@ struct TerminalLoop {
         self.isInside = true
         self.display.device.takeKeys()
         if !self.hasAsked, self.display.settings.wantsBackground {
-            self.painter = self.display.settings.painter(self.display.ask())
+            self.film.painter = self.display.settings.painter(self.display.ask())
         }
         self.hasAsked = true
         self.pending = TerminalModes.enter[...]
-        self.shown = nil
-        self.pacer.contentChanged()
+        self.film.forgetScreen()
     }
 
     /// Gives the terminal back, as far as it takes the bytes within the limit.

@@ -97,7 +97,9 @@ extension DisplayView {
     /// From which character on the price differs from the one before, while that is to be seen; notes when it is over.
     mutating func flash(of row: DisplayRow, _ freshness: Freshness) -> Int? {
         guard self.look.flashes, freshness == .fresh, let changed = row.changed else { return nil }
-        let left = changed.at + Self.flashLength - self.now.monotonic
+        var left = changed.at + Self.flashLength - self.now.monotonic
+        // Where frames are rare, it is over before it was seen: then it lasts until the next one.
+        if left <= 0, let since, changed.at > since { left = 1 }
         guard left > 0, left <= Self.flashLength else { return nil }
         self.note(changeIn: left)
         let (new, old) = (self.price(row), self.price(changed.from, row))

@@ -5,19 +5,26 @@ extension DisplayView {
     /// A column in several forms, widest first; each form has one text a line.
     private struct Column {
         var heading: String
-        var forms: [[String]]
         var styles: [CellStyle]
         var isLeft = false
         /// The least width of the widest form, so that the table does not jump with every digit.
         var calmWidth = 0
 
-        func widths(hasHeadings: Bool, limit: Int, glyphs: ScreenGlyphs) -> [Int] {
-            self.forms.enumerated().map { form, texts in
-                let widest = texts.map { ScreenText.width(of: $0, limit: limit, glyphs: glyphs) }.max() ?? 0
-                guard widest > 0 else { return 0 }
-                return max(widest, form == 0 ? self.calmWidth : 0, hasHeadings && form == 0 ? self.heading.count : 0)
-            }
+        /// What a form is wide at least, if it shows anything.
+        func leastWidth(form: Int, hasHeadings: Bool) -> Int {
+            form == 0 ? max(self.calmWidth, hasHeadings ? self.heading.count : 1) : 1
         }
+    }
+
+    /// What the lines of a table say, as far as more than one column or form needs it.
+    private struct Lines {
+        var rows: [DisplayRow]
+        /// Of the rows and of those that wait.
+        var names: [[String]]
+        var ages: [[String]]
+        var rates: [String]
+        var prices: [[String]]
+        var freshness: [Freshness]
     }
 
     /// The columns by their places, left to right.
@@ -41,39 +48,49 @@ extension DisplayView {
 
         let rows = window.filter { $0 < order.count }.map { self.state.rows[order[$0]] }
         let waiting = window.filter { $0 >= order.count }.map { self.state.waiting[$0 - order.count] }
-        let (columns, freshness) = self.columns(rows, waiting: waiting, selected: all > 1 ? selected : nil)
+        let contents = self.contents(rows, waiting: waiting, selected: all > 1 ? selected : nil)
+        let columns = self.columns(contents, selected: all > 1 ? selected : nil, waiting: waiting)
         let limit = self.grid.size.columns + 1
-        let widths = columns.map { $0.widths(hasHeadings: showsHeadings, limit: limit, glyphs: self.glyphs) }
-        var fitter = LineFitter(gap: 1)
-        let chosen = fitter.choose(widths: widths, wishes: self.wishes, columns: self.grid.size.columns)
-        for gap in [2, 3] {
-            fitter.gap = gap
-            guard fitter.columns(of: chosen, widths: widths) <= self.grid.size.columns else {
-                fitter.gap = gap - 1
-                break
+        // What does not fit anyhow is not put into words.
+        let chosen = LineFitter(gap: 1).choose(
+            items: columns.count,
+            wishes: self.wishes,
+            columns: self.grid.size.columns,
+            least: { columns[$0.item].leastWidth(form: $0.form, hasHeadings: showsHeadings) },
+            width: { wish in
+                guard let place = Place(rawValue: wish.item) else { return 0 }
+                let texts = self.texts(of: place, form: wish.form, contents)
+                let widest = texts.map { ScreenText.width(of: $0, limit: limit, glyphs: self.glyphs) }.max() ?? 0
+                guard widest > 0 else { return 0 }
+                return max(widest, columns[wish.item].leastWidth(form: wish.form, hasHeadings: showsHeadings))
             }
-        }
+        )
+        let (count, used) = chosen.reduce((0, 0)) { ($0.0 + ($1 == nil ? 0 : 1), $0.1 + ($1?.width ?? 0)) }
+        let gap = (2...3).last { used + max(0, count - 1) * $0 <= self.grid.size.columns } ?? 1
         var left = 0
         for (index, column) in columns.enumerated() {
-            guard let form = chosen[index] else { continue }
-            let width = widths[index][form]
+            guard let (form, width) = chosen[index], let place = Place(rawValue: index) else { continue }
             if showsHeadings {
                 let isSorted = self.sortedColumn?.rawValue == index
                 let style = isSorted ? CellStyle(.accent, .bold) : .dimmed
                 self.put(column.heading, style, row: top - 1, left: left, width: width, isLeft: column.isLeft)
             }
-            for (line, placed) in column.forms[form].enumerated() {
+            for (line, placed) in self.texts(of: place, form: form, contents).enumerated() {
                 let style = column.styles[line]
-                let isChart = index == Place.chart.rawValue
-                let text = isChart ? self.sparkline(rows[line], width: placed.utf8.count) : placed
+                let text = place == .chart ? self.sparkline(rows[line], width: placed.utf8.count) : placed
                 self.put(text, style, row: top + line, left: left, width: width, isLeft: column.isLeft)
-                if index == Place.price.rawValue, form < 3 {
+                if place == .price, form < 3 {
                     let used = ScreenText.width(of: text, limit: width, glyphs: self.glyphs)
-                    self.flashText(of: rows[line], freshness[line], line: top + line, column: left + width - used)
+                    self.flashText(
+                        of: rows[line],
+                        contents.freshness[line],
+                        line: top + line,
+                        column: left + width - used
+                    )
                 }
             }
-            if index == 0 { self.sayWaiting(waiting, row: top + rows.count, column: width + fitter.gap) }
-            left += width + fitter.gap
+            if index == 0 { self.sayWaiting(waiting, row: top + rows.count, column: width + gap) }
+            left += width + gap
         }
     }
 
@@ -148,100 +165,96 @@ extension DisplayView {
         return text + arrow
     }
 
-    private mutating func columns(
-        _ rows: [DisplayRow],
-        waiting: [String],
-        selected: String?
-    ) -> ([Column], [Freshness]) {
+    private mutating func contents(_ rows: [DisplayRow], waiting: [String], selected: String?) -> Lines {
         let names = rows.map(\.summary.symbol) + waiting
         let short = names.map(Self.withoutExchange)
         let isUnique = Set(short).count == Set(names).count
-        let isSelected = names.map { $0 == selected }
-        func marked(_ names: [String]) -> [String] {
-            guard selected != nil else { return names }
+        func marked(_ texts: [String]) -> [String] {
+            guard selected != nil else { return texts }
             let mark = self.glyphs == .unicode ? "▸" : ">"
-            return zip(names, isSelected).map { ($1 ? mark : " ") + $0 }
+            return zip(texts, names).map { ($1 == selected ? mark : " ") + $0 }
         }
-        let plain = isSelected.map { $0 ? CellStyle(.accent, .bold) : .plain }
-        var ages: [[String]] = [[], [], []]
-        var freshness: [Freshness] = []
-        var rates: [String] = []
+        var lines = Lines(
+            rows: rows,
+            names: [
+                marked(names), marked(isUnique ? short : names),
+                marked(short.map { ScreenText.clean($0, columns: 6) }),
+            ],
+            ages: [[], [], []],
+            rates: [],
+            prices: rows.map(self.priceForms),
+            freshness: []
+        )
         for row in rows {
             let (fresh, forms) = self.age(of: row)
-            freshness.append(fresh)
+            lines.freshness.append(fresh)
             // A fresh age has no word to be shortened to; it goes before a warning does.
-            ages[0].append(fresh == .fresh ? forms[1] : forms[0])
-            ages[1].append(fresh == .fresh ? "" : forms[1])
-            ages[2].append(fresh == .fresh ? "" : forms[2])
-            rates.append(self.rate(of: row).map(self.written) ?? "")
+            lines.ages[0].append(fresh == .fresh ? forms[1] : forms[0])
+            lines.ages[1].append(fresh == .fresh ? "" : forms[1])
+            lines.ages[2].append(fresh == .fresh ? "" : forms[2])
+            lines.rates.append(self.rate(of: row).map(self.written) ?? "")
         }
-        let faces = zip(rows, freshness)
-        let quiet = freshness.map { $0 == .fresh ? CellStyle.plain : .dimmed }
+        return lines
+    }
+
+    private func columns(_ lines: Lines, selected: String?, waiting: [String]) -> [Column] {
+        let names = lines.rows.map(\.summary.symbol) + waiting
+        let faces = zip(lines.rows, lines.freshness)
+        let quiet = lines.freshness.map { $0 == .fresh ? CellStyle.plain : .dimmed }
         let changes = faces.map { self.changeStyle($0, $1) }
-        let prices = rows.map(self.priceForms)
-        func text(_ value: (DisplayRow) -> String) -> [[String]] { [rows.map(value)] }
-        func price(_ value: (SymbolSummary) -> ExactDecimal) -> [[String]] {
-            [rows.map { self.price(value($0.summary), $0) }]
-        }
-        // Only the one that fits is made; these hold its place.
-        let hasChart = rows.contains { $0.history.start != nil }
-        let charts = [24, 16, 8].map { width in
-            rows.map { _ in hasChart ? String(repeating: " ", count: width) : "" }
-        }
-        let columns = [
+        return [
             Column(
                 heading: (selected == nil ? "" : " ") + self.heading("SYMBOL", .symbol),
-                forms: [
-                    marked(names), marked(isUnique ? short : names),
-                    marked(short.map { ScreenText.clean($0, columns: 6) }),
-                ],
-                styles: plain,
+                styles: names.map { $0 == selected && selected != nil ? CellStyle(.accent, .bold) : .plain },
                 isLeft: true
             ),
-            Column(
-                heading: self.heading("PRICE", .price),
-                forms: (0..<4).map { form in prices.map { $0[form] } },
-                styles: faces.map { self.priceStyle($0, $1) }
-            ),
-            Column(heading: self.heading("AGE", .age), forms: ages, styles: freshness.map(\.style), calmWidth: 9),
-            Column(
-                heading: "CHANGE",
-                forms: text {
-                    PriceText.change($0.summary.price, since: $0.summary.open, fractionDigits: $0.fractionDigits)
-                        .map(self.written) ?? ""
-                },
-                styles: changes,
-                calmWidth: 7
-            ),
-            Column(
-                heading: self.heading("%", .percent),
-                forms: text {
-                    PriceText.percent($0.summary.price, since: $0.summary.open).map(self.written) ?? ""
-                },
-                styles: changes,
-                calmWidth: 7
-            ),
-            Column(heading: self.choice.span.word.uppercased(), forms: charts, styles: changes, isLeft: true),
-            Column(heading: "HIGH", forms: price(\.high), styles: quiet),
-            Column(heading: "LOW", forms: price(\.low), styles: quiet),
-            Column(heading: self.heading("RATE/S", .rate), forms: [rates], styles: quiet),
-            Column(
-                heading: self.heading("VOLUME", .volume),
-                forms: text { self.written(PriceText.shortened($0.summary.volume)) },
-                styles: quiet,
-                calmWidth: 9
-            ),
-            Column(heading: "LEFT OUT", forms: text { "\($0.skipped)" }, styles: quiet),
-            Column(
-                heading: "SIZE",
-                forms: text { self.written(PriceText.exact($0.summary.size)) },
-                styles: quiet,
-                calmWidth: 10
-            ),
-            Column(heading: "TRADES", forms: text { "\($0.summary.trades)" }, styles: quiet, calmWidth: 8),
-            Column(heading: "OPEN", forms: price(\.open), styles: quiet),
+            Column(heading: self.heading("PRICE", .price), styles: faces.map { self.priceStyle($0, $1) }),
+            Column(heading: self.heading("AGE", .age), styles: lines.freshness.map(\.style), calmWidth: 9),
+            Column(heading: "CHANGE", styles: changes, calmWidth: 7),
+            Column(heading: self.heading("%", .percent), styles: changes, calmWidth: 7),
+            Column(heading: self.choice.span.word.uppercased(), styles: changes, isLeft: true),
+            Column(heading: "HIGH", styles: quiet),
+            Column(heading: "LOW", styles: quiet),
+            Column(heading: self.heading("RATE/S", .rate), styles: quiet),
+            Column(heading: self.heading("VOLUME", .volume), styles: quiet, calmWidth: 9),
+            Column(heading: "LEFT OUT", styles: quiet),
+            Column(heading: "SIZE", styles: quiet, calmWidth: 10),
+            Column(heading: "TRADES", styles: quiet, calmWidth: 8),
+            Column(heading: "OPEN", styles: quiet),
         ]
-        return (columns, freshness)
+    }
+
+    /// What a column says in one of its forms, a text a line.
+    private func texts(of place: Place, form: Int, _ lines: Lines) -> [String] {
+        func price(_ value: (SymbolSummary) -> ExactDecimal) -> [String] {
+            lines.rows.map { self.price(value($0.summary), $0) }
+        }
+        return switch place {
+        case .symbol: lines.names[form]
+        case .price: lines.prices.map { $0[form] }
+        case .age: lines.ages[form]
+        case .change:
+            lines.rows.map {
+                PriceText.change($0.summary.price, since: $0.summary.open, fractionDigits: $0.fractionDigits)
+                    .map(self.written) ?? ""
+            }
+        case .percent:
+            lines.rows.map { PriceText.percent($0.summary.price, since: $0.summary.open).map(self.written) ?? "" }
+        case .chart:
+            // Only the one that fits is made; these hold its place.
+            lines.rows.map { _ in
+                let hasChart = lines.rows.contains { $0.history.start != nil }
+                return hasChart ? String(repeating: " ", count: [24, 16, 8][form]) : ""
+            }
+        case .high: price(\.high)
+        case .low: price(\.low)
+        case .rate: lines.rates
+        case .volume: lines.rows.map { self.written(PriceText.shortened($0.summary.volume)) }
+        case .skipped: lines.rows.map { "\($0.skipped)" }
+        case .size: lines.rows.map { self.written(PriceText.exact($0.summary.size)) }
+        case .trades: lines.rows.map { "\($0.summary.trades)" }
+        case .open: price(\.open)
+        }
     }
 
     /// The chart of a row; nothing where all it could say is that the price has one value.

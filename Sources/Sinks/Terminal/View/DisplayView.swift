@@ -16,23 +16,31 @@ package struct DisplayView {
     let state: DisplayState
     let choice: DisplayChoice
     let now: DisplayTime
+    /// When the frame before was drawn, monotonic ns, if there was one.
+    let since: Int64?
     let look: DisplayLook
     var glyphs: ScreenGlyphs { self.look.glyphs }
     /// What the latency pane shows.
     let latency: LatencyReport?
     var grid: ScreenGrid
+    /// The age of the newest trade of all, ns.
+    private let silence: Int64?
+    /// What is true of the feed, its age considered.
+    let status: FeedStatus
     private var changesAt: Int64?
 
     /// Draws.
     ///
     /// - Parameters:
     ///   - choice: what the person has chosen.
+    ///   - since: when the frame before was drawn, monotonic ns: what has happened since then has not been seen.
     ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
     package static func frame(
         of state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,
         now: DisplayTime,
+        since: Int64? = nil,
         look: DisplayLook = DisplayLook(),
         latency: LatencyReport? = nil
     ) -> DisplayFrame {
@@ -40,6 +48,7 @@ package struct DisplayView {
             state: state,
             choice: choice,
             now: now,
+            since: since,
             look: look,
             latency: latency,
             grid: ScreenGrid(size: size)
@@ -53,6 +62,7 @@ package struct DisplayView {
         state: DisplayState,
         choice: DisplayChoice,
         now: DisplayTime,
+        since: Int64?,
         look: DisplayLook,
         latency: LatencyReport?,
         grid: ScreenGrid
@@ -60,9 +70,13 @@ package struct DisplayView {
         self.state = state
         self.choice = choice
         self.now = now
+        self.since = since
         self.look = look
         self.latency = latency
         self.grid = grid
+        let silence = state.rows.lazy.map { now.monotonic - $0.arrived }.min()
+        self.silence = silence
+        self.status = state.status.believed(newestAge: silence, wall: now.wall, limits: state.limits)
     }
 
     private mutating func draw() {
@@ -160,14 +174,6 @@ package struct DisplayView {
             }
         }
         return words
-    }
-
-    /// The age of the newest trade of all, ns.
-    private var silence: Int64? { self.state.rows.map { self.now.monotonic - $0.arrived }.min() }
-
-    /// What is true of the feed, its age considered.
-    var status: FeedStatus {
-        self.state.status.believed(newestAge: self.silence, wall: self.now.wall, limits: self.state.limits)
     }
 
     /// The age of a row's price; notes when its words change.

@@ -15,12 +15,34 @@ package struct LineFitter {
     ///
     /// - Parameter widths: the width of each form of each item; a form of width 0 stands for nothing to show.
     package func choose(widths: [[Int]], wishes: [Wish], columns: Int) -> [Int?] {
-        var chosen: [Int?] = Array(repeating: nil, count: widths.count)
-        for wish in wishes where wish.item < widths.count && wish.form < widths[wish.item].count {
-            guard widths[wish.item][wish.form] > 0 else { continue }
-            var trial = chosen
-            trial[wish.item] = wish.form
-            if self.columns(of: trial, widths: widths) <= columns { chosen = trial }
+        let wishes = wishes.filter { $0.item < widths.count && $0.form < widths[$0.item].count }
+        return self.choose(items: widths.count, wishes: wishes, columns: columns, least: { _ in 1 }) {
+            widths[$0.item][$0.form]
+        }.map { $0?.form }
+    }
+
+    /// The same where a width is dear to find: only those are asked for that may fit.
+    ///
+    /// - Parameters:
+    ///   - least: a width that the form has at least, if it shows anything.
+    ///   - width: the form's own; 0 stands for nothing to show.
+    func choose(
+        items: Int,
+        wishes: [Wish],
+        columns: Int,
+        least: (Wish) -> Int,
+        width: (Wish) -> Int
+    ) -> [(form: Int, width: Int)?] {
+        var chosen: [(form: Int, width: Int)?] = Array(repeating: nil, count: items)
+        // Of all that is chosen, with a gap behind each.
+        var taken = 0
+        for wish in wishes {
+            let others = taken - (chosen[wish.item].map { $0.width + self.gap } ?? 0)
+            guard others + least(wish) <= columns else { continue }
+            let width = width(wish)
+            guard width > 0, others + width <= columns else { continue }
+            chosen[wish.item] = (wish.form, width)
+            taken = others + width + self.gap
         }
         return chosen
     }

@@ -1,0 +1,28 @@
+/// How many bytes may be sent: a second's worth at once, and beyond that so many a second on average.
+///
+/// Something may be sent, however large it is, as soon as what was sent before has been earned; but nobody waits for longer
+/// than ``longestWait``. So in any second after the first burst no more is sent than the rate and one piece. A pure machine:
+/// times are monotonic ns.
+package struct ByteBudget: Sendable {
+    /// The longest that a piece waits because of those before it, ns.
+    package static let longestWait: Int64 = 1_000_000_000
+
+    /// Bytes a second.
+    package let rate: Int64
+    /// When all that was sent has been earned; before ``longestWait`` ago there is nothing to be saved.
+    private var paidAt: Int64?
+
+    /// - Parameter rate: bytes a second, 1 or more.
+    package init(rate: Int) { self.rate = Int64(max(rate, 1)) }
+
+    /// The earliest time for the next piece.
+    package func due(now: Int64) -> Int64 { self.paidAt.map { max($0, now) } ?? now }
+
+    /// Takes that so many bytes are sent at `now`.
+    package mutating func sent(_ bytes: Int, now: Int64) {
+        let saved = now - 1_000_000_000
+        let price = Int64(min(bytes, 1 << 30)) * 1_000_000_000 / self.rate
+        let paid = max(self.paidAt ?? saved, saved) + price
+        self.paidAt = min(paid, now + Self.longestWait)
+    }
+}

@@ -1,0 +1,90 @@
+/// What must be written to turn one screen into another of the same size.
+struct ScreenChanges {
+    /// Neighbouring cells of one line and one look.
+    struct Run: Equatable {
+        var row: Int
+        var columns: Range<Int>
+        var style: CellStyle
+    }
+
+    /// Lines that hold a character about whose width terminals may disagree: the runs are written in their order, each at a
+    /// stated place.
+    private(set) var careful: [Run] = []
+    /// All others, in the order of the screen: they can be written in any order.
+    private(set) var free: [Run] = []
+
+    var isEmpty: Bool { self.careful.isEmpty && self.free.isEmpty }
+
+    /// How many bytes it takes to move over so many cells in a line (``CursorMove``).
+    private static func jump(_ cells: Int) -> Int { cells <= 1 ? 3 : 4 }
+
+    init(from old: ScreenGrid, to new: ScreenGrid) {
+        let columns = new.size.columns
+        old.withCells { old in
+            new.withCells { new in
+                guard old.count == new.count else { return }
+                for row in 0..<(columns > 0 ? new.count / columns : 0) {
+                    let cells = (row * columns)..<((row + 1) * columns)
+                    guard let first = cells.first(where: { old[$0] != new[$0] }) else { continue }
+                    let line = UnsafeBufferPointer(rebasing: new[cells])
+                    let before = UnsafeBufferPointer(rebasing: old[cells])
+                    if line.allSatisfy(\.isSimple), before.allSatisfy(\.isSimple) {
+                        self.takeFree(row, before, line, from: first - cells.lowerBound)
+                    } else {
+                        self.takeCareful(row, before, line)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func takeFree(
+        _ row: Int,
+        _ old: UnsafeBufferPointer<ScreenGrid.Cell>,
+        _ new: UnsafeBufferPointer<ScreenGrid.Cell>,
+        from first: Int
+    ) {
+        var column = first
+        while column < new.count {
+            guard old[column] != new[column] else {
+                column += 1
+                continue
+            }
+            let start = column
+            let style = new[column].style
+            var end = column + 1
+            // Cells that stay are written again where that is shorter than to jump over them.
+            var next = end
+            var bridge = 0
+            while next < new.count, new[next].style == style, bridge < Self.jump(next - end) {
+                if old[next] != new[next] {
+                    end = next + 1
+                    bridge = 0
+                } else {
+                    bridge += new[next].byteCount
+                }
+                next += 1
+            }
+            self.free.append(Run(row: row, columns: start..<end, style: style))
+            column = end
+        }
+    }
+
+    /// Each character by itself; one behind a rare character that has changed too, for it may have been spilled over.
+    private mutating func takeCareful(
+        _ row: Int,
+        _ old: UnsafeBufferPointer<ScreenGrid.Cell>,
+        _ new: UnsafeBufferPointer<ScreenGrid.Cell>
+    ) {
+        var column = 0
+        while column < new.count {
+            let end = min(column + max(Int(new[column].width), 1), new.count)
+            let differs = (column..<end).contains { old[$0] != new[$0] }
+            let isSpilled = column > 0 && !old[column - 1].isSimple && old[column - 1] != new[column - 1]
+            if differs || isSpilled {
+                self.careful.append(Run(row: row, columns: column..<end, style: new[column].style))
+            }
+            column = end
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Feeds
+import NIOCore
+import ServiceLifecycle
+import Sinks
+
+/// Begins the charts of `watch` with the bars that the relay has, a symbol at a time.
+final class EarlierCharts: Sendable {
+    private let past: StreamPast?
+    private let display: PriceDisplay
+    /// The symbols that were asked for, on the feed's loop.
+    private let known: NIOLoopBoundBox<Set<String>>
+    private let wanted: AsyncStream<String>
+    private let want: AsyncStream<String>.Continuation
+
+    init(_ past: StreamPast?, display: PriceDisplay, loop: any EventLoop) {
+        self.past = past
+        self.display = display
+        self.known = .makeBoxSendingValue([], eventLoop: loop)
+        (self.wanted, self.want) = AsyncStream.makeStream()
+    }
+
+    /// Takes symbols whose charts are to begin earlier; each is asked for once. On the feed's loop.
+    func want(_ symbols: [String]) {
+        guard self.past != nil else { return }
+        self.known.withValue { known in
+            for symbol in symbols where known.count < StreamPast.mostSymbols && known.insert(symbol).inserted {
+                self.want.yield(symbol)
+            }
+        }
+    }
+
+    var part: ProgramPart {
+        ProgramPart("history") { [past, display, wanted] in
+            let asking = Task {
+                guard let past else { return }
+                for await symbol in wanted {
+                    let found = await past.bars(of: symbol).map {
+                        EarlierBars(
+                            symbol: symbol,
+                            width: $0.width,
+                            bars: $0.bars,
+                            endedAt: $0.bars.last?.end ?? 0
+                        )
+                    }
+                    if !found.isEmpty { display.begin(with: found) }
+                }
+            }
+            // A request under way ends with the loops; nobody waits for it.
+            try? await gracefulShutdown()
+            asking.cancel()
+        }
+    }
+}
