@@ -29,8 +29,10 @@ extension DisplayModel {
             }
             var seconds = bars(.second)
             let minutes = bars(.minute)
-            // They begin within a minute, whose bar then stands for its time.
-            if let first = seconds.first, let around = minutes.last(where: { $0.start < first.start }) {
+            // They begin within a minute, whose bar then stands for its time if it is whole.
+            if let first = seconds.first, let around = minutes.last(where: { $0.start < first.start }),
+                !around.isIncomplete
+            {
                 seconds.removeAll { $0.start < around.end }
             }
             let history = PriceHistory(seconds: seconds, minutes: minutes)
