@@ -74,7 +74,8 @@ extension RecordingMap {
         while high - low > Self.markWindow {
             let middle = low + (high - low) / 2
             var found: (mark: RecordedStops, end: Int64)?
-            try self.scan(from: middle, to: high, isLineStart: false) { line in
+            // Where marks are, one is within the window; where none is, no more than that is read for it.
+            try self.scan(from: middle, to: min(high, middle + Self.markWindow), isLineStart: false) { line in
                 found = line.mark.map { ($0, line.offset + Int64(line.length) + 1) }
                 return found == nil
             }

@@ -78,15 +78,15 @@ package struct SegmentCare {
             try Self.compare(path, target)
             // Somebody else may have made it, and a moment ago.
             try DiskFile(reading: target).sync(self.disk)
-            self.disk.syncFolder(self.names.folder)
         } else {
             try PackedSegment.pack(path, to: draft, disk: self.disk, isCancelled: isCancelled)
             Self.copyTimes(from: path, to: draft)
             try self.name(draft, target)
-            self.disk.syncFolder(self.names.folder)
         }
+        // What is removed before the other's name is certain may be lost with it. Next time the two are compared.
+        guard self.disk.syncFolder(self.names.folder) else { throw .system("sync", self.names.folder) }
         guard self.disk.unlink(path) else { throw .system("remove", path) }
-        self.disk.syncFolder(self.names.folder)
+        _ = self.disk.syncFolder(self.names.folder)
     }
 
     /// Gives a draft its name, which nobody else's file loses by it.
@@ -150,7 +150,7 @@ package struct SegmentCare {
             total -= oldest.size
             removed.append(oldest.path)
         }
-        if !removed.isEmpty { self.disk.syncFolder(self.names.folder) }
+        if !removed.isEmpty { _ = self.disk.syncFolder(self.names.folder) }
         return removed
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// What the care for complete files asks of the disk, step by step; one that forgets on purpose is another.
 ///
-/// Each step but the last answers whether it was done; `errno` says why not.
+/// Each step answers whether it was done; `errno` says why not.
 package protocol SegmentDisk: Sendable {
     /// Returns when what is in an open file would survive a power cut.
     func sync(_ descriptor: Int32, of path: String) -> Bool
@@ -13,7 +13,7 @@ package protocol SegmentDisk: Sendable {
     func link(_ path: String, as name: String) -> Bool
     func unlink(_ path: String) -> Bool
     /// Returns when the names in a folder would survive a power cut as they are, as far as the disk can.
-    func syncFolder(_ folder: String)
+    func syncFolder(_ folder: String) -> Bool
 }
 
 /// The disk of this machine.
@@ -28,10 +28,14 @@ package struct SystemSegmentDisk: SegmentDisk {
 
     package func unlink(_ path: String) -> Bool { Glibc.unlink(path) == 0 }
 
-    package func syncFolder(_ folder: String) {
+    package func syncFolder(_ folder: String) -> Bool {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
+        guard descriptor >= 0 else { return false }
+        // A file system that cannot do this for a folder does what it can by itself.
+        let isDone = fsync(descriptor) == 0 || [EINVAL, ENOTSUP, ENOSYS].contains(errno)
+        let failure = errno
         close(descriptor)
+        errno = failure
+        return isDone
     }
 }

@@ -87,7 +87,8 @@ struct StandInHandlerTests {
 
     @Test("closes as the service did when it was recorded, behind what was played")
     func recordedClosing() throws {
-        let (channel, socket, _) = try self.connect(speed: 1)
+        let later = Self.line.replacing(#"{"at":0,"#, with: #"{"at":60000000000,"#)
+        let (channel, socket, _) = try self.connect(speed: 1, text: Self.line + "\n" + later + "\n")
         let handler = try channel.pipeline.syncOperations.handler(type: StandInHandler.self)
         socket.takeAll()
         handler.closed(RecordedClosing(at: 0, code: 1008, reason: "API limit"))

@@ -97,9 +97,10 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
 
     func unlink(_ path: String) -> Bool { self.step { Glibc.unlink(path) == 0 } }
 
-    func syncFolder(_ folder: String) {
+    func syncFolder(_ folder: String) -> Bool {
         self.step {}
         self.state.syncedNames = self.state.names
+        return true
     }
 
     /// Takes the last step's outcome as a moment for a cut, too.

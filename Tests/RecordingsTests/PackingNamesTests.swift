@@ -35,7 +35,7 @@ struct PackingNamesTests {
             return self.links == 0 && self.disk.link(path, as: name)
         }
         func unlink(_ path: String) -> Bool { self.disk.unlink(path) }
-        func syncFolder(_ folder: String) { self.disk.syncFolder(folder) }
+        func syncFolder(_ folder: String) -> Bool { self.disk.syncFolder(folder) }
     }
 
     private func names(_ folder: TemporaryFolder) -> [String] {

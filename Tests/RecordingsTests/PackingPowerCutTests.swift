@@ -75,7 +75,7 @@ struct PackingPowerCutTests {
         func rename(_ path: String, to name: String) -> Bool { self.disk.rename(path, to: name) }
         func link(_ path: String, as name: String) -> Bool { self.disk.link(path, as: name) }
         func unlink(_ path: String) -> Bool { self.disk.unlink(path) }
-        func syncFolder(_ folder: String) { self.disk.syncFolder(folder) }
+        func syncFolder(_ folder: String) -> Bool { self.disk.syncFolder(folder) }
     }
 
     @Test("the simulated disk does lose a file that was not synced: this test can fail")

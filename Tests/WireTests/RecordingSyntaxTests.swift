@@ -92,7 +92,7 @@ import Wire
         return text
     }()
 
-    private static let lineCount = 15
+    private static let lineCount = 16
 
     private func lines(_ pieces: [ArraySlice<UInt8>]) -> [RecordedLine] {
         var reader = RecordingReader()

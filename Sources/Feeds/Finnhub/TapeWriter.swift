@@ -250,7 +250,6 @@ final class TapeWriter {
         for reader in self.readers { reader.gapFound(gap) }
     }
 
-    /// Tells what happened on the connection beside its messages; at a monotonic time in ns.
     /// What was in a ping or pong, as the readers get it: nothing where it repeats the key.
     ///
     /// Copied, for it must not keep the read alive that it came with.
@@ -261,6 +260,7 @@ final class TapeWriter {
         return ByteBuffer(bytes: payload.readableBytesView)
     }
 
+    /// Tells what happened on the connection beside its messages; at a monotonic time in ns.
     func publish(_ event: ConnectionEvent, monotonic: Int64) {
         for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
     }

@@ -94,6 +94,8 @@ final class ReplayPlayer {
     // MARK: Playing
 
     private var mayPlay: Bool {
+        // Where connections are broken nobody can come to be waited for.
+        if self.isBroken { return true }
         // As fast as it goes is as fast as the slowest takes it, and nobody is slowest where nobody is.
         if self.machine.speed == nil { return !self.outputs.isEmpty && self.outputs.allSatisfy { $0.hasRoom } }
         return !self.settings.waitsForAll || self.outputs.allSatisfy { $0.hasRoom }
@@ -188,6 +190,8 @@ final class ReplayPlayer {
                     with: try self.material.cursor(at: self.settings.from == nil ? nil : self.span.bounds.lowerBound)
                 )
                 self.rebase = nil
+                // A break that the recording does not end ends with it.
+                self.isBroken = false
                 self.machine.restarted()
                 if let next = try self.reading.peek() {
                     // A demo's times go on as if nothing had happened.

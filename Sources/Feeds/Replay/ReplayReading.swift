@@ -34,8 +34,8 @@ struct ReplayReading {
     private var isLanding = false
     /// Whether the service closed the connection, and no other was open yet.
     private var isClosed = false
-    /// When the service closed a connection whose gap has not been told yet.
-    private var untoldClosing: Int64?
+    /// The service's end of a connection whose gap has not been told yet.
+    private var untoldClosing: RecordedClosing?
 
     init(_ cursor: ReplayCursor, bounds: ClosedRange<Int64>, start: Int64, settings: ReplaySettings) {
         self.cursor = cursor
@@ -48,8 +48,8 @@ struct ReplayReading {
 
     /// The place of the message that comes next.
     var place: ReplayCursor.Place {
-        if case .message = self.upcoming.first { return self.cursor.place }
-        return self.cursor.following
+        let isRead = self.upcoming.contains { if case .message = $0 { true } else { false } }
+        return isRead ? self.cursor.place : self.cursor.following
     }
 
     /// Goes on elsewhere.
@@ -104,18 +104,25 @@ struct ReplayReading {
             guard self.hasBreaks, !self.isLanding, closing.at >= self.bounds.lowerBound else { return }
             self.upcoming.append(.breakBegins(at: closing.at, closing))
             self.isClosed = true
-            self.untoldClosing = closing.at
+            self.untoldClosing = closing
         case .connected(let at): self.endClosing(at: at)
         case .gap(let gap):
             guard self.hasBreaks, gap.gap.symbol == nil else { return }
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
             self.endClosing(at: gap.at)
-            // That one has been played.
-            if let closing = self.untoldClosing.take(), begin <= closing.addingCapped(Self.clockDifference) { return }
+            if let closing = self.untoldClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) { return }
             let end = min(max(gap.gap.to.subtractingCapped(self.start), begin), gap.at)
             self.upcoming.append(.breakBegins(at: begin, nil))
             self.upcoming.append(.breakEnds(at: end))
         }
+    }
+
+    /// Whether a gap is that of an end that has been played.
+    ///
+    /// By one clock where both have it: the monotonic one stands still while the machine sleeps.
+    private func isPlayed(_ gap: RecordedGap, beginning begin: Int64, with closing: RecordedClosing) -> Bool {
+        guard let wall = closing.wall else { return begin <= closing.at.addingCapped(Self.clockDifference) }
+        return gap.gap.from / 1_000 <= wall.addingCapped(Self.clockDifference / 1_000)
     }
 
     private mutating func endClosing(at: Int64) {

@@ -67,7 +67,9 @@ extension RecordingFile {
                     case .header(let header): self.header = self.header ?? header
                     case .note(let note):
                         if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
-                        if let closing = RecordedClosing(note, at: line.at ?? 0) { return .closing(closing) }
+                        if let closing = RecordedClosing(note, at: line.at ?? 0, wall: line.wall) {
+                            return .closing(closing)
+                        }
                         if note.kind == .connect { return .connected(at: line.at ?? 0) }
                     case .damaged(let reason): self.note(line, reason)
                     case .unknown, .torn: break

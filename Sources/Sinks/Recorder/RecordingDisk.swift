@@ -33,6 +33,11 @@ package struct DiskFailure: Error, Sendable, Equatable, CustomStringConvertible 
 
 /// The disk of this machine.
 package struct SystemDisk: RecordingDisk {
+    /// A second, in which a lock is asked for now and then.
+    private static let lockTries = 200
+    /// Between two of them, µs.
+    private static let lockPause: UInt32 = 5_000
+
     package init() {}
 
     package func create(_ path: String) throws(DiskFailure) -> any RecordingOutput {
@@ -40,8 +45,18 @@ package struct SystemDisk: RecordingDisk {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DiskFailure(errno) }
         // Tells a program that starts meanwhile that this recording is not yet over; the lock goes with the process.
-        // Somebody who looks into the new file lets go of it at once, for nothing is in it yet.
-        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        // Somebody who looks into the new file lets go of it at once, for nothing is in it yet; who does not, does not hold
+        // up the recorder. A file system without locks has none.
+        var tries = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+            guard tries < Self.lockTries else {
+                unlink(path)
+                close(descriptor)
+                throw DiskFailure(EWOULDBLOCK)
+            }
+            tries += 1
+            usleep(Self.lockPause)
+        }
         Self.syncFolder(of: path)
         return SystemFile(descriptor)
     }

@@ -52,7 +52,7 @@ struct ServeCommand: SettingsCommand {
     @Flag(
         name: .customLong("with-breaks"),
         help:
-            "Cut connections where the recording has a gap, and refuse new ones with 503 until it ends (--shared-clock)."
+            "End connections where the recording's ended, with the service's close frame or cut, and refuse new ones with 503 until it goes on (--shared-clock)."
     )
     var hasBreaks = false
 

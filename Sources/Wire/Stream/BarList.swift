@@ -4,7 +4,8 @@ package import NIOCore
 /// The answer to `/v1/bars/SYMBOL`, as a client of a relay reads it.
 package enum BarList {
     /// Reads the bars of an answer. Unknown keys are ignored; when within a bar its first and last price were made is not
-    /// told, so its bounds stand for that, and neither is its turnover.
+    /// told, so its bounds stand for that, but for one that lacks something its end: the tape may have begun there. Its
+    /// turnover is not told either.
     ///
     /// - Parameter limit: more bars make it no answer.
     /// - Returns: `nil` for what is no such answer: other bars than asked for, or not in their order.
@@ -73,13 +74,14 @@ package enum BarList {
                 else { return nil }
                 let from = start * 1_000_000
                 guard width.start(of: from) == from else { return nil }
+                let last = from + width.nanoseconds - 1
                 return Bar(
                     start: from,
                     width: width,
-                    open: (open, from),
+                    open: (open, isIncomplete ? last : from),
                     high: high,
                     low: low,
-                    close: (close, from + width.nanoseconds - 1),
+                    close: (close, last),
                     volume: ExactSum(),
                     turnover: ExactSum(),
                     count: UInt64(max(count, 0)),

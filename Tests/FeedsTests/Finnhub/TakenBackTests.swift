@@ -33,7 +33,7 @@ struct TakenBackTests {
             for _ in 0..<frames {
                 number += 1
                 let frame = FeedBench.trade("A", number)
-                let all = String(frame.dropFirst(9).dropLast(16))
+                let all = String(frame.dropFirst(9).dropLast(17))
                 let text =
                     "{\"data\":[" + Array(repeating: all, count: trades).joined(separator: ",")
                     + "],\"type\":\"trade\"}"

@@ -37,13 +37,14 @@ struct ClosingReplayTests {
         _ direction: ConnectionEvent.Direction?,
         code: UInt16? = nil,
         goodbye: String? = nil,
-        cause: String? = nil
+        cause: String? = nil,
+        reason: String = "in our words"
     ) -> RecordedNote {
         var note = RecordedNote(.disconnect, direction: direction)
         note.code = code
         note.frame = goodbye.map { ByteBuffer(string: $0) }
         note.cause = cause
-        note.reason = "in our words"
+        note.reason = reason
         return note
     }
 
@@ -101,7 +102,8 @@ struct ClosingReplayTests {
 
     @Test("of recordings that name no direction the cause tells, and their words are not taken for the service's")
     func older() throws {
-        let played = try self.play(Self.disconnect(nil, code: 1001, cause: "closed"))
+        let reason = "the service closed the connection (1001: bye)"
+        let played = try self.play(Self.disconnect(nil, code: 1001, cause: "closed", reason: reason))
         #expect(played.log.contains("1000 closed 1001 "))
     }
 
@@ -114,12 +116,67 @@ struct ClosingReplayTests {
     func lost() throws {
         for note in [
             Self.disconnect(nil), Self.disconnect(nil, cause: "lost"), Self.disconnect(.outgoing, code: 1000),
+            // The service's answer to a close of ours, as a new connection asked for with a key has it.
+            Self.disconnect(nil, code: 1000, cause: "closed", reason: "a new connection was asked for"),
             Self.disconnect(nil, code: 1002, cause: "protocol-violation"),
         ] {
             let played = try self.play(note)
             #expect(played.log.prefix(3) == ["0 0", "900 1", "900 broke"])
             #expect(played.broken == 900...2_999)
         }
+    }
+
+    @Test("a close that nothing follows ends with the recording, where that is played again, and at full speed too")
+    func goesOn() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var recording = SegmentedRecording(in: folder)
+        let closed = Self.disconnect(.incoming, code: 1008, goodbye: "API limit")
+        try recording.write(
+            from: 0,
+            [
+                .note(Self.connect, at: 0), .trade(at: 0, number: 0), .trade(at: 900, number: 1),
+                .note(closed, at: 1_000),
+            ]
+        )
+        for speed in [1.0, nil] {
+            let loop = EmbeddedEventLoop()
+            var settings = ReplaySettings()
+            settings.hasBreaks = true
+            settings.repeats = true
+            settings.machine.speed = speed
+            let file = try RecordingFile(path: recording.names.path(1))
+            let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
+            let output = Leaving(loop, player)
+            player.attach(output)
+            player.start()
+            loop.advanceTime(by: .milliseconds(1_500))
+            #expect(output.log == ["0", "1", "closed 1008"] && !player.isBroken)
+            player.stop()
+        }
+    }
+
+    /// A client who is gone with the first close.
+    private final class Leaving: ReplayOutput {
+        let loop: EmbeddedEventLoop
+        let player: ReplayPlayer
+        var hasRoom = true
+        var log: [String] = []
+
+        init(_ loop: EmbeddedEventLoop, _ player: ReplayPlayer) { (self.loop, self.player) = (loop, player) }
+
+        func play(_ message: ReplayMessage) {
+            if let number = message.trades.first.flatMap(ReplayRecording.number) { self.log.append("\(number)") }
+        }
+        func flush() {}
+        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
+        func ended() { self.log.append("end") }
+        func broke() { self.log.append("broke") }
+        func closed(_ closing: RecordedClosing) {
+            self.log.append("closed \(closing.code)")
+            self.player.detach(self)
+        }
+        func failed(_ reason: String) { self.log.append(reason) }
     }
 
     @Test("without breaks nothing of it is played")

@@ -2,6 +2,7 @@ import NIOCore
 import NIOEmbedded
 import Wire
 
+@testable import Feeds
 @testable import WebSocket
 
 /// One connection as the service sees it: the upgrade, the client's frames, and what can go wrong on the way.
