@@ -275,7 +275,7 @@ struct ScreenTests {
         for row in 0..<4 {
             new.put("1⣿", row: row, column: 2)
             new.set(String(sign), row: row, column: 8, style: .plain)
-            new.put("3", row: row, column: 12)
+            new.put("3", row: row, column: 20)
         }
         let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).bytes(from: old, to: new)
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: sign, omittingEmptySubsequences: false)
