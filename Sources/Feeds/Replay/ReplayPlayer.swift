@@ -114,7 +114,10 @@ final class ReplayPlayer {
         }
         while self.mayPlay {
             let now = self.now
+            let wasBroken = self.isBroken
             guard let next = self.peek() else { return }
+            // With the recording's end a break ends as well, and then somebody is waited for again.
+            guard !wasBroken || self.mayPlay else { return }
             switch self.machine.next(recorded: next.at, now: now) {
             case .hold:
                 return

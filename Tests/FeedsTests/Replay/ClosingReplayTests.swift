@@ -126,7 +126,7 @@ struct ClosingReplayTests {
         }
     }
 
-    @Test("a close that nothing follows ends with the recording, where that is played again, and at full speed too")
+    @Test("a break that does not end in what is played ends with it, where that is played again, and at full speed too")
     func goesOn() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -136,7 +136,7 @@ struct ClosingReplayTests {
             from: 0,
             [
                 .note(Self.connect, at: 0), .trade(at: 0, number: 0), .trade(at: 900, number: 1),
-                .note(closed, at: 1_000),
+                .note(closed, at: 1_000), .note(Self.connect, at: 2_500), .trade(at: 3_000, number: 2),
             ]
         )
         for speed in [1.0, nil] {
@@ -144,6 +144,7 @@ struct ClosingReplayTests {
             var settings = ReplaySettings()
             settings.hasBreaks = true
             settings.repeats = true
+            settings.to = .offset(2_000_000_000)
             settings.machine.speed = speed
             let file = try RecordingFile(path: recording.names.path(1))
             let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
