@@ -15,18 +15,19 @@ struct ReservedPort {
         setsockopt(self.descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         let free = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
         let descriptor = self.descriptor
-        var bound = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var bound = [UInt8](repeating: 0, count: 128)
+        var size = socklen_t(bound.count)
         let isBound = free.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0
-        let isNamed = withUnsafeMutablePointer(to: &bound) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) } == 0
+        let isNamed = bound.withUnsafeMutableBytes { bytes in
+            getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size) == 0
         }
         guard isBound, isNamed else {
             let code = errno
             close(descriptor)
             throw IOError(errnoCode: code, reason: "reserving a port")
         }
-        self.number = Int(UInt16(bigEndian: bound.sin_port))
+        // Behind the family's two bytes, the more significant one first (ip(7)).
+        self.number = Int(bound[2]) << 8 | Int(bound[3])
     }
 
     func giveUp() { close(self.descriptor) }
