@@ -43,7 +43,7 @@ package final class TerminalDisplay: Sendable {
     let bindings: KeyBindings
     private let controls: NIOLockedValueBox<DisplayRemote>
     /// See ``restsUntil``.
-    private let rest = Atomic<Int64>(.min)
+    private let rest = RestTime()
     /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
     private static let mostAnswers = 64
 
@@ -79,9 +79,9 @@ package final class TerminalDisplay: Sendable {
     }
 
     /// Before this time no prices are drawn, monotonic ns: what is published earlier is seen no earlier.
-    package var restsUntil: Int64 { self.rest.load(ordering: .relaxed) }
+    package var restsUntil: Int64 { self.rest.time.load(ordering: .relaxed) }
 
-    func rest(until time: Int64) { self.rest.store(time, ordering: .relaxed) }
+    func rest(until time: Int64) { self.rest.time.store(time, ordering: .relaxed) }
 
     /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.
     package func publish(_ state: DisplayState) {
@@ -122,6 +122,12 @@ package final class TerminalDisplay: Sendable {
             self.stop()
         }
     }
+}
+
+/// A time that two threads share, monotonic ns. (An object of its own: Swift 6.3 cannot compile an initialiser that throws of
+/// a class which holds an atomic itself.)
+private final class RestTime: Sendable {
+    let time = Atomic<Int64>(.min)
 }
 
 /// A thread for work that waits in the kernel, which no event loop and no task may.
