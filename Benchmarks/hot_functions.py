@@ -73,51 +73,63 @@ def costs(path, program):
     return cost
 
 
+def profile(given, folder, program, readers):
+    """What the functions cost with such readers at the relay."""
+    environment = {"PATH": os.environ["PATH"], "HOME": folder, "XDG_STATE_HOME": os.path.join(folder, "state")}
+    upstream, relay = free_port(), free_port()
+    started = []
+
+    def start(*command, key="measured"):
+        started.append(subprocess.Popen(command, env={**environment, "FINNHUB_TOKEN": key}, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL))
+        return started[-1]
+
+    try:
+        start(program, "serve", "--simulate", "--plain", "--rate", "200", "--listen", f"127.0.0.1:{upstream}")
+        until(lambda: answers(upstream), "the stand-in listens")
+        output = os.path.join(folder, f"callgrind.{relay}")
+        measured = start(
+            "valgrind", "--quiet", "--tool=callgrind", "--demangle=no", "--instr-atstart=no",
+            f"--callgrind-out-file={output}", program, "--upstream", f"ws://127.0.0.1:{upstream}",
+            "--relay", f"127.0.0.1:{relay}", "--record", os.path.join(folder, f"{relay}.jsonl"), "--quiet")
+        until(lambda: answers(relay), "the relay listens")
+        for number in range(READERS):
+            address = f"ws://127.0.0.1:{relay}"
+            if readers == "drop-in":
+                start(program, "--upstream", address, "--relay", "off", "--format", "json", key=f"reader-{number}")
+            else:
+                start(program, "watch", address, "--format", "json")
+        time.sleep(10)
+        for state in ("on", "off"):
+            subprocess.run(["callgrind_control", "--instr=" + state, str(measured.pid)], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(given.seconds if state == "on" else 0)
+        measured.terminate()
+        measured.wait(LIMIT)
+        return costs(output, program)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("program")
     arguments.add_argument("--seconds", type=int, default=20)
     given = arguments.parse_args()
-    started = []
+    ordered = {}
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "tickertape")
         # Without debug information callgrind says the names that the linker knows.
         subprocess.run(["strip", "--strip-debug", "-o", program, given.program], check=True)
-        environment = {"PATH": os.environ["PATH"], "HOME": folder, "XDG_STATE_HOME": os.path.join(folder, "state")}
-        upstream, relay = free_port(), free_port()
-
-        def start(*command, key="measured"):
-            started.append(subprocess.Popen(command, env={**environment, "FINNHUB_TOKEN": key}, stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.DEVNULL))
-            return started[-1]
-
-        try:
-            start(program, "serve", "--simulate", "--plain", "--rate", "200", "--listen", f"127.0.0.1:{upstream}")
-            until(lambda: answers(upstream), "the stand-in listens")
-            output = os.path.join(folder, "callgrind")
-            measured = start(
-                "valgrind", "--quiet", "--tool=callgrind", "--demangle=no", "--instr-atstart=no",
-                f"--callgrind-out-file={output}", program, "--upstream", f"ws://127.0.0.1:{upstream}",
-                "--relay", f"127.0.0.1:{relay}", "--record", os.path.join(folder, "recording.jsonl"), "--quiet")
-            until(lambda: answers(relay), "the relay listens")
-            for number in range(READERS):
-                start(program, "watch", f"ws://127.0.0.1:{relay}", "--format", "json")
-                start(program, "--upstream", f"ws://127.0.0.1:{relay}", "--relay", "off", "--format", "json",
-                      key=f"reader-{number}")
-            time.sleep(10)
-            for state in ("on", "off"):
-                subprocess.run(["callgrind_control", "--instr=" + state, str(measured.pid)], check=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(given.seconds if state == "on" else 0)
-            measured.terminate()
-            measured.wait(LIMIT)
-            cost = costs(output, program)
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
+        # What every trade goes through lies close together, and behind it what /v1/stream needs besides.
+        for readers in ("drop-in", "stream"):
+            cost = profile(given, folder, program, readers)
+            for function in sorted(cost, key=lambda function: (-cost[function], function)):
+                ordered.setdefault(function)
     print("# Functions in the order of what they cost on a trade's way: made by Benchmarks/hot_functions.py, for scripts/build.")
-    print("\n".join(sorted(cost, key=lambda function: (-cost[function], function))))
+    print("\n".join(ordered))
 
 
 if __name__ == "__main__":
