@@ -79,8 +79,8 @@ let package = Package(
         .target(name: "CChecksum"),
         // The escapes of JSON strings by vector instructions, likewise.
         .target(name: "CJSONText"),
-        // renameat2, which Swift has no name for, either.
-        .target(name: "CRename"),
+        // Calls of Linux that Swift has no name for, either.
+        .target(name: "CLinux"),
         .target(name: "TLS", dependencies: ["COpenSSL", .nioConcurrency, .nioCore, .nioTLS], swiftSettings: house),
         .target(
             name: "WebSocket",
@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
         .target(
             name: "Recordings",
-            dependencies: ["CRename", "CZstd", "Market", "Wire", .nioCore],
+            dependencies: ["CLinux", "CZstd", "Market", "Wire", .nioCore],
             swiftSettings: outer
         ),
         // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.

@@ -1,4 +1,4 @@
-import CRename
+import CLinux
 import Glibc
 
 /// What the care for complete files asks of the disk, step by step; one that forgets on purpose is another.

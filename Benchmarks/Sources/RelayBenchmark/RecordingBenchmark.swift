@@ -4,6 +4,10 @@ import Glibc
 struct RecordingBenchmark {
     private static let clients = 100
     private static let rate = 1_000
+    /// The name of the thread that writes the recording.
+    private static let thread = "recorder"
+    /// That of the thread which writes bars and the index into the database.
+    private static let historyThread = "history"
 
     let bench: Workbench
 
@@ -46,8 +50,7 @@ struct RecordingBenchmark {
             defer { process.stop() }
             var cpu: Int64 = 0
             while process.isRunning {
-                // Threads that write files are named so; the one that compresses has nothing to do.
-                cpu = max(cpu, process.cpu(ofThreads: "TP-#0"))
+                cpu = max(cpu, process.cpu(ofThreads: Self.thread))
                 Clock.pause(milliseconds: 5)
             }
             guard process.errors.contains("recorded \(recording.frames) frames") else {
@@ -64,8 +67,10 @@ struct RecordingBenchmark {
 
     private struct Round {
         var p99: Double
-        /// CPU time of the threads that write files a message, us.
+        /// CPU time of the writer's thread a message, us.
         var writing: Double
+        /// That of the thread that keeps the history, which comes with a recording.
+        var keeping: Double
     }
 
     /// Rounds with and without, in turns; each with is compared with the one next to it.
@@ -90,6 +95,12 @@ struct RecordingBenchmark {
                 digits: 2,
                 goal: "2"
             ),
+            Self.row(
+                "history, CPU us a frame at \(Self.rate) a second",
+                with.map(\.keeping),
+                digits: 2,
+                goal: ""
+            ),
         ]
     }
 
@@ -109,7 +120,8 @@ struct RecordingBenchmark {
         let interval = Clock.second / Int64(Self.rate)
         _ = try crowd.send(Self.rate / 2, every: interval)
         // The writer's own: the whole program's time differs by more than that from run to run.
-        let before = process.cpu(ofThreads: "TP-#0")
+        let writing = process.cpu(ofThreads: Self.thread)
+        let keeping = process.cpu(ofThreads: Self.historyThread)
         let count = Self.rate * self.bench.options.seconds
         let books = try crowd.send(count, every: interval)
         guard books.delivered == count * Self.clients else {
@@ -117,7 +129,8 @@ struct RecordingBenchmark {
         }
         return Round(
             p99: Double(books.latency.quantile(0.99)) / 1_000,
-            writing: Double(process.cpu(ofThreads: "TP-#0") - before) / 1_000 / Double(count)
+            writing: Double(process.cpu(ofThreads: Self.thread) - writing) / 1_000 / Double(count),
+            keeping: Double(process.cpu(ofThreads: Self.historyThread) - keeping) / 1_000 / Double(count)
         )
     }
 }

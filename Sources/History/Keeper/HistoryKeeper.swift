@@ -2,6 +2,7 @@ import Glibc
 package import Market
 import NIOConcurrencyHelpers
 import NIOPosix
+import Recordings
 package import Wire
 
 /// The keeper of what is to survive a restart: it reads the tape, and a thread of its own writes bars and the index of the
@@ -110,7 +111,10 @@ package final class HistoryKeeper: TapeReader {
         self.ending = NIOLockedValueBox(.running)
         self.pool.start()
         self.readers.start()
-        self.pool.submit { _ in self.work() }
+        self.pool.submit { _ in
+            DiskThread.begin("history")
+            self.work()
+        }
     }
 
     // MARK: The tape

@@ -19,32 +19,37 @@ extension Recorder {
     func writeUntilFinished() {
         // How long nothing may happen until it looks by itself, ns.
         let idle: Int64 = 3_600_000_000_000
+        // While frames come, it looks by itself, and the feed makes no call for it; it rings for the first after a pause.
+        var looksByItself = false
         while true {
-            // Looked at before each wait, not rung for alone: the one ring may have ended a wait for more.
-            if !self.queue.withLockedValue({ !$0.entries.isEmpty || $0.isFinished }) {
-                let deadline = self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle
-                self.listen(until: deadline)
+            if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
+                self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
             }
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
             if isFinished { return }
-            if waits {
+            if looksByItself || waits {
                 // What comes within the time goes into the file with one write; half of it is for that.
                 self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
-                self.drain()
+                looksByItself = self.drain()
             }
-            let end = self.clock.systemNow
-            self.file.withLockedValue { file in
-                guard let deadline = file.syncDeadline, deadline <= end else { return }
-                file.sync(now: end)
-                self.tell(&file)
-            }
+            self.syncIfDue()
         }
     }
 
-    /// Writes what is queued.
-    func drain() {
+    private func syncIfDue() {
+        let now = self.clock.systemNow
+        self.file.withLockedValue { file in
+            guard let deadline = file.syncDeadline, deadline <= now else { return }
+            file.sync(now: now)
+            self.tell(&file)
+        }
+    }
+
+    /// Writes what is queued; answers whether there was anything.
+    @discardableResult
+    func drain() -> Bool {
         var entries = self.queue.withLockedValue { $0.take() }
-        if entries.isEmpty { return }
+        if entries.isEmpty { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow
             for entry in entries {
@@ -70,6 +75,7 @@ extension Recorder {
         }
         entries.removeAll(keepingCapacity: true)
         self.queue.withLockedValue { $0.takeBack(&entries) }
+        return true
     }
 
     private func tell(_ file: inout RecordingWriter) {

@@ -108,7 +108,10 @@ package final class Recorder: TapeReader {
         self.keeper = keeper
         self.pool = pool
         pool.start()
-        pool.submit { _ in self.writeUntilFinished() }
+        pool.submit { _ in
+            DiskThread.begin("recorder")
+            self.writeUntilFinished()
+        }
         keeper.look()
     }
 
@@ -118,7 +121,6 @@ package final class Recorder: TapeReader {
         let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
             guard !queue.isFinished else { return (false, false) }
             var isNews = false
-            let hadNone = queue.entries.isEmpty
             let moment = RecorderQueue.Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
             // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
             var storage = batch.frames.first?.bytes.storageCapacity ?? 0
@@ -144,7 +146,7 @@ package final class Recorder: TapeReader {
                     )
                 )
             }
-            return (queue.wakes(hadNone), isNews)
+            return (queue.wakes(), isNews)
         }
         if mustWake { self.bell.ring() }
         // By a thread that no disk holds up: the writer's waits for this one.
@@ -180,13 +182,12 @@ package final class Recorder: TapeReader {
     private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
         let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
-            let hadNone = queue.entries.isEmpty
             // What happened has its place even where frames have none, up to twice the limit.
             guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
             queue.bytes += bytes + RecorderQueue.entryBytes
             queue.tellLeftOut()
             queue.entries.append(entry)
-            return queue.wakes(hadNone)
+            return queue.wakes()
         }
         if mustWake { self.bell.ring() }
     }

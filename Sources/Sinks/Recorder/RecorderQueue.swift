@@ -49,6 +49,8 @@ struct RecorderQueue {
     var lastLeftOut: Int64?
     /// Whether the writer was told that much waits.
     var isUrgent = false
+    /// Whether the writer waits for the first entry, and has to be woken for it; else it looks by itself soon.
+    var isAwaited = false
     var isFinished = false
 
     /// Takes out what waits.
@@ -86,11 +88,20 @@ struct RecorderQueue {
         self.entries.append(.leftOut(leftOut))
     }
 
-    /// Whether the writer is to be woken: for the first that waits, and when that is much.
-    mutating func wakes(_ hadNone: Bool) -> Bool {
-        if hadNone, !self.entries.isEmpty { return true }
+    /// Whether the writer is to be woken: for the first that comes after a pause, and when much waits.
+    mutating func wakes() -> Bool {
+        if self.isAwaited, !self.entries.isEmpty {
+            self.isAwaited = false
+            return true
+        }
         guard !self.isUrgent, self.bytes >= Self.urgentBytes else { return false }
         self.isUrgent = true
         return true
+    }
+
+    /// Whether the writer may wait for a ring: nothing waits for it.
+    mutating func await() -> Bool {
+        self.isAwaited = self.entries.isEmpty && !self.isFinished
+        return self.isAwaited
     }
 }

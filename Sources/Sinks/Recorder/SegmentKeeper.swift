@@ -32,10 +32,7 @@ final class SegmentKeeper: Sendable {
         self.clock = clock
         self.complain = complain
         self.pool.start()
-        self.pool.submit { _ in
-            // Linux gives each thread a niceness of its own.
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
-        }
+        self.pool.submit { _ in DiskThread.begin("segments", niceness: 19) }
     }
 
     /// Does what is to be done, in its own time.

@@ -1,8 +1,11 @@
-#ifndef TICKERTAPE_RENAME_H
-#define TICKERTAPE_RENAME_H
+#ifndef TICKERTAPE_LINUX_H
+#define TICKERTAPE_LINUX_H
 
 // Gives a file another name that nobody has (renameat2(2) with RENAME_NOREPLACE). 0, or -1 and errno: EEXIST where somebody
 // has it, ENOSYS or EINVAL where the kernel or the file system cannot do that.
 int tickertape_rename_to_new(const char *path, const char *name);
+
+// Names the calling thread (prctl(2) with PR_SET_NAME), for ps and top; 15 bytes are kept.
+void tickertape_name_thread(const char *name);
 
 #endif
