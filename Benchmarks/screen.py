@@ -2,13 +2,16 @@
 """Measures the screen on a terminal beside a ticker made with rich (PyPI), in turns and on the same relay: CPU time, bytes to
 the terminal, memory, and the time from a trade's sending to the terminal's showing it or a newer one of its symbol.
 
-usage: screen.py PROGRAM [--seconds 20] [--rounds 3] [--rate 100] [--symbols 4] [--debounced] [--json FILE]
+usage: screen.py PROGRAM [--seconds 20] [--rounds 3] [--rate 100] [--trades-per-frame 10] [--symbols 4] [--debounced]
+                 [--json FILE]
 
-A stand-in for Finnhub sends trades at an even pace, each with a price that occurs once. Every contender draws on a
-pseudo-terminal of 80x24, ten times a second at most, and is read by the emulator pyte; a read is stamped before it is looked
-at. The debounce is off, for it is a choice and not a delay; with --debounced it is as people have it. Contenders: the
-program with a connection of its own and no relay, the same with a relay that nobody uses, `watch` on the relay of a third that
-shows nothing, and Peers/rich_ticker.py on that same relay. What they need from PyPI is put into Benchmarks/.build/python.
+A stand-in for Finnhub sends trades at an even pace, each with a price that occurs once, in frames that leave when they are
+full, as the service's do; with --trades-per-frame 1 each has a frame of its own, which is the most work that they can make.
+Every contender draws on a pseudo-terminal of 80x24, ten times a second at most, and is read by the emulator pyte; a read is
+stamped before it is looked at. The debounce is off, for it is a choice and not a delay; with --debounced it is as people have
+it. Contenders: the program with a connection of its own and no relay, the same with a relay that nobody uses, `watch` on the
+relay of a third that shows nothing, and Peers/rich_ticker.py on that same relay. What they need from PyPI is put into
+Benchmarks/.build/python.
 """
 import argparse
 import asyncio
@@ -51,8 +54,8 @@ WARM_UP = 3
 class Upstream:
     """A Finnhub that sends trades at an even pace, the symbols in turn, from the first subscription on."""
 
-    def __init__(self, symbols, rate):
-        self.symbols, self.rate = symbols, rate
+    def __init__(self, symbols, rate, trades_per_frame):
+        self.symbols, self.rate, self.trades_per_frame = symbols, rate, trades_per_frame
         # When each price of each symbol was sent; the price is its number.
         self.sent = {symbol: [] for symbol in symbols}
         self.ready = threading.Event()
@@ -66,19 +69,23 @@ class Upstream:
             self.ready.set()
             start, number = time.monotonic(), 0
             while True:
+                number += self.trades_per_frame
                 await asyncio.sleep(max(0, start + number / self.rate - time.monotonic()))
-                symbol = self.symbols[number % len(self.symbols)]
-                times = self.sent[symbol]
-                price = f"{10_000 + len(times)}.25"
-                trade = f'{{"c":null,"p":{price},"s":"{symbol}","t":{time.time_ns() // 1_000_000},"v":0.01}}'
-                message = f'{{"data":[{trade}],"type":"trade"}}'
-                times.append(time.monotonic())
+                places = range(number - self.trades_per_frame, number)
+                trades = [self.trade(self.symbols[place % len(self.symbols)]) for place in places]
+                message = f'{{"data":[{",".join(trades)}],"type":"trade"}}'
                 for connection in list(self.connections):
                     try:
                         await connection.send(message)
                     except websockets.ConnectionClosed:
                         self.connections.discard(connection)
-                number += 1
+
+    def trade(self, symbol):
+        """The next trade of a symbol, which is sent now."""
+        times = self.sent[symbol]
+        price = f"{10_000 + len(times)}.25"
+        times.append(time.monotonic())
+        return f'{{"c":null,"p":{price},"s":"{symbol}","t":{time.time_ns() // 1_000_000},"v":0.01}}'
 
     async def talk(self, connection):
         try:
@@ -188,6 +195,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=float, default=100)
+    parser.add_argument("--trades-per-frame", type=int, default=10)
     parser.add_argument("--symbols", type=int, default=4)
     parser.add_argument("--debounced", action="store_true")
     parser.add_argument("--json")
@@ -195,7 +203,9 @@ def main():
     if arguments.symbols < 2:
         parser.error("one symbol alone has its price in large digits, which cannot be read: take two or more")
     symbols = [f"BENCH:COIN{chr(65 + number)}" for number in range(arguments.symbols)]
-    upstream = Upstream(symbols, arguments.rate)
+    if not 1 <= arguments.trades_per_frame <= 10:
+        parser.error("a frame has 1 to 10 trades")
+    upstream = Upstream(symbols, arguments.rate, arguments.trades_per_frame)
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             "FINNHUB_TOKEN": "benchmark", "XDG_STATE_HOME": folder, "XDG_RUNTIME_DIR": folder, "XDG_CACHE_HOME": folder,
@@ -244,7 +254,8 @@ def main():
         with open(arguments.json, "w", encoding="utf-8") as file:
             for name, results in rows.items():
                 for result in results:
-                    print(json.dumps({"contender": name, "rate": arguments.rate, **result}), file=file)
+                    row = {"contender": name, "rate": arguments.rate, "trades_per_frame": arguments.trades_per_frame, **result}
+                    print(json.dumps(row), file=file)
 
 
 main()
