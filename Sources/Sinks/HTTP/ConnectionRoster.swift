@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 
 /// The open connections of a server, all on one loop: how many come from each address, which are plain, and when the last
@@ -6,8 +5,6 @@ import NIOCore
 final class ConnectionRoster {
     /// How often the connections are looked at while they come to an end.
     private static let sweepInterval: TimeAmount = .milliseconds(25)
-    /// Linux's `SIOCOUTQ` (tcp(7), unix(7)): the bytes that the peer's kernel has not taken.
-    private static let unsentBytesRequest: UInt = 0x5411
 
     private struct Entry {
         var channel: any Channel
@@ -56,6 +53,11 @@ final class ConnectionRoster {
         guard self.entries[id]?.isPlain == true else { return }
         self.entries[id]?.isPlain = false
         self.plainCount -= 1
+    }
+
+    /// What waits in this program for connections that are plain: answers that are not read.
+    var waitingAnswerBytes: Int {
+        self.entries.values.reduce(0) { $1.isPlain ? $0 + UnsentBytes.waiting(in: $1.channel) : $0 }
     }
 
     /// Closes the plain connection that has been here longest, to make room; answers whether there was one.
@@ -131,14 +133,7 @@ final class ConnectionRoster {
     /// What the peer's kernel has taken reaches the peer though this program ends.
     private static func hasMore(_ channel: any Channel) -> Bool {
         guard channel.isActive else { return false }
-        if let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 { return true }
-        let unsent = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-            of: NIOBSDSocket.Handle.self
-        ) { descriptor in
-            var count: Int32 = 0
-            return ioctl(descriptor, Self.unsentBytesRequest, &count) == 0 && count > 0
-        }
-        if unsent == true { return true }
+        if UnsentBytes.count(of: channel) > 0 { return true }
         return (try? channel.pipeline.syncOperations.handler(type: HTTPHandler.self))?.isAnswering == true
     }
 }

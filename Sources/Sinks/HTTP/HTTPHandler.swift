@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
+import TLS
 import WebSocket
 
 /// One HTTP connection: its requests one at a time, answered by the router or turned into a WebSocket.
@@ -32,33 +33,32 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var makeClient: (RelayEndpoint, HTTPRequestHead) throws(HTTPRefusal) -> RelayClient
     }
 
-    private enum State {
+    enum State {
         /// Waits for a request's head.
         case idle
         /// Waits for the rest of a request.
         case receiving(HTTPRequestHead, body: HTTPRequestBody)
         /// Waits for the router's answer.
         case answering
+        /// Waits for the answer to leave.
+        case sending
         /// Waits for the peer to close, after our last answer, and drops what it sends.
         case lingering
     }
 
-    /// How long the peer may take to close after our last answer. Closing with input unread would reset the connection,
-    /// and the reset can overtake the answer.
-    private static let lingerTime: TimeAmount = .seconds(1)
-
-    private let host: Host
-    private var state: State = .idle
-    private var timer: Scheduled<Void>?
+    let host: Host
+    var state: State = .idle
+    /// The one timer: of a request, of an answer's way out, or of the peer's close.
+    var timer: Scheduled<Void>?
     /// Parts of the next requests, which came in the same read as the one that is being answered.
-    private var waiting: CircularBuffer<HTTPServerRequestPart> = []
-    private var isReadHeld = false
-    private var mayKeepAlive = true
-    private var answered = 0
+    var waiting: CircularBuffer<HTTPServerRequestPart> = []
+    var isReadHeld = false
+    var mayKeepAlive = true
+    var answered = 0
     /// Whether the request asks for an answer without its body.
-    private var isHead = false
+    var isHead = false
     /// The request's origin, which has passed the gate: its page may read refusals too.
-    private var origin: String?
+    var origin: String?
 
     /// Why this connection gets nothing at all, as there are too many.
     private let refusal: HTTPRefusal?
@@ -82,10 +82,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Whether a request waits for its answer.
+    /// Whether a request waits for its answer, or the answer for the peer to take it.
     var isAnswering: Bool {
         switch self.state {
-        case .answering: true
+        case .answering, .sending: true
         case .idle, .receiving, .lingering: false
         }
     }
@@ -94,7 +94,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = Self.unwrapInboundIn(data)
-        if case .answering = self.state {
+        if self.isAnswering {
             self.waiting.append(part)
         } else {
             self.take(part, context: context)
@@ -102,14 +102,14 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if case .answering = self.state {
+        if self.isAnswering {
             self.isReadHeld = true
         } else {
             context.read()
         }
     }
 
-    private func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
+    func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
         switch (part, self.state) {
         case (.head(let head), .idle):
             self.state = .receiving(head, body: HTTPRequestBody(of: head))
@@ -152,73 +152,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
             switch result {
             case .success((let response, let body)):
-                self.write(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
-                self.goOn(context: context)
+                self.send(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
             case .failure:
                 self.refuse(.failed, context: context)
             }
-        }
-    }
-
-    /// Takes the next request, or ends the connection.
-    private func goOn(context: ChannelHandlerContext) {
-        guard self.mayKeepAlive else { return self.linger(context: context) }
-        self.state = .idle
-        self.isHead = false
-        self.origin = nil
-        self.answered += 1
-        self.startTimer(context: context)
-        while let part = self.waiting.popFirst() {
-            self.take(part, context: context)
-            if case .answering = self.state { return }
-        }
-        if self.isReadHeld {
-            self.isReadHeld = false
-            context.read()
-        }
-    }
-
-    // MARK: Answers
-
-    private func write(_ head: HTTPResponseHead, _ body: ByteBuffer?, context: ChannelHandlerContext) {
-        var head = head
-        if !self.mayKeepAlive, !head.headers.contains(name: "Connection") {
-            head.headers.add(name: "Connection", value: "close")
-        }
-        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-        if let body, body.readableBytes > 0 {
-            context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-        }
-        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-    }
-
-    /// Answers with a refusal and ends the connection: who is refused has no business here.
-    private func refuse(_ refusal: HTTPRefusal, context: ChannelHandlerContext) {
-        self.mayKeepAlive = false
-        self.host.refused(refusal.type)
-        var headers = refusal.headers
-        let body = refusal.body
-        if let origin = self.origin { headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin) }
-        headers.replaceOrAdd(name: "Vary", value: "Origin")
-        headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
-        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
-        headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
-        let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
-        self.write(head, self.isHead ? nil : body, context: context)
-        self.linger(context: context)
-    }
-
-    private func linger(context: ChannelHandlerContext) {
-        self.stopTimer()
-        self.state = .lingering
-        self.waiting.removeAll()
-        context.close(mode: .output, promise: nil)
-        if self.isReadHeld {
-            self.isReadHeld = false
-            context.read()
-        }
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
-            context.close(promise: nil)
         }
     }
 
@@ -230,11 +167,12 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .success(let success):
             accepted = success
         case .failure(let refusal):
+            let isEncrypted = (try? context.pipeline.syncOperations.handler(type: TLSHandler.self)) != nil
             let answer = HTTPRefusal(
                 status: refusal.status,
                 type: "websocket-refused",
                 message: refusal.reason,
-                cure: "open a WebSocket of version 13 here, by ws://",
+                cure: "open a WebSocket of version 13 here, by \(isEncrypted ? "wss" : "ws")://",
                 headers: refusal.headers
             )
             return self.refuse(answer, context: context)
@@ -281,22 +219,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    // MARK: Time and failure
-
-    private func startTimer(context: ChannelHandlerContext) {
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.host.settings.handshakeTimeout) {
-            if self.answered > 0, case .idle = self.state {
-                context.close(promise: nil)
-            } else {
-                self.refuse(.timedOut, context: context)
-            }
-        }
-    }
-
-    private func stopTimer() {
-        self.timer?.cancel()
-        self.timer = nil
-    }
+    // MARK: Events and failure
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch (event, self.state) {
@@ -304,7 +227,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.refuse(.needsTLS, context: context)
         case (is ChannelShouldQuiesceEvent, .idle), (is ChannelShouldQuiesceEvent, .receiving):
             self.answered == 0 ? self.refuse(.stopping, context: context) : context.close(promise: nil)
-        case (is ChannelShouldQuiesceEvent, .answering), (ChannelEvent.inputClosed, .answering):
+        case (is ChannelShouldQuiesceEvent, .answering), (is ChannelShouldQuiesceEvent, .sending),
+            (ChannelEvent.inputClosed, .answering), (ChannelEvent.inputClosed, .sending):
             self.mayKeepAlive = false
         case (ChannelEvent.inputClosed, .idle), (ChannelEvent.inputClosed, .receiving),
             (ChannelEvent.inputClosed, .lingering):
@@ -320,7 +244,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Half a request in a connection that we have closed is no mistake of the peer's.
             guard context.channel.isActive else { return }
             self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
-        case (is HTTPParserError, .answering):
+        case (is HTTPParserError, .answering), (is HTTPParserError, .sending):
             self.mayKeepAlive = false  // what follows the request under way is no HTTP
         case (is HTTPParserError, .lingering):
             break
@@ -328,19 +252,4 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(promise: nil)
         }
     }
-}
-
-/// The collecting of a response's body, all of which is made in memory here.
-private final class ResponseCollector: ResponseBodyWriter {
-    private var buffer = ByteBuffer()
-
-    static func bytes(of body: ResponseBody) async throws -> ByteBuffer {
-        let collector = ResponseCollector()
-        try await body.write(collector)
-        return collector.buffer
-    }
-
-    func write(_ buffer: ByteBuffer) async throws { self.buffer.writeImmutableBuffer(buffer) }
-
-    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

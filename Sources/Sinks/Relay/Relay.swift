@@ -311,7 +311,12 @@ package final class Relay: TapeReader, Sendable {
         let loop = self.eventLoop
         let outbox = self.outbox
         let sources = RelayRouter.Sources(
-            reading: { try await loop.submit { hub.value.reading(outboxBytes: outbox.waitingBytes) }.get() },
+            reading: { [roster] in
+                try await loop.submit {
+                    let answers = roster.value.waitingAnswerBytes
+                    return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
+                }.get()
+            },
             snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
             trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },

@@ -50,7 +50,10 @@ struct TradeExcerpt: Sendable {
 
 /// What the HTTP beside the WebSockets asks for. On the relay's loop.
 extension RelayHub {
-    func reading(outboxBytes: Int) -> RelayReading {
+    /// - Parameters:
+    ///   - outboxBytes: what waits between the feed and the relay.
+    ///   - answerBytes: what waits of answers over HTTP.
+    func reading(outboxBytes: Int, answerBytes: Int) -> RelayReading {
         let symbols = self.ledger.symbols.prefix(self.settings.symbolLimit).map { name in
             let newest = self.desk.knownRow(of: name).flatMap { self.desk.newest(row: $0) }
             return RelayReading.Symbol(
@@ -60,7 +63,7 @@ extension RelayHub {
                 trades: newest?.summary.trades ?? 0
             )
         }
-        var waiting = 0
+        var waiting = answerBytes
         for client in self.tradesClients.values { waiting += client.waitingBytes }
         for client in self.streamClients.values { waiting += client.waitingBytes }
         return RelayReading(

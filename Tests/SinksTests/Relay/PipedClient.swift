@@ -5,17 +5,46 @@ import Wire
 
 @testable import Sinks
 
-/// One client on a ``HubBench`` with all of its WebSocket, whose socket takes bytes only while the test lets it.
-struct PipedClient {
-    /// A socket that takes nothing while it is full: it swallows flushes.
-    private final class Gate: ChannelOutboundHandler {
-        typealias OutboundIn = ByteBuffer
-        var isOpen = true
-        func flush(context: ChannelHandlerContext) { if self.isOpen { context.flush() } }
+/// A socket under an embedded channel that takes nothing while it is full: it swallows flushes.
+final class SocketGate: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    var isOpen = true
+    private var promises: [EventLoopPromise<Void>] = []
+
+    // As with a socket: what has not left is told to have failed when it is closed, which an embedded channel forgets.
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let promise { self.promises.append(promise) }
+        context.write(data, promise: nil)
     }
 
+    func flush(context: ChannelHandlerContext) {
+        guard self.isOpen else { return }
+        context.flush()
+        for promise in self.takePromises() { promise.succeed() }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // An embedded channel takes the end of one side for the end of both.
+        guard mode == .all else { return promise?.succeed() ?? () }
+        self.fail()
+        context.close(mode: mode, promise: promise)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.fail() }
+
+    private func fail() { for promise in self.takePromises() { promise.fail(ChannelError.ioOnClosedChannel) } }
+
+    private func takePromises() -> [EventLoopPromise<Void>] {
+        defer { self.promises = [] }
+        return self.promises
+    }
+}
+
+/// One client on a ``HubBench`` with all of its WebSocket, whose socket takes bytes only while the test lets it.
+struct PipedClient {
     let channel: EmbeddedChannel
-    private let gate = Gate()
+    private let gate = SocketGate()
 
     init(channel: EmbeddedChannel, client: RelayClient, deadlines: DeadlineWheel) throws {
         self.channel = channel

@@ -83,6 +83,9 @@ final class RawClient: Sendable {
         try await self.wait { $0.hasEnded ? String(buffer: $0.takeAll()) : nil }
     }
 
+    /// Waits for so many bytes, and drops them.
+    func skip(_ count: Int) async throws { _ = try await self.wait { $0.skip(count) } }
+
     /// Returns the next frame that is no WebSocket ping.
     func frame() async throws -> Frame {
         while true {
@@ -187,6 +190,8 @@ private final class Inbox: ChannelInboundHandler {
         defer { self.bytes = ByteBuffer() }
         return self.bytes
     }
+
+    func skip(_ count: Int) -> Bool? { self.bytes.readSlice(length: count).map { _ in true } }
 
     func takeHead() -> String? {
         let view = self.bytes.readableBytesView

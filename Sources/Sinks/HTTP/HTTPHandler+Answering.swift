@@ -1,0 +1,140 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+// The way of an answer out of this program: the next request is taken when it has left, and not before, so that a peer that
+// does not read has one answer waiting, however many requests it has sent.
+extension HTTPHandler {
+    /// How long the peer may take to close after our last answer. Closing with input unread would reset the connection,
+    /// and the reset can overtake the answer.
+    private static let lingerTime: TimeAmount = .seconds(1)
+
+    /// Writes an answer, and goes on behind it once it has left.
+    func send(_ head: HTTPResponseHead, _ body: ByteBuffer?, context: ChannelHandlerContext) {
+        var head = head
+        if !self.mayKeepAlive, !head.headers.contains(name: "Connection") {
+            head.headers.add(name: "Connection", value: "close")
+        }
+        self.stopTimer()
+        self.state = .sending
+        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+        if let body, body.readableBytes > 0 {
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { _ in self.sent(context: context) }
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: written)
+        guard case .sending = self.state, context.channel.isActive else { return }
+        self.watch(self.progress(of: context), context: context)
+    }
+
+    /// Answers with a refusal and ends the connection: who is refused has no business here.
+    func refuse(_ refusal: HTTPRefusal, context: ChannelHandlerContext) {
+        self.mayKeepAlive = false
+        self.host.refused(refusal.type)
+        var headers = refusal.headers
+        let body = refusal.body
+        if let origin = self.origin { headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin) }
+        headers.replaceOrAdd(name: "Vary", value: "Origin")
+        headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
+        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
+        let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
+        self.send(head, self.isHead ? nil : body, context: context)
+    }
+
+    /// The answer has left this program: takes the next request, or ends the connection.
+    private func sent(context: ChannelHandlerContext) {
+        guard case .sending = self.state, context.channel.isActive else { return }  // late: it has been closed
+        self.stopTimer()
+        guard self.mayKeepAlive else { return self.linger(context: context) }
+        self.state = .idle
+        self.isHead = false
+        self.origin = nil
+        self.answered += 1
+        self.startTimer(context: context)
+        while !self.isAnswering, let part = self.waiting.popFirst() { self.take(part, context: context) }
+        if !self.isAnswering { self.readOn(context: context) }
+    }
+
+    private func linger(context: ChannelHandlerContext) {
+        self.state = .lingering
+        self.waiting.removeAll()
+        context.close(mode: .output, promise: nil)
+        self.readOn(context: context)
+        self.awaitClose(self.progress(of: context), context: context)
+    }
+
+    /// Makes up for a read that was asked for while an answer was under way.
+    private func readOn(context: ChannelHandlerContext) {
+        guard self.isReadHeld else { return }
+        self.isReadHeld = false
+        context.read()
+    }
+
+    // MARK: Time
+
+    private func progress(of context: ChannelHandlerContext) -> AnswerProgress {
+        AnswerProgress(
+            left: UnsentBytes.count(of: context.channel),
+            patience: self.host.settings.stallTimeout,
+            now: context.eventLoop.now
+        )
+    }
+
+    /// Ends the connection when its peer takes nothing of the answer any more.
+    private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
+        let pause = TimeAmount.nanoseconds(self.host.settings.stallTimeout.nanoseconds / 4)
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
+            var progress = progress
+            guard progress.isStuck(left: UnsentBytes.count(of: context.channel), now: context.eventLoop.now) else {
+                return self.watch(progress, context: context)
+            }
+            self.host.refused("answer-unread")
+            context.close(promise: nil)
+        }
+    }
+
+    /// Ends the connection when the peer has had the time to do so itself, which begins when it has the answer.
+    private func awaitClose(_ progress: AnswerProgress, context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
+            var progress = progress
+            let left = UnsentBytes.count(of: context.channel)
+            guard left > 0 || progress.left > 0, !progress.isStuck(left: left, now: context.eventLoop.now) else {
+                return context.close(promise: nil)
+            }
+            self.awaitClose(progress, context: context)
+        }
+    }
+
+    func startTimer(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.host.settings.handshakeTimeout) {
+            if self.answered > 0, case .idle = self.state {
+                context.close(promise: nil)
+            } else {
+                self.refuse(.timedOut, context: context)
+            }
+        }
+    }
+
+    func stopTimer() {
+        self.timer?.cancel()
+        self.timer = nil
+    }
+}
+
+/// The collecting of a response's body, all of which is made in memory here.
+final class ResponseCollector: ResponseBodyWriter {
+    private var buffer = ByteBuffer()
+
+    static func bytes(of body: ResponseBody) async throws -> ByteBuffer {
+        let collector = ResponseCollector()
+        try await body.write(collector)
+        return collector.buffer
+    }
+
+    func write(_ buffer: ByteBuffer) async throws { self.buffer.writeImmutableBuffer(buffer) }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
