@@ -30,6 +30,46 @@ import Testing
         #expect(machine.deadline == nil)
     }
 
+    @Test("The wait for a pong goes on while bytes leave to a peer that reads slowly, and ends with the first pause")
+    func waitsForSlowReader() {
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100, waiting: 900)) == .sendPing)
+        for step in 1...9 {
+            let outflow = Outflow(left: 100 + step * 100, waiting: 900 - step * 100)
+            #expect(machine.deadline == self.seconds(Int64(20 + step * 10)))
+            #expect(machine.timeReached(self.seconds(Int64(20 + step * 10)), outflow: outflow) == .wait)
+        }
+        // All has left by now, so there is nothing more to wait behind.
+        #expect(machine.timeReached(self.seconds(120), outflow: Outflow(left: 1_000)) == .end)
+
+        machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100, waiting: 900)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), outflow: Outflow(left: 101, waiting: 5_000)) == .wait)
+        machine.pongReceived()
+        #expect(machine.timeReached(self.seconds(40), outflow: Outflow(left: 101, waiting: 5_000)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(50), outflow: Outflow(left: 101, waiting: 6_000)) == .end)
+    }
+
+    @Test("A peer that keeps up and answers no ping is ended in time, and one that reads slowly after some megabytes")
+    func endsReaderWithoutPong() {
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), outflow: Outflow(left: 9_000)) == .end)
+
+        machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 0, waiting: 1 << 20)) == .sendPing)
+        var now: Int64 = 20
+        var left = 0
+        var action = KeepaliveMachine.Action.wait
+        while action == .wait, now < 1_000 {
+            now += 10
+            left += 1 << 20
+            action = machine.timeReached(self.seconds(now), outflow: Outflow(left: left, waiting: 1 << 20))
+        }
+        // The mebibyte before the ping, and four that both kernels may hold.
+        #expect(action == .end && left == 5 << 20, "\(left)")
+    }
+
     @Test("A pong that nobody asked for changes nothing")
     func toleratesUnsolicitedPong() {
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
@@ -50,6 +90,24 @@ import Testing
 
     private let now = NIODeadline.uptimeNanoseconds(0)
     private func machine(_ role: WebSocketRole) -> ClosingMachine { ClosingMachine(role: role, timeout: .seconds(1)) }
+
+    @Test("The peer's close is awaited while it takes what stands before ours, and no longer")
+    func awaitsSlowReader() {
+        var server = self.machine(.server)
+        let close = Action(send: .closeFrame(.tryAgainLater, "slow"))
+        let asked = server.closeAsked(
+            .tryAgainLater,
+            reason: "slow",
+            now: self.now,
+            outflow: Outflow(left: 5, waiting: 50)
+        )
+        #expect(asked == close)
+        #expect(server.timeReached(self.now + .seconds(1), outflow: Outflow(left: 6, waiting: 49)) == Action())
+        #expect(server.deadline == self.now + .seconds(2))
+        #expect(server.timeReached(self.now + .seconds(2), outflow: Outflow(left: 55)) == Action())
+        let end = server.timeReached(self.now + .seconds(3), outflow: Outflow(left: 55))
+        #expect(end.transport == .close && end.report?.cause == .closeTimedOut)
+    }
 
     @Test("The peer's close is answered with its code; the server ends the transport, the client waits for it")
     func answersClose() {

@@ -146,6 +146,7 @@ class RelayClient: ChannelInboundHandler {
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        if let tls { self.webSocket?.heldBelow = { tls.pendingBytes } }
         self.lane = self.hub.lanes.make()
         if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
             let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.hub.lanes)

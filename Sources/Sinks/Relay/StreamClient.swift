@@ -53,9 +53,11 @@ final class StreamClient: RelayClient {
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
         webSocket.pongTimeout = settings.pongTimeout
-        if hub.flow != nil {
-            // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
-            webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
+        if hub.flow == nil {
+            // A close frame stands behind what waits, for one that reads again in time.
+            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
+        } else {
+            // The close frame stands behind all that is queued for a reader whom the replay waits for.
             webSocket.closeTimeout = settings.stallTimeout
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.

@@ -32,8 +32,7 @@ final class TradesClient: RelayClient {
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
         } else {
-            // A ping waits behind all that is queued for a reader whom the replay waits for, and so does the close frame.
-            webSocket.pongTimeout = max(settings.pongTimeout, .seconds(60))
+            // The close frame stands behind all that is queued for a reader whom the replay waits for.
             webSocket.closeTimeout = settings.stallTimeout
         }
         if hub.feedWaits {

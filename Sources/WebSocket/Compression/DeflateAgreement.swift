@@ -17,7 +17,9 @@ package struct DeflateAgreement: Sendable, Hashable {
         package var isPossible: Bool { self.windowBits >= 9 }
     }
 
+    /// What the server sends.
     package var fromServer: Direction
+    /// What the client sends.
     package var fromClient: Direction
 
     package init(fromServer: Direction, fromClient: Direction) {

@@ -4,13 +4,16 @@ package import NIOCore
 ///
 /// It decides what is sent, when the transport ends, and what is told to the application, once.
 package struct ClosingMachine: Sendable {
+    /// What is to be done, in the order of its parts.
     package struct Action: Sendable, Equatable {
+        /// What leaves before anything else happens.
         package enum Send: Sendable, Equatable {
             case nothing
             /// A close frame with this code and reason, or an empty one.
             case closeFrame(WebSocketCloseCode?, String)
         }
 
+        /// What becomes of the connection below.
         package enum Transport: Sendable, Equatable {
             case keep
             /// Ends the sending side once what was written is out, and waits for the peer's end.
@@ -30,14 +33,15 @@ package struct ClosingMachine: Sendable {
     private enum State {
         case open
         /// Our close frame is out; waits for the peer's.
-        case awaitingReply(until: NIODeadline)
+        case awaitingReply(until: NIODeadline, seen: Outflow)
         /// Both frames are exchanged, or the connection has failed; waits for the end of the transport.
         case awaitingEnd(until: NIODeadline)
         case ended
     }
 
     private let role: WebSocketRole
-    /// The time for the closing handshake, from its beginning.
+    /// The time for the closing handshake, from its beginning; where our close frame stands behind what a slow peer has not
+    /// read, from the moment when bytes last left.
     package var timeout: TimeAmount
     private var state: State = .open
 
@@ -55,14 +59,21 @@ package struct ClosingMachine: Sendable {
     package var deadline: NIODeadline? {
         switch self.state {
         case .open, .ended: nil
-        case .awaitingReply(let until), .awaitingEnd(let until): until
+        case .awaitingReply(let until, _), .awaitingEnd(let until): until
         }
     }
 
     /// The application asked for the end. Asked again, nothing happens.
-    package mutating func closeAsked(_ code: WebSocketCloseCode, reason: String, now: NIODeadline) -> Action {
+    ///
+    /// - Parameter outflow: how far the peer has taken what was written to it.
+    package mutating func closeAsked(
+        _ code: WebSocketCloseCode,
+        reason: String,
+        now: NIODeadline,
+        outflow: Outflow = Outflow()
+    ) -> Action {
         guard self.isOpen else { return Action() }
-        self.state = .awaitingReply(until: now + self.timeout)
+        self.state = .awaitingReply(until: now + self.timeout, seen: outflow)
         return Action(send: .closeFrame(code, reason))
     }
 
@@ -126,12 +137,20 @@ package struct ClosingMachine: Sendable {
         )
     }
 
-    package mutating func timeReached(_ now: NIODeadline) -> Action {
+    /// Time has passed. The peer's close is awaited on while it takes what stands before ours: nothing is written behind that,
+    /// so there is an end to it.
+    ///
+    /// - Parameter outflow: how far the peer has taken what was written to it.
+    package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
         switch self.state {
         case .open, .ended:
             return Action()
-        case .awaitingReply(let until):
+        case .awaitingReply(let until, let seen):
             guard now >= until else { return Action() }
+            if outflow.hasMoved(since: seen) {
+                self.state = .awaitingReply(until: now + self.timeout, seen: outflow)
+                return Action()
+            }
             self.state = .ended
             return Action(
                 transport: .close,

@@ -20,6 +20,8 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     private var heldNext: [ByteBuffer] = []
     /// Whether something may wait in the channel. What the connection has written before this handler came may.
     private var mayWait = true
+    /// All bytes that were handed to the channel; those that went past it are not among them.
+    private(set) var writtenBytes = 0
     /// Whether somebody has been told that frames may go past this handler, and not yet that they may no longer.
     private var isLetPast = false
 
@@ -105,6 +107,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         self.interrupt()
         self.release(context: context)
         self.mayWait = true
+        self.writtenBytes += Self.unwrapOutboundIn(data).readableBytes
         context.write(data, promise: promise)
     }
 
@@ -161,6 +164,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     private func pass(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         self.interrupt()
         self.mayWait = true
+        self.writtenBytes += bytes.readableBytes
         context.write(Self.wrapOutboundOut(bytes), promise: promise)
     }
 }

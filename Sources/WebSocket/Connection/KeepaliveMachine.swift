@@ -4,10 +4,16 @@ package import NIOCore
 ///
 /// Pings go out `interval` apart; each must be followed within `timeout` by a pong, whichever: an unsolicited pong shows a
 /// living peer as well (RFC 6455, 5.5.3).
+///
+/// A ping stands behind what a slow peer has not read, so the wait goes on while bytes leave: until what was written before
+/// the ping is gone, and what the kernels on both sides may hold of what came after it. Who has taken all that and
+/// answered nothing never will.
 package struct KeepaliveMachine: Sendable {
+    /// What is to be done.
     package enum Action: Sendable, Equatable {
         case wait
         case sendPing
+        /// The peer is gone, or does not keep the protocol.
         case end
     }
 
@@ -17,8 +23,11 @@ package struct KeepaliveMachine: Sendable {
         /// Waits for the time of the next ping.
         case resting(until: NIODeadline)
         /// Waits for a pong.
-        case asking(pinged: NIODeadline, until: NIODeadline)
+        case asking(pinged: NIODeadline, until: NIODeadline, seen: Outflow, most: Int)
     }
+
+    /// More than Linux gives a peer's receive buffer for its bytes (half of the 6 MiB of `tcp_rmem`), in bytes.
+    private static let kernelRoom = 4 << 20
 
     private let interval: TimeAmount
     private let timeout: TimeAmount
@@ -34,30 +43,39 @@ package struct KeepaliveMachine: Sendable {
     package var deadline: NIODeadline? {
         switch self.state {
         case .off: nil
-        case .resting(let until), .asking(_, let until): until
+        case .resting(let until), .asking(_, let until, _, _): until
         }
     }
 
-    package mutating func timeReached(_ now: NIODeadline) -> Action {
+    /// Time has passed.
+    ///
+    /// - Parameter outflow: how far the peer has taken what was written to it.
+    package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
         switch self.state {
         case .off:
             return .wait
         case .resting(let until):
             guard now >= until else { return .wait }
-            self.state = .asking(pinged: now, until: now + self.timeout)
+            let most = outflow.left + outflow.waiting + Self.kernelRoom
+            self.state = .asking(pinged: now, until: now + self.timeout, seen: outflow, most: most)
             return .sendPing
-        case .asking(_, let until):
+        case .asking(let pinged, let until, let seen, let most):
             guard now >= until else { return .wait }
+            if outflow.hasMoved(since: seen), outflow.left < most {
+                self.state = .asking(pinged: pinged, until: now + self.timeout, seen: outflow, most: most)
+                return .wait
+            }
             self.state = .off
             return .end
         }
     }
 
+    /// A pong came, whichever it answers.
     package mutating func pongReceived() {
         switch self.state {
         case .off, .resting:
             break  // nothing was asked: the peer's own idea, welcome and of no consequence
-        case .asking(let pinged, _):
+        case .asking(let pinged, _, _, _):
             self.state = .resting(until: pinged + self.interval)
         }
     }

@@ -11,10 +11,17 @@ extension WebSocketHandler {
         }
     }
 
+    /// How far the peer has taken what was written.
+    var outflow: Outflow {
+        let waiting = self.door.waitingBytes + (self.heldBelow?() ?? 0)
+        return Outflow(left: self.door.writtenBytes - waiting, waiting: waiting)
+    }
+
     private func timeReached(context: ChannelHandlerContext) {
         self.timer.fired()
         let now = context.eventLoop.now
-        switch self.keepalive.timeReached(now) {
+        let outflow = self.outflow
+        switch self.keepalive.timeReached(now, outflow: outflow) {
         case .wait:
             break
         case .sendPing:
@@ -24,7 +31,7 @@ extension WebSocketHandler {
         case .end:
             self.perform(self.closing.pongMissed(), context: context)
         }
-        self.perform(self.closing.timeReached(now), context: context)
+        self.perform(self.closing.timeReached(now, outflow: outflow), context: context)
         self.arm(context: context)
     }
 

@@ -23,6 +23,8 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     /// Who takes messages by a plain call; where nobody does, they go up the pipeline.
     package var receiver: (any WebSocketReceiver)?
+    /// Counts bytes that a handler below holds back from the channel (TLS); nil where none does.
+    package var heldBelow: (() -> Int)?
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
@@ -80,6 +82,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.timer.cancel()
         self.context = nil
         self.receiver = nil
+        self.heldBelow = nil
     }
 
     private func start(context: ChannelHandlerContext) {
@@ -270,7 +273,8 @@ package final class WebSocketHandler: ChannelDuplexHandler {
                 promise?.fail(WebSocketWriteError.forbiddenCloseCode(code))
                 return
             }
-            let action = self.closing.closeAsked(code, reason: reason, now: context.eventLoop.now)
+            let now = context.eventLoop.now
+            let action = self.closing.closeAsked(code, reason: reason, now: now, outflow: self.outflow)
             self.perform(action, context: context, promise: promise)
         }
     }

@@ -10,9 +10,13 @@ package struct MessageAssembler {
         case continuation
     }
 
+    /// What follows from a frame.
     package enum Action: Sendable, Equatable {
+        /// It has completed this message.
         case deliver(WebSocketMessage)
+        /// It has completed none.
         case awaitMore
+        /// The peer has broken a rule, which ends the connection.
         case fail(WebSocketViolation)
     }
 
