@@ -111,7 +111,7 @@ function begin(since) {
         }
     }
     if (market.chosen !== null) {
-        // First, for only what is not followed yet can go on from where it was.
+        // First, so that what it missed stands before the newest of all.
         const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
         if (since !== null) request.since = since;
         market.isCatchingUp = since !== null;

@@ -5,14 +5,15 @@ import Wire
 
 /// What a client of `/v1/stream` asks for.
 extension StreamClient {
-    /// The most requests that wait until a client has caught up.
+    /// The most requests that wait until a client has caught up; and never more bytes than one message may have.
     private static let mostDeferred = 64
     /// As many symbols in one request cost as much as another request.
     private static let symbolsPerRequest = 64
     /// To resume costs as much as so many requests: it may bring a hundred thousand trades.
     private static let costOfResuming = 9
 
-    func requested(_ request: StreamRequest?) {
+    /// - Parameter bytes: the message's.
+    func requested(_ request: StreamRequest?, bytes: Int) {
         var cost = 1
         switch request {
         case .subscribe(let symbols, _, let since):
@@ -22,19 +23,19 @@ extension StreamClient {
         case .overflow, .ping, .replay, .faulty, .other, nil: break
         }
         switch self.allowance.requested(cost: cost, now: self.hub.now) {
-        case .allowed: self.take(request)
+        case .allowed: self.take(request, bytes: bytes)
         case .refused: self.tell(.error("Too many requests; slow down", code: "rate-limited"))
         case .flood: self.close(.policy, reason: "too many requests")
         }
     }
 
-    private func take(_ request: StreamRequest?) {
+    private func take(_ request: StreamRequest?, bytes: Int) {
         switch request {
         case .subscribe(let symbols, let delivery, let since):
-            if self.isDeferred(request, always: since != nil || delivery != nil) { return }
+            if self.isDeferred(request, bytes, always: since != nil || delivery != nil) { return }
             self.subscribe(symbols, delivery: delivery, since: since)
         case .unsubscribe(let symbols):
-            if self.isDeferred(request, always: false) { return }
+            if self.isDeferred(request, bytes, always: false) { return }
             self.unsubscribe(symbols)
         case .subscribeBars(let symbols, let width):
             self.subscribe(symbols, bars: width)
@@ -59,10 +60,11 @@ extension StreamClient {
     }
 
     /// Puts a request off that cannot be met before the client has caught up, or that comes behind such a one.
-    private func isDeferred(_ request: StreamRequest?, always: Bool) -> Bool {
+    private func isDeferred(_ request: StreamRequest?, _ bytes: Int, always: Bool) -> Bool {
         guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
-        if self.deferred.count < Self.mostDeferred {
-            self.deferred.append(request)
+        let waiting = self.deferred.reduce(0) { $0 + $1.bytes }
+        if self.deferred.count < Self.mostDeferred, waiting + bytes <= self.hub.settings.maximumMessageBytes {
+            self.deferred.append(Deferred(request: request, bytes: bytes))
         } else {
             self.tell(.error("Too many requests while catching up; wait for resumed", code: "busy"))
         }
@@ -71,7 +73,10 @@ extension StreamClient {
 
     /// Meets the requests that were put off, up to one that has to catch up again.
     func takeDeferred() {
-        while self.catchUp == nil, !self.deferred.isEmpty { self.take(self.deferred.removeFirst()) }
+        while self.catchUp == nil, !self.deferred.isEmpty {
+            let next = self.deferred.removeFirst()
+            self.take(next.request, bytes: next.bytes)
+        }
     }
 
     // MARK: Subscribing
@@ -81,15 +86,18 @@ extension StreamClient {
         let next = self.hub.ring.sequences.upperBound
         var new: [Int] = []
         var changed: [Int] = []
+        // Followed before, and named again with a place from which on they are wanted.
+        var again: Set<Int> = []
         var demands: [String] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
             for row in self.hub.desk.liveRows {
                 if self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: next) {
                     new.append(row)
-                } else if asked != nil {
-                    changed.append(row)
+                    continue
                 }
+                if asked != nil { changed.append(row) }
+                again.insert(row)
             }
             self.tell(.subscribed(nil, delivery))
         } else {
@@ -98,6 +106,7 @@ extension StreamClient {
                 if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) {
                     accepted.append(symbol)
                     if asked != nil { changed.append(row) }
+                    again.insert(row)
                 } else if let row = self.begin(symbol, delivery: delivery, first: next, demands: &demands) {
                     accepted.append(symbol)
                     new.append(row)
@@ -109,7 +118,8 @@ extension StreamClient {
         for row in changed { self.change(row, to: delivery, next: next) }
         self.wishesChanged()
         if let since {
-            self.resume(new, delivery: delivery, since: since, isEverything: symbols.isEmpty)
+            let again = again.subtracting(new).sorted()
+            self.resume(new, again: again, since: since, isEverything: symbols.isEmpty)
         } else {
             for row in new { self.showNewest(row) }
         }

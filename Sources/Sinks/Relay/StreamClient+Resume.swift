@@ -8,13 +8,17 @@ extension StreamClient {
     /// Bytes of one step of the cursor; between two steps the loop serves everybody else.
     private var stepBytes: Int { min(32 << 10, self.hub.settings.maximumWaitingBytes / 4) }
 
-    /// Lets symbols that were just subscribed to go on from a trade that the client knows.
-    func resume(_ rows: [Int], delivery: StreamDelivery, since: TapePosition, isEverything: Bool) {
+    /// Lets symbols go on from a trade that the client knows, each in the way in which it is followed.
+    ///
+    /// - Parameters:
+    ///   - new: those that were just subscribed to.
+    ///   - again: those that were followed before.
+    func resume(_ new: [Int], again: [Int], since: TapePosition, isEverything: Bool) {
         self.hub.expireRing()
         guard let path = self.hub.ring.path(since: since) else {
             // No run of numbers has begun here.
             self.tell(.resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since))
-            for row in rows { self.showNewest(row) }
+            for row in new { self.showNewest(row) }
             return self.tell(
                 .resumed(since: since, epoch: since.epoch, to: since.sequence, trades: 0, isComplete: false)
             )
@@ -22,10 +26,17 @@ extension StreamClient {
         if let shortage = path.shortage {
             self.tell(.resumeGap(reason: shortage.reason, to: self.arrival(at: path.start), next: path.start))
         }
-        guard delivery == .all else { return self.resumePrices(rows, since: since, path: path) }
-        self.session.resume(rows, next: self.hub.ring.sequences.upperBound)
+        let rows = new + again
+        let single = rows.filter { self.session.delivery(of: $0) == .all }
+        let others = rows.filter { self.session.delivery(of: $0) != .all }
+        guard !single.isEmpty || (isEverything && self.session.everything == .all) else {
+            return self.resumePrices(others, since: since, path: path)
+        }
+        let counted = self.showResumed(others, path)
+        self.session.resume(single, next: self.hub.ring.sequences.upperBound)
         self.hub.tradeAudience.remove(self)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
+        self.catchUp?.trades = counted
         self.hub.resuming[ObjectIdentifier(self)] = self
         self.step()
     }
@@ -46,6 +57,21 @@ extension StreamClient {
             self.tell(.gap(gap))
             (_, earlier) = self.hub.ring.run(at: next)
         }
+        let trades = self.showResumed(rows, path)
+        let next = self.hub.ring.sequences.upperBound
+        self.tell(
+            .resumed(
+                since: since,
+                epoch: self.hub.ring.epoch ?? since.epoch,
+                to: next > 0 ? next - 1 : 0,
+                trades: trades,
+                isComplete: path.isComplete
+            )
+        )
+    }
+
+    /// Shows the newest of each symbol with how many of its trades came since, and returns how many that is for all.
+    private func showResumed(_ rows: [Int], _ path: TradeRing.Path) -> UInt64 {
         var trades: UInt64 = 0
         for row in rows {
             let missed = self.hub.ring.count(of: self.hub.desk.symbol(ofRow: row), from: path.start)
@@ -60,16 +86,7 @@ extension StreamClient {
             self.session.told(newest.summary.price, newest.ordinal, row)
             self.write(RelayHub.framed(snapshot), messages: 1)
         }
-        let next = self.hub.ring.sequences.upperBound
-        self.tell(
-            .resumed(
-                since: since,
-                epoch: self.hub.ring.epoch ?? since.epoch,
-                to: next > 0 ? next - 1 : 0,
-                trades: trades,
-                isComplete: path.isComplete
-            )
-        )
+        return trades
     }
 
     // MARK: Trade by trade

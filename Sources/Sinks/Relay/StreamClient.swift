@@ -25,11 +25,18 @@ final class StreamClient: RelayClient {
     /// Whether the next step of that way is on the loop's list.
     var isStepScheduled = false
     /// Requests that wait until it has caught up.
-    var deferred: [StreamRequest] = []
+    var deferred: [Deferred] = []
     /// The bars that it is told.
     var barTopics: Set<BarTopic> = []
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
+
+    /// A request that waits.
+    struct Deferred {
+        var request: StreamRequest
+        /// Its message.
+        var bytes: Int
+    }
 
     private var backlog: Backlog {
         didSet { self.paceChanged() }
@@ -80,7 +87,7 @@ final class StreamClient: RelayClient {
         if let symbols = self.query.symbols { self.subscribe(symbols, delivery: nil, since: self.query.since) }
     }
 
-    override func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text)) }
+    override func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
 
     override func closed() {
         self.backlog.ended()

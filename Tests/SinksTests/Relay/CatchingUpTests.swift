@@ -50,6 +50,47 @@ struct CatchingUpTests {
         bench.stop()
     }
 
+    @Test("of the requests that wait until a client has caught up there are never more bytes than of one message")
+    func boundsDeferred() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        client.stopReading(fillsChannel: true)
+        try client.send(#"{"type":"subscribe","symbol":"B","delivery":"latest"}"#)
+        let names = (1_000..<1_800).map { "\"\(String(repeating: "x", count: 40))\($0)\"" }.joined(separator: ",")
+        for _ in 1...3 { try client.send(#"{"type":"unsubscribe","symbols":[\#(names)]}"#) }
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        #expect(texts.count { $0.contains(#""code":"busy""#) } == 2, "one of 36 KB fits")
+        #expect(texts.count { $0.contains(#""symbols":["B"],"delivery":"latest""#) } == 1)
+        bench.stop()
+    }
+
+    @Test("a symbol that is followed already goes on from a place, too: its trades come, each once, and then live ones")
+    func followedAlready() throws {
+        let bench = HubBench { $0.pingInterval = .hours(1) }
+        let client = try bench.pipedStream()
+        try client.send(#"{"type":"subscribe"}"#)
+        for number in 1...20 { bench.play(Frames.trade(number % 2 == 0 ? "A" : "B", "\(number)")) }
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all","since":"7:10"}"#)
+        bench.loop.run()
+        bench.play(Frames.trade("A", "21"))
+        var texts = try client.takeTexts()
+        #expect(self.singles(texts) == [12, 14, 16, 18, 20, 21])
+        #expect(texts.contains { $0.contains(#""from":10,"to":20,"trades":5,"complete":true}"#) }, "\(texts)")
+        // Asked again, in the way in which each is followed: the one trade by trade, the other by its newest price.
+        try client.send(#"{"type":"subscribe","symbols":["A","B"],"since":"7:17"}"#)
+        bench.loop.run()
+        texts = try client.takeTexts()
+        #expect(self.singles(texts) == [18, 20, 21])
+        let snapshot = texts.first { $0.hasPrefix(#"{"type":"snapshot","#) }
+        #expect(snapshot?.contains(#""symbol":"B","price":"19","#) == true, "\(texts)")
+        #expect(snapshot?.contains(#""seq":19,"skipped":1,"#) == true, "\(texts)")
+        #expect(texts.last?.contains(#""from":17,"to":21,"trades":4,"complete":true}"#) == true, "\(texts)")
+        bench.stop()
+    }
+
     @Test("who wants every trade or none is closed with the count of those that left the ring before their turn")
     func evictionCloses() throws {
         let bench = self.bench()
