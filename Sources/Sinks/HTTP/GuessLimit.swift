@@ -3,7 +3,8 @@ import NIOCore
 /// The bound on how often an address may show wrong tokens; time is an argument.
 ///
 /// Each address has a store of guesses that fills up again. Who has used it up is refused without a look at the token, or
-/// guessing would go on.
+/// guessing would go on. Only this machine's own programs, which are one address, are let in with the right one
+/// (``TokenGate``).
 struct GuessLimit {
     /// How many wrong tokens may come at once ...
     static let burst = 60

@@ -16,13 +16,16 @@ final class TokenGate {
     /// A page's question what it may ask (`OPTIONS`) carries no token and is told nothing else.
     func refusal(of head: HTTPRequestHead, from address: PeerAddress, now: NIODeadline) -> HTTPRefusal? {
         if head.method == .OPTIONS || head.uri.prefix(while: { $0 != "?" }) == Self.openPath { return nil }
-        if let wait = self.guesses.wait(of: address, now: now) { return .tooManyGuesses(wait: wait) }
+        let wait = self.guesses.wait(of: address, now: now)
+        // All programs of this machine are one address, and one of them must not lock the others out.
+        if let wait, address != .here { return .tooManyGuesses(wait: wait) }
         let shown = TokenPlaces.tokens(in: head)
         guard !shown.isEmpty else { return .tokenMissing }
         // Each is looked at, whichever is right.
         var isRight = false
         for token in shown where self.token.matches(token) { isRight = true }
         if isRight { return nil }
+        if let wait { return .tooManyGuesses(wait: wait) }
         for _ in shown { self.guesses.wrong(from: address, now: now) }
         return .tokenWrong
     }

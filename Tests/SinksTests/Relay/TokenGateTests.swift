@@ -90,6 +90,19 @@ struct TokenGateTests {
         #expect(ask("", attacker, after: 61) == 401)
     }
 
+    @Test("wrong tokens of one program of this machine lock out no other one")
+    func locksNoneOutHere() {
+        let gate = TokenGate(ClientToken(Self.token))
+        let now = NIODeadline.uptimeNanoseconds(5)
+        func ask(_ token: String) -> UInt? {
+            gate.refusal(of: Self.head("/?token=\(token)"), from: .here, now: now)?.status.code
+        }
+        for _ in 0..<60 { #expect(ask("guess") == 401) }
+        #expect(ask("guess") == 429)
+        #expect(ask(Canary.percentEncoded) == nil)
+        #expect(ask("guess") == 429)
+    }
+
     @Test("remembers a bounded number of addresses, those who guess most the longest")
     func isBounded() {
         var limit = GuessLimit()
