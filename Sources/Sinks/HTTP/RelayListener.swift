@@ -123,8 +123,8 @@ struct RelayListener {
             guard count < settings.maximumClientsPerAddress * 2 else { throw self.dropped(.tooManyFromAddress) }
             if count >= settings.maximumClientsPerAddress { return .tooManyFromAddress }
         }
-        let places = min(settings.maximumClients + settings.maximumPlainConnections, self.descriptors)
-        guard self.roster.count >= places else { return nil }
+        let places = Places(of: settings, descriptors: self.descriptors)
+        guard self.roster.count >= places.all else { return nil }
         if self.roster.closeOldestPlain() {
             self.hub.instruments.refusals.add("connection-displaced")
             return nil
@@ -170,6 +170,22 @@ struct RelayListener {
     /// Why no further client is let in, or `nil`.
     private func refusal() -> HTTPRefusal? {
         if self.roster.isClosing { return .stopping }
-        return self.hub.clientCount < self.hub.settings.maximumClients ? nil : .tooManyClients
+        let places = Places(of: self.hub.settings, descriptors: self.descriptors)
+        return self.hub.clientCount < places.clients ? nil : .tooManyClients
+    }
+
+    /// How many connections there may be.
+    struct Places: Equatable {
+        /// Of any kind.
+        let all: Int
+        /// That are WebSocket clients. The others stay free for requests such as `/livez`, and for the answer to who
+        /// comes too late; where the limit of open files leaves few, that is a quarter.
+        let clients: Int
+
+        init(of settings: RelaySettings, descriptors: Int) {
+            self.all = min(settings.maximumClients + settings.maximumPlainConnections, descriptors)
+            let plain = min(settings.maximumPlainConnections, max(1, self.all / 4))
+            self.clients = min(settings.maximumClients, self.all - plain)
+        }
     }
 }

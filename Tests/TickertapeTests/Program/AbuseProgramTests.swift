@@ -11,13 +11,14 @@ struct AbuseProgramTests {
         #"{"data":[{"c":null,"p":\#(number),"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + number),"v":0.02}],"type":"trade"}"#
     }
 
+    private static let upgrade =
+        "GET /?token=any HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+
     /// A client of the relay that only listens.
     private func client(_ port: Int) throws -> Socket {
         let socket = try Socket(port: port)
-        socket.send(
-            "GET /?token=any HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        )
+        socket.send(Self.upgrade)
         try #require(socket.waits(for: "\r\n\r\n"))
         socket.send(text: #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#)
         // Requests are answered in order: this one's answer says that the one before was taken.
@@ -76,6 +77,42 @@ struct AbuseProgramTests {
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
         #expect(!program.errors.contains("too many open files"), "\(program.errors)")
+        try await server.stop()
+    }
+
+    @Test("clients that take all their places leave some for /livez, and who is one too many is told so")
+    func places() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([]) }
+        let program = try RunningProgram(
+            "/bin/bash",
+            [
+                "-c", "ulimit -n 128; exec \"$@\"", "bash", RunningProgram.tickertape, "run", "--upstream",
+                "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0", "--format", "plain",
+            ],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        var clients: [Socket] = []
+        while clients.count < 128 {
+            let client = try Socket(port: port)
+            client.send(Self.upgrade)
+            guard client.waits(for: "HTTP/1.1 101 ") else { break }
+            clients.append(client)
+        }
+        #expect(clients.count > 20 && clients.count < 100, "\(clients.count)")
+        for _ in 0..<3 {
+            let late = try Socket(port: port)
+            late.send(Self.upgrade)
+            #expect(late.waits(for: "HTTP/1.1 503 ") && late.waits(for: #"{"type":"too-many-clients","#))
+            late.close()
+            let probe = try Socket(port: port)
+            probe.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(probe.waits(for: "HTTP/1.1 200 "))
+            probe.close()
+        }
+        for client in clients { client.close() }
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
         try await server.stop()
     }
 
