@@ -102,6 +102,7 @@ struct StreamSpecificationTests {
         )
         var replayed = hello
         replayed.replay = Self.position
+        replayed.earliest = TapePosition(epoch: 6, sequence: 1)
         var trade = ByteBuffer()
         StreamEncoder.trade(
             Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0)),

@@ -135,7 +135,7 @@ enum StatusAnswers {
             out.key("trades")
             out.array { out in
                 for item in excerpt.items {
-                    out.trade(item.trade, sequence: item.sequence, received: item.received)
+                    out.trade(item.trade, epoch: item.epoch, sequence: item.sequence, received: item.received)
                 }
             }
         }

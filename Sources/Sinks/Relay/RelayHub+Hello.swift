@@ -25,6 +25,9 @@ extension RelayHub {
             status: self.status,
             symbols: self.helloSymbols
         )
+        if let earliest = self.ring.earlier.first?.ring, let epoch = earliest.epoch {
+            hello.earliest = TapePosition(epoch: epoch, sequence: earliest.sequences.lowerBound)
+        }
         hello.replay = self.replay?.position()
         return hello
     }

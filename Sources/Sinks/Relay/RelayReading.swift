@@ -35,6 +35,8 @@ struct RelayReading: Sendable {
 /// Some trades of one symbol out of the ring, copied on the relay's loop.
 struct TradeExcerpt: Sendable {
     struct Item: Sendable {
+        /// The run of numbers, where it is an earlier one than the excerpt's.
+        var epoch: UInt64?
         var sequence: UInt64
         var trade: Trade
         var received: Int64
@@ -104,7 +106,7 @@ extension RelayHub {
         }
     }
 
-    /// The newest of one symbol, as `/v1/stream` would send it; `nil` when it has not traded.
+    /// The newest of one symbol, as the object that ``snapshot()`` has of it; `nil` when it has not traded.
     func snapshot(of symbol: String) -> ByteBuffer? {
         guard let row = self.desk.knownRow(of: symbol), let newest = self.desk.newest(row: row) else { return nil }
         var json = StreamEncoder.snapshot(newest.summary)
@@ -112,13 +114,27 @@ extension RelayHub {
         return json
     }
 
-    /// The newest trades of a symbol; `nil` when none are here.
+    /// The newest trades of a symbol, those of earlier runs among them; `nil` when none are here.
     func trades(of symbol: String, limit: Int) -> TradeExcerpt? {
-        guard let epoch = self.ring.epoch, let numbers = self.ring.newest(limit, of: symbol) else { return nil }
-        let items = numbers.map { number in
-            let entry = self.ring[number]
-            return TradeExcerpt.Item(sequence: number, trade: entry.trade, received: entry.received)
+        guard let epoch = self.ring.epoch else { return nil }
+        var items: [TradeExcerpt.Item] = []
+        var isKnown = false
+        for run in [self.ring] + self.ring.earlier.reversed().map(\.ring) {
+            guard let numbers = run.newest(limit - items.count, of: symbol) else { continue }
+            isKnown = true
+            let found = numbers.map { number in
+                let entry = run[number]
+                return TradeExcerpt.Item(
+                    epoch: run.epoch == epoch ? nil : run.epoch,
+                    sequence: number,
+                    trade: entry.trade,
+                    received: entry.received
+                )
+            }
+            items = found + items
+            if items.count >= limit { break }
         }
+        guard isKnown else { return nil }
         return TradeExcerpt(symbol: symbol, epoch: epoch, items: items, sequences: self.ring.sequences)
     }
 }

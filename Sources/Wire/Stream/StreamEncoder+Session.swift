@@ -11,6 +11,7 @@ extension StreamEncoder {
         out.field("epoch", hello.epoch)
         out.field("seq", hello.newest)
         out.field("oldest", hello.oldest)
+        if let earliest = hello.earliest { out.field("earliest", earliest.description) }
         var resume = JSONLine()
         resume.field("trades", hello.resumeTrades)
         resume.field("seconds", hello.resumeSeconds)

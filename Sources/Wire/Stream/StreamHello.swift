@@ -43,8 +43,10 @@ package struct StreamHello: Sendable, Equatable {
     package var epoch: UInt64?
     /// The newest trade's number.
     package var newest: UInt64?
-    /// The number of the oldest trade that is kept for `since`.
+    /// The number of the oldest trade of this run that is kept for `since`.
     package var oldest: UInt64?
+    /// The oldest trade of all that are kept, where that is one of an earlier run.
+    package var earliest: TapePosition?
     /// How far `since` reaches back, at most.
     package var resumeTrades: Int
     package var resumeSeconds: Int
