@@ -4,7 +4,7 @@ import WebSocket
 import Wire
 
 /// The packing of trades for readers of Finnhub's own protocol: frames of the upstream byte for byte where every trade in
-/// them is wanted, and encoded anew, exactly, where only some are.
+/// them is wanted, and those trades that are wanted, cut out byte for byte, where only some are.
 enum TradeCourier {
     /// The room that is held on to from one read to the next.
     private static let keptBytes = 128 << 10
@@ -67,12 +67,36 @@ enum TradeCourier {
                 let chosen = batches[index].trades[range].filter { wanted.contains($0.symbol) }
                 guard !chosen.isEmpty else { continue }
                 scratch.clear()
-                FinnhubEncoder.trade(chosen, symbols: batches[index].symbols, into: &scratch)
+                if !Self.cut(frames[place], batches[index].trades, wanted, into: &scratch) {
+                    FinnhubEncoder.trade(chosen, symbols: batches[index].symbols, into: &scratch)
+                }
                 WebSocketFraming.serverText(scratch, into: &out)
                 count += chosen.count
                 messages += 1
             }
         }
         return Content(bytes: out, messages: messages, trades: UInt64(count))
+    }
+
+    /// Cuts the wanted trades out of a frame's text; answers false where it cannot be known which of its elements these are.
+    private static func cut(
+        _ frame: TapeBatch.Frame,
+        _ trades: [Trade],
+        _ wanted: SymbolSet,
+        into out: inout ByteBuffer
+    ) -> Bool {
+        guard frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty) else { return false }
+        var leftOut = frame.leftOut[...]
+        var next = frame.trades.lowerBound
+        return FinnhubCutter.cut(frame.bytes, elements: frame.trades.count + leftOut.count, into: &out) { place in
+            if leftOut.first == place {
+                leftOut.removeFirst()
+                return false
+            }
+            // There are more only where the places are not those of the text, each once and in order.
+            guard next < frame.trades.upperBound else { return false }
+            defer { next += 1 }
+            return wanted.contains(trades[next].symbol)
+        }
     }
 }

@@ -6,7 +6,8 @@ package enum FinnhubEncoder {
     /// Writes one trade message: keys `c`, `p`, `s`, `t`, `v`, and `type` last.
     ///
     /// Numbers have the digits they came with, in the notation of Finnhub's own encoder; `t` is in milliseconds, as it
-    /// came. Conditions (`c`) are not kept on the tape: `c` is always `null`, as it is for crypto.
+    /// came. Conditions (`c`) are not kept on the tape: `c` is always `null`, as it is for crypto. ``FinnhubCutter`` keeps
+    /// them, where the frame is at hand.
     package static func trade(
         _ trades: some Sequence<Trade>,
         symbols: SymbolTable,

@@ -45,8 +45,8 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("of a frame in which some trades are wanted, these are encoded anew, exactly and in order")
-    func encodesSome() async throws {
+    @Test("of a frame in which some trades are wanted, these come in order, each with the upstream's own bytes")
+    func cutsSome() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.eth)
             fixture.feed(
@@ -60,11 +60,53 @@ struct TradesEndpointTests {
             #expect(
                 try await client.frame().text
                     == Frames.trades(
-                        Frames.element(Frames.eth, "2530.1", size: "7e-7", time: 1),
+                        Frames.element(Frames.eth, "2530.1", size: "0.0000007", time: 1),
                         Frames.element(Frames.eth, "2530", size: "0", time: 2)
                     )
             )
         }
+    }
+
+    @Test("conditions, spellings and unknown keys of a trade survive in a frame of several symbols")
+    func keepsConditions() async throws {
+        try await RelayFixture.run { fixture in
+            let stock = try await fixture.tradesClient("AAPL")
+            let coin = try await fixture.tradesClient(Frames.btc)
+            let first = #"{"c":["1","24","12"],"p":261.740,"s":"AAPL","t":1582641180600,"v":100}"#
+            let second = #"{ "p": 2.6175e2, "s": "AAPL", "t": 1582641180601, "v": 1E+2, "x": {"c":[1,"]}"]} }"#
+            let other = Frames.element(Frames.btc, "1")
+            fixture.feed(#"{"type":"trade","data":[ \#(first), \#(other) ,\#(second)]}"#)
+            #expect(try await stock.frame().text == Frames.trades(first, second))
+            #expect(try await coin.frame().text == Frames.trades(other))
+        }
+    }
+
+    @Test("of a frame of which some trades had come before an interruption, only the others are cut out")
+    func leavesOutRepeats() throws {
+        var feed = HandFeed()
+        let elements = (1...4).map { #"{"c":["\#($0)"],"p":\#($0),"s":"\#($0 % 2 == 0 ? "A" : "B")","t":1,"v":1}"# }
+        var batch = feed.batch([Frames.trades(elements[0], elements[1], elements[2], elements[3])])
+        // As the feed does it: the second is on no tape, and the others keep their order.
+        batch.trades.remove(at: 1)
+        batch.frames[0].trades = 0..<3
+        batch.frames[0].isWhole = false
+        batch.frames[0].leftOut = [1]
+        var wanted = SymbolSet()
+        func encoded() -> String {
+            var room = ByteBuffer()
+            var bytes = TradeCourier.encode([batch], wanted: wanted, isAll: false, into: &room).bytes
+            bytes.moveReaderIndex(forwardBy: bytes.readableBytes < 128 ? 2 : 4)
+            return String(buffer: bytes)
+        }
+        for (name, places) in [("A", [3]), ("B", [0, 2])] {
+            wanted = SymbolSet()
+            wanted.insert(try #require(batch.symbols.id(of: name)))
+            let texts = places.map { elements[$0] }
+            #expect(encoded() == #"{"data":[\#(texts.joined(separator: ","))],"type":"trade"}"#)
+        }
+        // Where something in it could not be read, nobody knows which element is which: they are encoded anew.
+        batch.frames[0].isMalformed = true
+        #expect(encoded().contains(#"{"c":null,"p":3,"#))
     }
 
     @Test("a malformed trade is not passed on, its siblings are")
