@@ -161,9 +161,13 @@ class Browser:
         return message["result"]
 
     async def serve(self, origin, name, socket_url):
-        """Answers requests to an origin with a file beside this program, in which the service's address is another."""
+        """Answers requests to an origin with a page of nothing but a script, in which the service's address is another."""
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
-            self.file = file.read().replace("wss://ws.finnhub.io?", socket_url + "?")
+            parts = file.read().split("wss://ws.finnhub.io?")
+        if len(parts) != 2:
+            raise RuntimeError("the sample has not one URL")
+        script = (socket_url + "?").join(parts)
+        self.file = f"<!doctype html>\n<title>Finnhub's JavaScript sample</title>\n<script>\n{script}</script>\n"
         await self.call("Fetch.enable", patterns=[{"urlPattern": origin + "*"}])
 
     async def answer(self, paused):
@@ -268,7 +272,7 @@ async def main():
             browser.reader.add_done_callback(lambda _: stop.set())
             await browser.size(1280, 800)
             if command == "sample":
-                await browser.serve(SAMPLE_ORIGIN, "finnhub_sample.html", url)
+                await browser.serve(SAMPLE_ORIGIN, "../Clients/Finnhub/sample.js", url)
                 url = SAMPLE_ORIGIN
             await browser.call("Page.navigate", url=url)
             if command == "layout":

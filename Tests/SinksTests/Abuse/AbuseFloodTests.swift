@@ -78,6 +78,42 @@ struct AbuseFloodTests {
         }
     }
 
+    @Test(
+        "floods of subscribes are told to slow down and then ended, by the usual limits",
+        arguments: ["/", "/v1/stream"]
+    )
+    func subscribes(path: String) async throws {
+        let usual = RelaySettings()
+        try await RelayFixture.run {
+            $0.requestBurst = usual.requestBurst
+            $0.requestsPerSecond = usual.requestsPerSecond
+        } body: { fixture in
+            try await Bystanders.watch(fixture) {
+                for flooder in 0..<3 {
+                    let client = try await RawClient.open(path, at: fixture.address)
+                    var requests = ByteBuffer()
+                    for number in 0..<2_000 {
+                        let text = #"{"type":"subscribe","symbol":"FLOOD:\#(flooder)-\#(number)"}"#
+                        requests.writeImmutableBuffer(RawClient.masked(opcode: 1, text))
+                    }
+                    // It may be closed before all of them have been taken.
+                    client.channel.writeAndFlush(requests, promise: nil)
+                    var told = 0
+                    var closure: String?
+                    while closure == nil {
+                        let frame = try await client.frameAnsweringPings()
+                        if frame.opcode == 1, frame.text.contains("Too many requests; slow down") { told += 1 }
+                        closure = frame.closure
+                    }
+                    #expect(closure == "1008 too many requests" && told > 0, "\(told) \(closure ?? "")")
+                    try await client.close()
+                }
+            }
+            let asked = fixture.calls.all.filter { $0.hasPrefix("FLOOD:") }
+            #expect(asked.count <= 3 * usual.symbolLimit)
+        }
+    }
+
     @Test("names that can be no symbol are never asked for")
     func names() async throws {
         try await RelayFixture.run { fixture in
