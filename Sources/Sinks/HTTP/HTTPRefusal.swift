@@ -36,7 +36,8 @@ extension HTTPRefusal {
         type: "not-found",
         message: "there is nothing here",
         cure:
-            "GET /livez, /readyz, /metrics, /v1/status, /v1/snapshot or /v1/trades/SYMBOL, or a WebSocket to / or /v1/stream"
+            "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
+            + "or a WebSocket to / or /v1/stream"
     )
     static let needsTLS = HTTPRefusal(
         status: .badRequest,
@@ -106,7 +107,7 @@ extension HTTPRefusal {
         status: .payloadTooLarge,
         type: "body-too-large",
         message: "the request's body is too large",
-        cure: "send none: requests need no body here"
+        cure: "send a smaller one: only POST /v1/replay takes a body, and a short one"
     )
     static let malformed = HTTPRefusal(
         status: .badRequest,

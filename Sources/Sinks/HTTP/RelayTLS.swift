@@ -11,7 +11,9 @@ package import TLS
 package final class RelayTLS: Sendable {
     /// The two PEM files.
     package struct Files: Sendable, Equatable {
+        /// The certificate's path, with its chain behind it in the file.
         package var certificate: String
+        /// The key's path.
         package var key: String
 
         package init(certificate: String, key: String) {
@@ -26,10 +28,12 @@ package final class RelayTLS: Sendable {
         var allowance = LogAllowance()
     }
 
+    /// What was loaded, and is loaded again.
     package let files: Files
     /// What should be mended of the pair that was loaded first, one line each.
     package let warnings: [String]
-    private let handshakeTimeout: TimeAmount
+    /// The limit of a TLS handshake.
+    package let handshakeTimeout: TimeAmount
     private let logger: Logger
     private let state: NIOLockedValueBox<State>
     private let handshakes: (full: Counter, resumed: Counter)

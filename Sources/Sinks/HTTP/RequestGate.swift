@@ -25,7 +25,7 @@ struct RequestGate: Sendable {
                 return name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
             }
         )
-        self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+        self.allowedOrigins = Set(allowedOrigins.map(Self.asSent))
     }
 
     /// Returns why the request is refused, or `nil`.
@@ -57,6 +57,16 @@ struct RequestGate: Sendable {
             )
         }
         return nil
+    }
+
+    /// An origin as browsers send it: in lower case, and without the port that its scheme implies (RFC 6454, 6.2).
+    private static func asSent(_ origin: String) -> String {
+        let origin = origin.lowercased()
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")]
+        where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+            return String(origin.dropLast(port.count))
+        }
+        return origin
     }
 
     private func isAllowed(origin: String) -> Bool {

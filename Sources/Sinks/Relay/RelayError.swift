@@ -20,10 +20,10 @@ package enum RelayError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "(openssl rand -hex 24 > FILE; chmod 600 FILE) and set relay.token-file, or listen on 127.0.0.1"
         case .addressInUse(let host, let port):
             "the relay can not listen on \(host):\(port): address already in use; "
-                + "choose another port with --relay HOST:PORT (relay in the config file), or --relay off"
+                + "choose another port with --relay HOST:PORT (relay.listen in the config file), or --relay off"
         case .cannotListen(let host, let port, let reason):
             "the relay can not listen on \(host):\(port): \(reason); "
-                + "change --relay HOST:PORT (relay in the config file)"
+                + "change --relay HOST:PORT (relay.listen in the config file)"
         case .socketInUse(let path):
             "the relay can not listen on \(path): another program does; choose another relay.unix-socket"
         case .cannotMakeSocket(let path, let reason):

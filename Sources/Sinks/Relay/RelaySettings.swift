@@ -66,10 +66,14 @@ package struct RelaySettings: Sendable, Equatable {
     /// Whether clients that ask for compressed messages get them.
     package var compression = Compression.auto
 
+    /// Whom messages are compressed for, where a client asks for it.
     package enum Compression: Sendable {
         /// On, unless all clients are on this machine: there compressing costs more than it saves.
         case auto
-        case on, off
+        /// For everybody who asks.
+        case on
+        /// For nobody.
+        case off
     }
 
     /// Whether clients may command a replay.

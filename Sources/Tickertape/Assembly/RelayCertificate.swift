@@ -14,6 +14,7 @@ extension Settings {
         do throws(TLSError) {
             return try RelayTLS(
                 files: RelayTLS.Files(certificate: certificate, key: key),
+                handshakeTimeout: self.relay.handshakeTimeout,
                 instruments: instruments,
                 logger: logger
             )

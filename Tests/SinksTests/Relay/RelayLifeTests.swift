@@ -232,7 +232,10 @@ struct RelayLifeTests {
             await #expect(throws: RelayError.addressInUse(host: "localhost", port: port)) {
                 _ = try await Self.relay(host: "localhost", port: port).start()
             }
-            #expect("\(RelayError.addressInUse(host: "localhost", port: port))".contains("--relay HOST:PORT"))
+            for error in [
+                RelayError.addressInUse(host: "localhost", port: port),
+                .cannotListen(host: "localhost", port: port, reason: "r"),
+            ] { #expect("\(error)".contains("--relay HOST:PORT (relay.listen in the config file)")) }
         }
         for host in ["0.0.0.0", "::", "192.0.2.1", "example.org", "", "[fe80::1]", "1.127.0.0"] {
             await #expect(throws: RelayError.needsToken(host: host)) {

@@ -69,6 +69,16 @@ struct RelayTLSTests {
         return self.count(name, label, instruments) == value
     }
 
+    @Test("who asks for a WebSocket and opens none is told to do that by wss://")
+    func namesItsScheme() async throws {
+        try await self.run { fixture, _, _, _ in
+            let client = try await RawClient.connect(to: fixture.address, below: try Self.client())
+            let head = try await client.request("GET /v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(head.hasPrefix("HTTP/1.1 426 "))
+            #expect(try await client.rest().contains("here, by wss://"))
+        }
+    }
+
     @Test("clients of both protocols and of HTTP get what they get without it, and handshakes are counted")
     func serves() async throws {
         try await self.run { fixture, tls, instruments, _ in

@@ -30,6 +30,21 @@ struct RequestGateTests {
         #expect(self.refusal(["Host": host]) == 421)
     }
 
+    @Test("an allowed origin with the port that its scheme implies is the one that browsers send, which is without it")
+    func impliesPorts() {
+        func isLetIn(_ origin: String, allowed: String) -> Bool {
+            let gate = RequestGate(boundAddress: "127.0.0.1", allowedOrigins: [allowed])
+            let headers: HTTPHeaders = ["Host": "localhost", "Origin": origin]
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers)
+            return gate.refusal(of: head) == nil
+        }
+        #expect(isLetIn("https://good.example", allowed: "https://Good.example:443"))
+        #expect(isLetIn("http://good.example", allowed: "http://good.example:80"))
+        #expect(!isLetIn("https://good.example", allowed: "https://good.example:80"))
+        #expect(!isLetIn("https://good.example", allowed: "https://good.example:8443"))
+        #expect(!isLetIn("http://good.example", allowed: "https://good.example:443"))
+    }
+
     @Test("an IPv6 address that is listened at is a name too")
     func knowsIPv6() {
         #expect(self.refusal(["Host": "[fd00::5]:80"], bound: "fd00::5") == nil)
