@@ -232,7 +232,8 @@ export class Market {
         symbol.pending = [];
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
-        const past = answer.trades;
+        // Those with an epoch of their own are of an earlier run, whose numbers say nothing here; the bars have its prices.
+        const past = answer.trades.filter((trade) => trade.epoch === undefined);
         // A symbol that is silent has no trade that the relay still holds; its bars may reach up to the newest one all the same.
         const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
         // Bars have the exchange's clock, which only of a live market is that of the chart.

@@ -23,7 +23,12 @@ extension HTTPHandler {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         }
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { _ in self.sent(context: context) }
+        written.futureResult.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success: self.sent(context: context)
+            case .failure: context.close(promise: nil)
+            }
+        }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: written)
         guard case .sending = self.state, context.channel.isActive else { return }
         self.watch(self.progress(of: context), context: context)

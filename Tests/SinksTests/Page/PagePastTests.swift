@@ -67,6 +67,29 @@ struct PagePastTests {
         )
     }
 
+    @Test("takes only this run's trades into the chart and the tape, for an earlier run's have numbers of their own")
+    func earlierRun() async throws {
+        let lines = try await self.printed(
+            """
+            import { Market } from "./market.js";
+            const s = 30_000_000 * 60_000;
+            const trade = (seq, at, epoch) => ({ ...epoch, seq, price: "2", size: "1", time: s + at, received: (s + at) * 1000 });
+            const market = new Market();
+            market.take({ type: "hello", epoch: 2, seq: 5, status: { source: "live" }, symbols: [] }, 0);
+            market.choose("A");
+            market.take({ ...trade(1, 60_000), type: "snapshot", symbol: "A", age: 0, trades: 1 }, 0);
+            market.expectHistory("A");
+            market.take({ ...trade(2, 61_000), type: "trade", symbol: "A" }, 0);
+            const old = [trade(900, 0, { epoch: 1 }), trade(901, 1_000, { epoch: 1 })];
+            market.takeHistory("A", { epoch: 2, trades: [...old, trade(1, 60_000)] });
+            const { buckets } = market.symbol.series;
+            console.log(buckets[0].start - s, buckets.at(-1).start - s);
+            console.log(...market.tape.filter((row) => row.kind === "trade").map((row) => row.seq));
+            """
+        )
+        #expect(lines == ["60000 61000", "2 1"])
+    }
+
     @Test("begins the chart of a symbol that has been silent for longer than the relay holds its trades")
     func silent() async throws {
         let lines = try await self.printed(
