@@ -5,6 +5,13 @@ import Wire
 
 /// What a client of `/v1/stream` asks for.
 extension StreamClient {
+    /// A request that waits.
+    struct Deferred {
+        var request: StreamRequest
+        /// The bytes of its message.
+        var bytes: Int
+    }
+
     /// The most requests that wait until a client has caught up; and never more bytes than one message may have.
     private static let mostDeferred = 64
     /// As many symbols in one request cost as much as another request.

@@ -31,13 +31,6 @@ final class StreamClient: RelayClient {
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
 
-    /// A request that waits.
-    struct Deferred {
-        var request: StreamRequest
-        /// Its message.
-        var bytes: Int
-    }
-
     private var backlog: Backlog {
         didSet { self.paceChanged() }
     }
