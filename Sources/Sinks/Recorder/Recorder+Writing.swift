@@ -25,7 +25,7 @@ extension Recorder {
             if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
                 self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
             }
-            let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
+            let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
             if isFinished { return }
             if looksByItself || waits {
                 // What comes within the time goes into the file with one write; half of it is for that.
@@ -48,15 +48,15 @@ extension Recorder {
     /// Writes what is queued; answers whether there was anything.
     @discardableResult
     func drain() -> Bool {
-        var entries = self.queue.withLockedValue { $0.take() }
-        if entries.isEmpty { return false }
+        var waiting = self.queue.withLockedValue { $0.take() }
+        if waiting.entries.isEmpty { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow
-            for entry in entries {
+            for entry in waiting.entries {
                 switch entry {
-                case .frame(let bytes, let moment, let numbers, let epoch):
+                case .frame(let length, let moment, let numbers, let epoch):
                     file.append(
-                        frame: bytes,
+                        frame: waiting.frames.next(length),
                         received: moment.wall,
                         monotonic: moment.monotonic,
                         numbers: numbers,
@@ -73,8 +73,7 @@ extension Recorder {
             file.flush(now: now)
             self.tell(&file)
         }
-        entries.removeAll(keepingCapacity: true)
-        self.queue.withLockedValue { $0.takeBack(&entries) }
+        self.queue.withLockedValue { $0.takeBack(waiting) }
         return true
     }
 

@@ -122,29 +122,15 @@ package final class Recorder: TapeReader {
             guard !queue.isFinished else { return (false, false) }
             var isNews = false
             let moment = RecorderQueue.Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
-            // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
-            var storage = batch.frames.first?.bytes.storageCapacity ?? 0
             for frame in batch.frames {
-                let cost = frame.bytes.readableBytes + RecorderQueue.entryBytes + storage
-                guard queue.bytes + cost <= self.settings.maximumWaitingBytes else {
-                    if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
-                    continue
-                }
-                queue.tellLeftOut()
-                storage = 0
-                queue.bytes += cost
-                queue.entries.append(
-                    .frame(
-                        frame.bytes,
-                        moment,
-                        RecordedNumbers(
-                            first: batch.firstSequence + UInt64(frame.trades.lowerBound),
-                            count: frame.trades.count,
-                            leftOut: frame.leftOut
-                        ),
-                        epoch: batch.epoch
-                    )
+                let numbers = RecordedNumbers(
+                    first: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                    count: frame.trades.count,
+                    leftOut: frame.leftOut
                 )
+                let limit = self.settings.maximumWaitingBytes
+                if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }
+                if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
             }
             return (queue.wakes(), isNews)
         }
@@ -184,9 +170,7 @@ package final class Recorder: TapeReader {
             guard !queue.isFinished else { return false }
             // What happened has its place even where frames have none, up to twice the limit.
             guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
-            queue.bytes += bytes + RecorderQueue.entryBytes
-            queue.tellLeftOut()
-            queue.entries.append(entry)
+            queue.append(entry, bytes: bytes)
             return queue.wakes()
         }
         if mustWake { self.bell.ring() }
