@@ -15,4 +15,24 @@ package enum DiskThread {
         tickertape_name_thread(name)
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
     }
+
+    /// How long a stop waits for a disk, which may hang for minutes.
+    package static let patience = Duration.seconds(4)
+
+    /// Waits for what such a thread answers, at most for so long; `nil` where the disk holds it up for longer.
+    ///
+    /// A cancelled task waits all the same: what is queued must be in the files however the program ends.
+    package static func answer<Answer: Sendable>(
+        within limit: Duration,
+        _ ask: (@escaping @Sendable (Answer) -> Void) -> Void
+    ) async -> Answer? {
+        let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
+        ask { answer.yield($0) }
+        let timer = Task.detached {
+            try await Task.sleep(for: limit)
+            answer.yield(nil)
+        }
+        defer { timer.cancel() }
+        return await Task.detached { await answers.first { _ in true } ?? nil }.value
+    }
 }

@@ -89,6 +89,11 @@ extension Recorder {
         if let problem = file.takeSyncProblem() {
             self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
         }
+        if let problem = file.takeRotationProblem() {
+            self.complain(
+                "the file behind \(file.path) cannot be made: \(problem); it goes on in this one until it can"
+            )
+        }
         if file.takeRecovery() {
             self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
         }

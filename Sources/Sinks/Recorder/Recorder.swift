@@ -22,6 +22,8 @@ package final class Recorder: TapeReader {
         package var segments = 1
         /// Frames that are in the files, and that the disk may not keep over a power cut.
         package var doubted: UInt64 = 0
+        /// Whether the disk took all that it was given to the end; else frames and bytes are not known.
+        package var isWhole = true
     }
 
     let settings: RecorderSettings
@@ -169,8 +171,11 @@ package final class Recorder: TapeReader {
         let mustWake = self.queue.withLockedValue { queue -> Bool in
             guard !queue.isFinished else { return false }
             // What happened has its place even where frames have none, up to twice the limit.
-            guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
-            queue.append(entry, bytes: bytes)
+            let limit = 2 * self.settings.maximumWaitingBytes
+            if !queue.append(entry, bytes: bytes, atMost: limit) {
+                let (wall, monotonic) = (self.clock.wall(), self.clock.monotonic())
+                _ = queue.leaveOut(received: wall, monotonic: monotonic)
+            }
             return queue.wakes()
         }
         if mustWake { self.bell.ring() }
@@ -188,16 +193,18 @@ package final class Recorder: TapeReader {
     /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
 
-    /// Writes what is queued, syncs and closes the file; answers with what all files hold.
-    package func finish() async -> Report {
+    /// Writes what is queued, syncs and closes the file; answers with what all files hold. Waits for the disk no longer than
+    /// that.
+    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
         self.takeNoMore()
         self.bell.ring()
         guard let pool = self.pool else { return self.close() }
-        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
-        // the file must be whole however the program ends.
-        let report = await withCheckedContinuation { continuation in
-            pool.submit { _ in continuation.resume(returning: self.close()) }
+        // The pool has one thread, so this runs behind the writing.
+        let report = await DiskThread.answer(within: limit) { answer in
+            pool.submit { _ in answer(self.close()) }
         }
+        // The thread that hangs ends with the program.
+        guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
         try? await pool.shutdownGracefully()
         await self.keeper?.finish()
         return report

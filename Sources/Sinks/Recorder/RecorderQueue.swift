@@ -48,6 +48,8 @@ struct RecorderQueue {
     /// The memory of those that were written last.
     private var spare: Waiting?
     private(set) var bytes = 0
+    /// Bytes that were taken out and are not written yet.
+    private var bytesUnderWay = 0
     var dropped: UInt64 = 0
     /// Frames that the disk did not take, and that it may not keep, as of the last write.
     var failed: UInt64 = 0
@@ -64,6 +66,7 @@ struct RecorderQueue {
 
     /// Takes out what waits.
     mutating func take() -> Waiting {
+        self.bytesUnderWay = self.bytes
         self.bytes = 0
         self.isUrgent = false
         var taken = self.spare ?? Waiting()
@@ -74,6 +77,7 @@ struct RecorderQueue {
 
     /// Takes the memory of what was taken out and is written, for what comes next.
     mutating func takeBack(_ written: consuming Waiting) {
+        self.bytesUnderWay = 0
         guard written.entries.capacity <= Self.keptEntries else { return }
         written.entries.removeAll(keepingCapacity: true)
         written.frames.clear()
@@ -89,7 +93,7 @@ struct RecorderQueue {
         atMost limit: Int
     ) -> Bool {
         let cost = frame.readableBytes + Self.entryBytes
-        guard self.bytes + cost <= limit else { return false }
+        guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
         self.tellLeftOut()
         self.bytes += cost
         self.waiting.frames.append(frame)
@@ -97,11 +101,14 @@ struct RecorderQueue {
         return true
     }
 
-    /// Appends something else, which has so many bytes beside its own.
-    mutating func append(_ entry: Entry, bytes: Int) {
+    /// Appends something else, which has so many bytes beside its own, likewise.
+    mutating func append(_ entry: Entry, bytes: Int, atMost limit: Int) -> Bool {
+        let cost = bytes + Self.entryBytes
+        guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
         self.tellLeftOut()
-        self.bytes += bytes + Self.entryBytes
+        self.bytes += cost
         self.waiting.entries.append(entry)
+        return true
     }
 
     /// Leaves a frame out; answers whether that is news.

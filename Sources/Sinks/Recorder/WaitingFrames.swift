@@ -1,11 +1,11 @@
-import NIOCore
+package import NIOCore
 
 /// The bytes of frames that wait for the disk, copied side by side, in order.
 ///
 /// Copied, because a frame is a slice of what a read of the socket brought. Kept, it would keep all of that from being used
 /// for the next read, and the writing thread would have to find and free it piece by piece, in memory that its processor has
 /// not seen: that was near half of its time at a thousand frames a second.
-struct WaitingFrames {
+package struct WaitingFrames: Sendable {
     /// What is taken from the system at once; below what malloc would map anew each time.
     private static let chunkBytes = 64 << 10
 
@@ -14,7 +14,10 @@ struct WaitingFrames {
     /// The chunk that is read next.
     private var place = 0
 
-    mutating func append(_ frame: ByteBuffer) {
+    package init() {}
+
+    /// Copies a frame behind the others.
+    package mutating func append(_ frame: ByteBuffer) {
         let length = frame.readableBytes
         if self.chunks.last.map({ $0.writableBytes < length }) ?? true {
             self.chunks.append(ByteBufferAllocator().buffer(capacity: max(length, Self.chunkBytes)))
@@ -23,7 +26,7 @@ struct WaitingFrames {
     }
 
     /// The next frame, which was appended with that length.
-    mutating func next(_ length: Int) -> ByteBuffer {
+    package mutating func next(_ length: Int) -> ByteBuffer {
         while self.place < self.chunks.count {
             if let frame = self.chunks[self.place].readSlice(length: length) { return frame }
             self.place += 1
@@ -32,7 +35,7 @@ struct WaitingFrames {
     }
 
     /// Is empty now, with memory for what comes next if it has as much as is usual.
-    mutating func clear() {
+    package mutating func clear() {
         self.place = 0
         self.chunks.removeSubrange(min(1, self.chunks.count)...)
         guard let first = self.chunks.first else { return }

@@ -351,6 +351,13 @@ struct TickerProgram {
         ProgramPart("recorder") {
             try? await gracefulShutdown()
             let report = await recorder.finish()
+            guard report.isWhole else {
+                Console.complain(
+                    "warning: the disk of \(recorder.path) does not answer; what it has not taken is missing there "
+                        + "(`tickertape recording verify` tells where the file ends)"
+                )
+                return
+            }
             let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
             Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {
