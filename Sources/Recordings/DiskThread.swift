@@ -16,8 +16,9 @@ package enum DiskThread {
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
     }
 
-    /// How long a stop waits for a disk, which may hang for minutes.
-    package static let patience = Duration.seconds(4)
+    /// How long a stop waits for a disk: one that stalls for some seconds must not cost the end of a recording, and one that hangs
+    /// may do so for minutes.
+    package static let patience = Duration.seconds(10)
 
     /// Waits for what such a thread answers, at most for so long; `nil` where the disk holds it up for longer.
     ///
