@@ -16,19 +16,19 @@ package enum DiskThread {
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
     }
 
-    /// How long a stop waits for a disk: one that stalls for some seconds must not cost the end of a recording, and one that hangs
-    /// may do so for minutes.
-    package static let patience = Duration.seconds(10)
+    /// How long a stop waits for a disk: one that stalls for some seconds must not cost the end of a recording, and one that
+    /// hangs may do so for minutes.
+    package static let patience = Duration.seconds(8)
 
-    /// Waits for what such a thread answers, at most for so long; `nil` where the disk holds it up for longer.
+    /// Waits for work that a disk may hold up, at most for so long; `nil` where it takes longer, and goes on.
     ///
     /// A cancelled task waits all the same: what is queued must be in the files however the program ends.
     package static func answer<Answer: Sendable>(
         within limit: Duration,
-        _ ask: (@escaping @Sendable (Answer) -> Void) -> Void
+        _ work: @escaping @Sendable () async -> Answer
     ) async -> Answer? {
         let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
-        ask { answer.yield($0) }
+        Task.detached { answer.yield(await work()) }
         let timer = Task.detached {
             try await Task.sleep(for: limit)
             answer.yield(nil)

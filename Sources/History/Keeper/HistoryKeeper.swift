@@ -249,15 +249,16 @@ package final class HistoryKeeper: TapeReader {
         self.queue.withLockedValue { $0.isFinished = true }
         self.bell.lock()
         self.bell.unlock(withValue: Bell.finish)
-        // Behind the work, on its thread.
-        let report = await DiskThread.answer(within: limit) { answer in
-            self.pool.submit { _ in
-                answer(
-                    self.writer.withLockedValue { writer in
+        let report = await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                // The pool has one thread, so this runs behind the work.
+                self.pool.submit { _ in
+                    let report = self.writer.withLockedValue { writer in
                         writer.close()
                         return writer.report
                     }
-                )
+                    continuation.resume(returning: report)
+                }
             }
         }
         guard let report else {
@@ -265,9 +266,12 @@ package final class HistoryKeeper: TapeReader {
             report.isWhole = false
             return report
         }
-        try? await self.readers.shutdownGracefully()
         self.shown.withLockedValue { $0.report = report }
-        try? await self.pool.shutdownGracefully()
+        // A reader may still look through a recording on that disk.
+        _ = await DiskThread.answer(within: limit) {
+            try? await self.readers.shutdownGracefully()
+            try? await self.pool.shutdownGracefully()
+        }
         return self.report
     }
 

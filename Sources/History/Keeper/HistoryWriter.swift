@@ -76,8 +76,6 @@ struct HistoryWriter {
                 if mayWrite { self.take(next, run.symbols) }
             }
             guard mayWrite else { return }
-            self.report.trades += UInt64(run.count)
-            self.waiting += UInt64(run.count)
             if let path = self.newest ?? self.recording() {
                 self.batch.note(
                     HistoryBatch.Segment(
@@ -105,6 +103,10 @@ struct HistoryWriter {
                 )
             )
         }
+    }
+
+    /// Lets go of what the disk does not take, when that is too much.
+    private mutating func keepWithinBounds() {
         guard self.batch.pieceCount > self.waitingPieces else { return }
         let now = self.wallClock()
         _ = self.batch.dropPieces()
@@ -119,6 +121,9 @@ struct HistoryWriter {
             let isFirst = self.seen.insert(symbol).inserted
             self.batch.take(trade, of: symbol, isFirst: isFirst)
         }
+        self.report.trades += UInt64(trades.count)
+        self.waiting += UInt64(trades.count)
+        self.keepWithinBounds()
     }
 
     /// Puts a complete file into the index as it is, and the beginning of the one that is written now: what was noted of

@@ -53,8 +53,8 @@ package struct WaitingTrades: Sendable {
         self.place = 0
         self.count = 0
         self.chunks.removeSubrange(min(1, self.chunks.count)...)
-        guard let first = self.chunks.first else { return }
-        if first.capacity > 2 * Self.chunkTrades {
+        guard !self.chunks.isEmpty else { return }
+        if self.chunks[0].capacity > 2 * Self.chunkTrades {
             self.chunks = []
         } else {
             self.chunks[0].removeAll(keepingCapacity: true)

@@ -21,6 +21,8 @@ extension Recorder {
         let idle: Int64 = 3_600_000_000_000
         // While frames come, it looks by itself, and the feed makes no call for it; it rings for the first after a pause.
         var looksByItself = false
+        // When it took up what waited last.
+        var looked: Int64 = 0
         while true {
             if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
                 self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
@@ -28,8 +30,11 @@ extension Recorder {
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
             if isFinished { return }
             if looksByItself || waits {
+                // A sync in between is part of the time.
+                let began = looksByItself ? looked : self.clock.systemNow
                 // What comes within the time goes into the file with one write; half of it is for that.
-                self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
+                self.waitForMore(until: began + self.settings.flushInterval / 2)
+                looked = self.clock.systemNow
                 looksByItself = self.drain()
             }
             self.syncIfDue()
@@ -48,8 +53,7 @@ extension Recorder {
     /// Writes what is queued; answers whether there was anything.
     @discardableResult
     func drain() -> Bool {
-        var waiting = self.queue.withLockedValue { $0.take() }
-        if waiting.entries.isEmpty { return false }
+        guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow
             for entry in waiting.entries {
@@ -73,7 +77,9 @@ extension Recorder {
             file.flush(now: now)
             self.tell(&file)
         }
-        self.queue.withLockedValue { $0.takeBack(waiting) }
+        // Before the lock, which the feed may be waiting for.
+        waiting.clear()
+        self.queue.withLockedValue { [waiting] in $0.takeBack(waiting) }
         return true
     }
 

@@ -136,9 +136,7 @@ package final class Recorder: TapeReader {
             }
             return (queue.wakes(), isNews)
         }
-        if mustWake { self.bell.ring() }
-        // By a thread that no disk holds up: the writer's waits for this one.
-        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
+        self.wake(mustWake, tell: isNews)
     }
 
     private var isTooSlow: String {
@@ -168,17 +166,22 @@ package final class Recorder: TapeReader {
     }
 
     private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
-        let mustWake = self.queue.withLockedValue { queue -> Bool in
-            guard !queue.isFinished else { return false }
-            // What happened has its place even where frames have none, up to twice the limit.
-            let limit = 2 * self.settings.maximumWaitingBytes
-            if !queue.append(entry, bytes: bytes, atMost: limit) {
-                let (wall, monotonic) = (self.clock.wall(), self.clock.monotonic())
-                _ = queue.leaveOut(received: wall, monotonic: monotonic)
-            }
-            return queue.wakes()
+        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+            guard !queue.isFinished else { return (false, false) }
+            // What happened has its place even where frames have none, up to twice the limit; then it is counted like a frame.
+            let hasRoom = queue.append(entry, bytes: bytes, atMost: 2 * self.settings.maximumWaitingBytes)
+            let isNews =
+                !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
+            return (queue.wakes(), isNews)
         }
+        self.wake(mustWake, tell: isNews)
+    }
+
+    /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
+    private func wake(_ mustWake: Bool, tell isNews: Bool) {
         if mustWake { self.bell.ring() }
+        // By a thread that no disk holds up: the writer's waits for this one.
+        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
     }
 
     /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
@@ -199,14 +202,19 @@ package final class Recorder: TapeReader {
         self.takeNoMore()
         self.bell.ring()
         guard let pool = self.pool else { return self.close() }
-        // The pool has one thread, so this runs behind the writing.
-        let report = await DiskThread.answer(within: limit) { answer in
-            pool.submit { _ in answer(self.close()) }
+        self.keeper?.stop()
+        let report = await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                // The pool has one thread, so this runs behind the writing.
+                pool.submit { _ in continuation.resume(returning: self.close()) }
+            }
         }
-        // The thread that hangs ends with the program.
+        // A thread that hangs ends with the program.
         guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
-        try? await pool.shutdownGracefully()
-        await self.keeper?.finish()
+        _ = await DiskThread.answer(within: limit) {
+            try? await pool.shutdownGracefully()
+            await self.keeper?.finish()
+        }
         return report
     }
 

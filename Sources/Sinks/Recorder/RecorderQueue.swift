@@ -17,6 +17,16 @@ struct RecorderQueue {
     struct Waiting {
         var entries: [Entry] = []
         var frames = WaitingFrames()
+
+        /// Is empty now, with memory for what comes next.
+        mutating func clear() {
+            self.frames.clear()
+            if self.entries.capacity > RecorderQueue.keptEntries {
+                self.entries = []
+            } else {
+                self.entries.removeAll(keepingCapacity: true)
+            }
+        }
     }
 
     /// Both clocks, ns.
@@ -64,8 +74,9 @@ struct RecorderQueue {
 
     var isEmpty: Bool { self.waiting.entries.isEmpty }
 
-    /// Takes out what waits.
-    mutating func take() -> Waiting {
+    /// Takes out what waits, if anything does.
+    mutating func take() -> Waiting? {
+        guard !self.isEmpty else { return nil }
         self.bytesUnderWay = self.bytes
         self.bytes = 0
         self.isUrgent = false
@@ -75,13 +86,10 @@ struct RecorderQueue {
         return taken
     }
 
-    /// Takes the memory of what was taken out and is written, for what comes next.
-    mutating func takeBack(_ written: consuming Waiting) {
+    /// Takes the memory of what was taken out and is written, emptied, for what comes next.
+    mutating func takeBack(_ emptied: Waiting) {
         self.bytesUnderWay = 0
-        guard written.entries.capacity <= Self.keptEntries else { return }
-        written.entries.removeAll(keepingCapacity: true)
-        written.frames.clear()
-        self.spare = written
+        self.spare = emptied
     }
 
     /// Appends a frame if there is room for it beside what waits; answers whether there was.

@@ -38,7 +38,8 @@ package struct WaitingFrames: Sendable {
     package mutating func clear() {
         self.place = 0
         self.chunks.removeSubrange(min(1, self.chunks.count)...)
-        guard let first = self.chunks.first else { return }
-        if first.capacity > Self.chunkBytes { self.chunks = [] } else { self.chunks[0].clear() }
+        guard !self.chunks.isEmpty else { return }
+        // Asked in place: with another reference to it the chunk would be made anew.
+        if self.chunks[0].capacity > Self.chunkBytes { self.chunks = [] } else { self.chunks[0].clear() }
     }
 }

@@ -202,8 +202,9 @@ struct TickerProgram {
             gracefulShutdownSignals: signals,
             logger: logger
         )
-        // Each part keeps limits of its own; this is for the one that does not.
-        configuration.maximumGracefulShutdownDuration = .seconds(6)
+        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`DiskThread.patience`, for the
+        // recorder and for the history); this is for the part that does not.
+        configuration.maximumGracefulShutdownDuration = .seconds(25)
         return configuration
     }
 

@@ -205,9 +205,6 @@ struct RecordingFaultTests {
         // Said once, while the disk still stands.
         try await self.wait { !complaints.withLockedValue { $0.isEmpty } }
         #expect(complaints.withLockedValue { $0.filter { $0.contains("the disk is too slow") }.count } == 1)
-        // What is on its way to the disk counts as well: no more than the limit waits in all.
-        let waiting = 5_000 - Int(recorder.dropped)
-        #expect(waiting * Self.frame.readableBytes <= settings.maximumWaitingBytes)
         gate.lock()
         gate.unlock(withValue: 1)
         try await self.wait { disk.content("a.jsonl").count > 100_000 }
@@ -222,7 +219,7 @@ struct RecordingFaultTests {
         #expect(complaints.withLockedValue { $0.count } == 1)
     }
 
-    @Test("a stop does not wait for a disk that hangs, and says that not all is written")
+    @Test("a stop does not wait for a disk that hangs, and says that not all is written", .timeLimit(.minutes(5)))
     func hangs() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)

@@ -27,4 +27,18 @@ struct WaitingFramesTests {
         frame.setString("xyz", at: 0)
         #expect(waiting.next(3) == ByteBuffer(string: "abc"))
     }
+
+    @Test("what was emptied keeps its memory for the next round, and no more than a chunk")
+    func reuse() {
+        func address(_ frame: ByteBuffer) -> UInt { frame.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } }
+        var waiting = WaitingFrames()
+        waiting.append(ByteBuffer(repeating: 1, count: 100))
+        let first = address(waiting.next(100))
+        for _ in 0..<3 {
+            waiting.clear()
+            for _ in 0..<2 { waiting.append(ByteBuffer(repeating: 2, count: 40_000)) }
+            #expect(address(waiting.next(40_000)) == first)
+            #expect(waiting.next(40_000).readableBytes == 40_000)
+        }
+    }
 }
