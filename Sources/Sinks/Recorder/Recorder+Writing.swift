@@ -32,8 +32,8 @@ extension Recorder {
             if looksByItself || waits {
                 // A sync in between is part of the time.
                 let began = looksByItself ? looked : self.clock.systemNow
-                // What comes within the time goes into the file with one write; half of it is for that.
-                self.waitForMore(until: began + self.settings.flushInterval / 2)
+                // What comes within the time goes into the file with one write; a quarter of it is for that.
+                self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
                 looked = self.clock.systemNow
                 looksByItself = self.drain()
             }
