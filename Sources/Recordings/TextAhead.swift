@@ -5,6 +5,8 @@ import NIOCore
 ///
 /// What comes, comes in the same order and with the same damage and errors as without it. It never holds more than
 /// ``depth`` chunks, about 2 MiB, and ends with its owner.
+///
+/// Unchecked, because the compiler does not know what a mutex of pthread guards.
 final class TextAhead: @unchecked Sendable {
     /// One chunk, or the end, and what was found to be damaged on the way to it.
     struct Part {

@@ -18,6 +18,8 @@ package final class HistoryKeeper: TapeReader {
         package var lost: UInt64 = 0
         /// Transactions.
         package var commits: UInt64 = 0
+        /// Whether the disk took all that it was given to the end.
+        package var isWhole = true
     }
 
     /// How much may wait, and how often is written.
@@ -33,20 +35,60 @@ package final class HistoryKeeper: TapeReader {
     }
 
     enum Entry {
-        case trades([Trade], SymbolTable, epoch: UInt64, first: UInt64, received: Int64)
+        /// The trades are among ``Waiting/trades``.
+        case run(WaitingTrades.Run)
         case hole(HistoryBatch.Hole)
         /// A file of the recording is complete, and another one is written now.
         case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
     }
 
-    private struct Queue {
+    /// What is taken up at once.
+    struct Waiting {
         var entries: [Entry] = []
-        var trades = 0
+        var trades = WaitingTrades()
+    }
+
+    private struct Queue {
+        var waiting = Waiting()
+        /// The memory of those that were taken up last.
+        var spare: Waiting?
         var lost: (count: UInt64, from: Int64, to: Int64)?
         /// Trades that found no room in the queue.
         var overflowed: UInt64 = 0
         var isFinished = false
+
+        mutating func take(_ batch: TapeBatch) {
+            self.waiting.trades.append(batch.trades)
+            if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
+                run.epoch == batch.epoch, run.first + UInt64(run.count) == batch.firstSequence
+            {
+                run.count += batch.trades.count
+                run.ended = batch.received
+                run.symbols = batch.symbols
+                self.waiting.entries[last] = .run(run)
+                return
+            }
+            self.waiting.entries.append(
+                .run(
+                    WaitingTrades.Run(
+                        epoch: batch.epoch,
+                        first: batch.firstSequence,
+                        count: batch.trades.count,
+                        begun: batch.received,
+                        ended: batch.received,
+                        symbols: batch.symbols
+                    )
+                )
+            )
+        }
+
+        mutating func takeOut() -> Waiting {
+            var taken = self.spare ?? Waiting()
+            self.spare = nil
+            swap(&taken, &self.waiting)
+            return taken
+        }
     }
 
     /// What the thread waits for between two transactions.
@@ -71,13 +113,6 @@ package final class HistoryKeeper: TapeReader {
     private let shown: NIOLockedValueBox<Shown>
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let readers = NIOThreadPool(numberOfThreads: 2)
-    private let ending: NIOLockedValueBox<Ending>
-
-    private enum Ending {
-        case running
-        case awaited(CheckedContinuation<Void, Never>)
-        case over
-    }
 
     /// Opens the database and begins to write.
     ///
@@ -108,7 +143,6 @@ package final class HistoryKeeper: TapeReader {
                 tell: tell
             )
         )
-        self.ending = NIOLockedValueBox(.running)
         self.pool.start()
         self.readers.start()
         self.pool.submit { _ in
@@ -123,7 +157,7 @@ package final class HistoryKeeper: TapeReader {
         guard !batch.trades.isEmpty else { return }
         self.queue.withLockedValue { queue in
             guard !queue.isFinished else { return }
-            guard queue.trades + batch.trades.count <= self.limits.waitingTrades else {
+            guard queue.waiting.trades.count + batch.trades.count <= self.limits.waitingTrades else {
                 let count = UInt64(batch.trades.count)
                 queue.overflowed += count
                 queue.lost = (
@@ -132,16 +166,7 @@ package final class HistoryKeeper: TapeReader {
                 return
             }
             Self.tellLost(&queue)
-            queue.trades += batch.trades.count
-            queue.entries.append(
-                .trades(
-                    batch.trades,
-                    batch.symbols,
-                    epoch: batch.epoch,
-                    first: batch.firstSequence,
-                    received: batch.received
-                )
-            )
+            queue.take(batch)
         }
     }
 
@@ -150,9 +175,9 @@ package final class HistoryKeeper: TapeReader {
     package func gapFound(_ gap: Gap) {
         self.queue.withLockedValue { queue in
             // Gaps come with reconnects, which have pauses between them.
-            guard !queue.isFinished, queue.entries.count < self.limits.waitingTrades else { return }
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
             Self.tellLost(&queue)
-            queue.entries.append(
+            queue.waiting.entries.append(
                 .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
             )
         }
@@ -163,8 +188,8 @@ package final class HistoryKeeper: TapeReader {
     /// - Parameter newest: the file that is written now.
     package func completed(_ paths: [String], newest: String) {
         self.queue.withLockedValue { queue in
-            guard !queue.isFinished, queue.entries.count < self.limits.waitingTrades else { return }
-            for path in paths { queue.entries.append(.completed(path, newest: newest)) }
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            for path in paths { queue.waiting.entries.append(.completed(path, newest: newest)) }
         }
     }
 
@@ -172,7 +197,7 @@ package final class HistoryKeeper: TapeReader {
     private static func tellLost(_ queue: inout Queue) {
         guard let lost = queue.lost else { return }
         queue.lost = nil
-        queue.entries.append(.lost(lost.count, from: lost.from, to: lost.to))
+        queue.waiting.entries.append(.lost(lost.count, from: lost.from, to: lost.to))
     }
 
     // MARK: The thread
@@ -184,25 +209,21 @@ package final class HistoryKeeper: TapeReader {
                 isFinished = true
                 self.bell.unlock()
             }
-            let entries = self.queue.withLockedValue { queue -> [Entry] in
+            var waiting = self.queue.withLockedValue { queue -> Waiting in
                 if isFinished { Self.tellLost(&queue) }
-                queue.trades = 0
-                defer { queue.entries = [] }
-                return queue.entries
+                return queue.takeOut()
             }
             self.writer.withLockedValue { writer in
-                for entry in entries { writer.take(entry) }
+                for entry in waiting.entries { writer.take(entry, &waiting.trades) }
                 writer.commit()
                 self.shown.withLockedValue { shown in
                     shown = Shown(store: writer.store, report: writer.report, rounds: shown.rounds + 1)
                 }
             }
+            waiting.entries.removeAll(keepingCapacity: true)
+            waiting.trades.clear()
+            self.queue.withLockedValue { [waiting] in $0.spare = waiting }
         }
-        let waiting = self.ending.withLockedValue { ending in
-            defer { ending = .over }
-            return ending
-        }
-        if case .awaited(let continuation) = waiting { continuation.resume() }
     }
 
     /// What became of the trades so far. From any thread; waits for no disk.
@@ -223,26 +244,34 @@ package final class HistoryKeeper: TapeReader {
     /// How often the thread has looked for what is queued.
     var rounds: Int { self.shown.withLockedValue { $0.rounds } }
 
-    /// Writes what is queued, and closes the database.
-    package func finish() async -> Report {
+    /// Writes what is queued, and closes the database; waits for the disk no longer than that.
+    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
         self.queue.withLockedValue { $0.isFinished = true }
         self.bell.lock()
         self.bell.unlock(withValue: Bell.finish)
-        await withCheckedContinuation { continuation in
-            let isOver = self.ending.withLockedValue { ending in
-                if case .over = ending { return true }
-                ending = .awaited(continuation)
-                return false
+        let report = await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                // The pool has one thread, so this runs behind the work.
+                self.pool.submit { _ in
+                    let report = self.writer.withLockedValue { writer in
+                        writer.close()
+                        return writer.report
+                    }
+                    continuation.resume(returning: report)
+                }
             }
-            if isOver { continuation.resume() }
         }
-        try? await self.readers.shutdownGracefully()
-        let report = self.writer.withLockedValue { writer in
-            writer.close()
-            return writer.report
+        guard let report else {
+            var report = self.report
+            report.isWhole = false
+            return report
         }
         self.shown.withLockedValue { $0.report = report }
-        try? await self.pool.shutdownGracefully()
+        // A reader may still look through a recording on that disk.
+        _ = await DiskThread.answer(within: limit) {
+            try? await self.readers.shutdownGracefully()
+            try? await self.pool.shutdownGracefully()
+        }
         return self.report
     }
 

@@ -57,35 +57,38 @@ struct HistoryWriter {
         return true
     }
 
-    mutating func take(_ entry: HistoryKeeper.Entry) {
-        guard self.mayWrite() else { return }
+    /// Takes what was queued; a run takes its trades from those that wait.
+    mutating func take(_ entry: HistoryKeeper.Entry, _ trades: inout WaitingTrades) {
+        // Before another program's end it only lets them pass.
+        let mayWrite = self.mayWrite()
         switch entry {
-        case .trades(let trades, let symbols, let epoch, let first, let received):
-            if let before {
+        case .run(let run):
+            if mayWrite, let before {
                 self.before = nil
                 self.take(
-                    HistoryBatch.Hole(symbol: nil, from: before, to: received, reason: "tickertape was restarted")
+                    HistoryBatch.Hole(symbol: nil, from: before, to: run.begun, reason: "tickertape was restarted")
                 )
             }
-            for trade in trades {
-                let symbol = symbols.name(of: trade.symbol)
-                let isFirst = !self.seen.contains(symbol)
-                if isFirst { self.seen.insert(symbol) }
-                self.batch.take(trade, of: symbol, isFirst: isFirst)
+            var left = run.count
+            while left > 0 {
+                let next = trades.next(left)
+                left -= next.count
+                if mayWrite { self.take(next, run.symbols) }
             }
-            self.report.trades += UInt64(trades.count)
-            self.waiting += UInt64(trades.count)
+            guard mayWrite else { return }
             if let path = self.newest ?? self.recording() {
                 self.batch.note(
                     HistoryBatch.Segment(
                         path: path,
-                        epoch: epoch,
-                        sequences: first..<first + UInt64(trades.count),
-                        firstTime: received,
-                        lastTime: received
+                        epoch: run.epoch,
+                        sequences: run.first..<run.first + UInt64(run.count),
+                        firstTime: run.begun,
+                        lastTime: run.ended
                     )
                 )
             }
+        case _ where !mayWrite:
+            return
         case .hole(let hole):
             self.take(hole)
         case .completed(let path, let newest):
@@ -100,12 +103,27 @@ struct HistoryWriter {
                 )
             )
         }
+    }
+
+    /// Lets go of what the disk does not take, when that is too much.
+    private mutating func keepWithinBounds() {
         guard self.batch.pieceCount > self.waitingPieces else { return }
         let now = self.wallClock()
         _ = self.batch.dropPieces()
         self.report.lost += self.waiting
         self.take(HistoryBatch.Hole(symbol: nil, from: now, to: now, reason: "\(self.waiting) trades were not written"))
         self.waiting = 0
+    }
+
+    private mutating func take(_ trades: ArraySlice<Trade>, _ symbols: SymbolTable) {
+        for trade in trades {
+            let symbol = symbols.name(of: trade.symbol)
+            let isFirst = self.seen.insert(symbol).inserted
+            self.batch.take(trade, of: symbol, isFirst: isFirst)
+        }
+        self.report.trades += UInt64(trades.count)
+        self.waiting += UInt64(trades.count)
+        self.keepWithinBounds()
     }
 
     /// Puts a complete file into the index as it is, and the beginning of the one that is written now: what was noted of

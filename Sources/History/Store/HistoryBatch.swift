@@ -55,15 +55,21 @@ package struct HistoryBatch: Sendable {
     /// Takes the next trade of a symbol; `isFirst` says that what was before it is not known.
     package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
         self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
-        let list = self.pieces[symbol, default: []]
+        // In place: a copy of the list would be one of all its pieces.
+        let isNew = Self.put(trade, isFirst: isFirst, into: &self.pieces[symbol, default: []])
+        if isNew { self.pieceCount += 1 }
+    }
+
+    /// Puts a trade into a symbol's newest piece; answers whether it had to begin one.
+    private static func put(_ trade: Trade, isFirst: Bool, into list: inout [Bar]) -> Bool {
         if let last = list.indices.last, trade.exchangeTime >= list[last].start, trade.exchangeTime < list[last].end {
-            self.pieces[symbol]?[last].take(trade)
-            return
+            list[last].take(trade)
+            return false
         }
         var piece = Bar(pieceFrom: trade)
         piece.isIncomplete = isFirst
-        self.pieces[symbol, default: []].append(piece)
-        self.pieceCount += 1
+        list.append(piece)
+        return true
     }
 
     /// Takes a hole between the trades so far and those to come.

@@ -4,6 +4,8 @@ import Glibc
 ///
 /// It waits by the monotonic clock, as NIO's `ConditionLock` does not: where somebody sets the wall clock back by an hour,
 /// what waits for the disk must not wait for an hour.
+///
+/// Unchecked, because the compiler does not know what a mutex of pthread guards.
 final class Bell: @unchecked Sendable {
     // Only touched by the calls of pthread, and under the mutex.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -21,15 +21,20 @@ extension Recorder {
         let idle: Int64 = 3_600_000_000_000
         // While frames come, it looks by itself, and the feed makes no call for it; it rings for the first after a pause.
         var looksByItself = false
+        // When it took up what waited last.
+        var looked: Int64 = 0
         while true {
             if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
                 self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
             }
-            let (waits, isFinished) = self.queue.withLockedValue { (!$0.entries.isEmpty, $0.isFinished) }
+            let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
             if isFinished { return }
             if looksByItself || waits {
-                // What comes within the time goes into the file with one write; half of it is for that.
-                self.waitForMore(until: self.clock.systemNow + self.settings.flushInterval / 2)
+                // A sync in between is part of the time.
+                let began = looksByItself ? looked : self.clock.systemNow
+                // What comes within the time goes into the file with one write; a quarter of it is for that.
+                self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
+                looked = self.clock.systemNow
                 looksByItself = self.drain()
             }
             self.syncIfDue()
@@ -48,15 +53,14 @@ extension Recorder {
     /// Writes what is queued; answers whether there was anything.
     @discardableResult
     func drain() -> Bool {
-        var entries = self.queue.withLockedValue { $0.take() }
-        if entries.isEmpty { return false }
+        guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow
-            for entry in entries {
+            for entry in waiting.entries {
                 switch entry {
-                case .frame(let bytes, let moment, let numbers, let epoch):
+                case .frame(let length, let moment, let numbers, let epoch):
                     file.append(
-                        frame: bytes,
+                        frame: waiting.frames.next(length),
                         received: moment.wall,
                         monotonic: moment.monotonic,
                         numbers: numbers,
@@ -73,8 +77,9 @@ extension Recorder {
             file.flush(now: now)
             self.tell(&file)
         }
-        entries.removeAll(keepingCapacity: true)
-        self.queue.withLockedValue { $0.takeBack(&entries) }
+        // Before the lock, which the feed may be waiting for.
+        waiting.clear()
+        self.queue.withLockedValue { [waiting] in $0.takeBack(waiting) }
         return true
     }
 
@@ -89,6 +94,11 @@ extension Recorder {
         }
         if let problem = file.takeSyncProblem() {
             self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
+        }
+        if let problem = file.takeRotationProblem() {
+            self.complain(
+                "the file behind \(file.path) cannot be made: \(problem); it goes on in this one until it can"
+            )
         }
         if file.takeRecovery() {
             self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")

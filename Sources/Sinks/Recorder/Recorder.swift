@@ -22,6 +22,8 @@ package final class Recorder: TapeReader {
         package var segments = 1
         /// Frames that are in the files, and that the disk may not keep over a power cut.
         package var doubted: UInt64 = 0
+        /// Whether the disk took all that it was given to the end; else frames and bytes are not known.
+        package var isWhole = true
     }
 
     let settings: RecorderSettings
@@ -122,35 +124,19 @@ package final class Recorder: TapeReader {
             guard !queue.isFinished else { return (false, false) }
             var isNews = false
             let moment = RecorderQueue.Moment(wall: batch.received, monotonic: batch.receivedMonotonic)
-            // A frame is a slice of what the socket's read brought, and keeps all of that: so the read counts once.
-            var storage = batch.frames.first?.bytes.storageCapacity ?? 0
             for frame in batch.frames {
-                let cost = frame.bytes.readableBytes + RecorderQueue.entryBytes + storage
-                guard queue.bytes + cost <= self.settings.maximumWaitingBytes else {
-                    if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
-                    continue
-                }
-                queue.tellLeftOut()
-                storage = 0
-                queue.bytes += cost
-                queue.entries.append(
-                    .frame(
-                        frame.bytes,
-                        moment,
-                        RecordedNumbers(
-                            first: batch.firstSequence + UInt64(frame.trades.lowerBound),
-                            count: frame.trades.count,
-                            leftOut: frame.leftOut
-                        ),
-                        epoch: batch.epoch
-                    )
+                let numbers = RecordedNumbers(
+                    first: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                    count: frame.trades.count,
+                    leftOut: frame.leftOut
                 )
+                let limit = self.settings.maximumWaitingBytes
+                if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }
+                if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
             }
             return (queue.wakes(), isNews)
         }
-        if mustWake { self.bell.ring() }
-        // By a thread that no disk holds up: the writer's waits for this one.
-        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
+        self.wake(mustWake, tell: isNews)
     }
 
     private var isTooSlow: String {
@@ -180,16 +166,22 @@ package final class Recorder: TapeReader {
     }
 
     private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
-        let mustWake = self.queue.withLockedValue { queue -> Bool in
-            guard !queue.isFinished else { return false }
-            // What happened has its place even where frames have none, up to twice the limit.
-            guard queue.bytes <= 2 * self.settings.maximumWaitingBytes else { return false }
-            queue.bytes += bytes + RecorderQueue.entryBytes
-            queue.tellLeftOut()
-            queue.entries.append(entry)
-            return queue.wakes()
+        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+            guard !queue.isFinished else { return (false, false) }
+            // What happened has its place even where frames have none, up to twice the limit; then it is counted like a frame.
+            let hasRoom = queue.append(entry, bytes: bytes, atMost: 2 * self.settings.maximumWaitingBytes)
+            let isNews =
+                !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
+            return (queue.wakes(), isNews)
         }
+        self.wake(mustWake, tell: isNews)
+    }
+
+    /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
+    private func wake(_ mustWake: Bool, tell isNews: Bool) {
         if mustWake { self.bell.ring() }
+        // By a thread that no disk holds up: the writer's waits for this one.
+        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
     }
 
     /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
@@ -204,18 +196,25 @@ package final class Recorder: TapeReader {
     /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
 
-    /// Writes what is queued, syncs and closes the file; answers with what all files hold.
-    package func finish() async -> Report {
+    /// Writes what is queued, syncs and closes the file; answers with what all files hold. Waits for the disk no longer than
+    /// that.
+    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
         self.takeNoMore()
         self.bell.ring()
         guard let pool = self.pool else { return self.close() }
-        // The pool has one thread, so this runs behind the writing. Not `runIfActive`, which a cancelled task leaves out:
-        // the file must be whole however the program ends.
-        let report = await withCheckedContinuation { continuation in
-            pool.submit { _ in continuation.resume(returning: self.close()) }
+        self.keeper?.stop()
+        let report = await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                // The pool has one thread, so this runs behind the writing.
+                pool.submit { _ in continuation.resume(returning: self.close()) }
+            }
         }
-        try? await pool.shutdownGracefully()
-        await self.keeper?.finish()
+        // A thread that hangs ends with the program.
+        guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
+        _ = await DiskThread.answer(within: limit) {
+            try? await pool.shutdownGracefully()
+            await self.keeper?.finish()
+        }
         return report
     }
 

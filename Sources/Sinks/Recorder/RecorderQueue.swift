@@ -5,11 +5,28 @@ import Wire
 /// What waits to be written into a recording, in order; bounded by its owner.
 struct RecorderQueue {
     enum Entry {
-        case frame(ByteBuffer, Moment, RecordedNumbers, epoch: UInt64)
+        /// The bytes are among ``Waiting/frames``.
+        case frame(length: Int, Moment, RecordedNumbers, epoch: UInt64)
         case leftOut(LeftOut)
         case gap(Gap, Moment)
         // Apart, for it is rare, and would make every entry four times as large.
         indirect case note(RecordedNote, Moment)
+    }
+
+    /// What is written at once.
+    struct Waiting {
+        var entries: [Entry] = []
+        var frames = WaitingFrames()
+
+        /// Is empty now, with memory for what comes next.
+        mutating func clear() {
+            self.frames.clear()
+            if self.entries.capacity > RecorderQueue.keptEntries {
+                self.entries = []
+            } else {
+                self.entries.removeAll(keepingCapacity: true)
+            }
+        }
     }
 
     /// Both clocks, ns.
@@ -37,10 +54,12 @@ struct RecorderQueue {
 
     /// What the file must be told before the next frame.
     var leftOut: LeftOut?
-    var entries: [Entry] = []
+    private var waiting = Waiting()
     /// The memory of those that were written last.
-    private var spare: [Entry] = []
-    var bytes = 0
+    private var spare: Waiting?
+    private(set) var bytes = 0
+    /// Bytes that were taken out and are not written yet.
+    private var bytesUnderWay = 0
     var dropped: UInt64 = 0
     /// Frames that the disk did not take, and that it may not keep, as of the last write.
     var failed: UInt64 = 0
@@ -53,20 +72,51 @@ struct RecorderQueue {
     var isAwaited = false
     var isFinished = false
 
-    /// Takes out what waits.
-    mutating func take() -> [Entry] {
+    var isEmpty: Bool { self.waiting.entries.isEmpty }
+
+    /// Takes out what waits, if anything does.
+    mutating func take() -> Waiting? {
+        guard !self.isEmpty else { return nil }
+        self.bytesUnderWay = self.bytes
         self.bytes = 0
         self.isUrgent = false
-        var taken = self.spare
-        self.spare = []
-        swap(&taken, &self.entries)
+        var taken = self.spare ?? Waiting()
+        self.spare = nil
+        swap(&taken, &self.waiting)
         return taken
     }
 
-    /// Takes the memory of what was taken out, and is empty now, for what comes next.
-    mutating func takeBack(_ empty: inout [Entry]) {
-        guard empty.capacity <= Self.keptEntries, self.spare.capacity == 0 else { return }
-        swap(&self.spare, &empty)
+    /// Takes the memory of what was taken out and is written, emptied, for what comes next.
+    mutating func takeBack(_ emptied: Waiting) {
+        self.bytesUnderWay = 0
+        self.spare = emptied
+    }
+
+    /// Appends a frame if there is room for it beside what waits; answers whether there was.
+    mutating func append(
+        _ frame: ByteBuffer,
+        _ moment: Moment,
+        _ numbers: RecordedNumbers,
+        epoch: UInt64,
+        atMost limit: Int
+    ) -> Bool {
+        let cost = frame.readableBytes + Self.entryBytes
+        guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
+        self.tellLeftOut()
+        self.bytes += cost
+        self.waiting.frames.append(frame)
+        self.waiting.entries.append(.frame(length: frame.readableBytes, moment, numbers, epoch: epoch))
+        return true
+    }
+
+    /// Appends something else, which has so many bytes beside its own, likewise.
+    mutating func append(_ entry: Entry, bytes: Int, atMost limit: Int) -> Bool {
+        let cost = bytes + Self.entryBytes
+        guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
+        self.tellLeftOut()
+        self.bytes += cost
+        self.waiting.entries.append(entry)
+        return true
     }
 
     /// Leaves a frame out; answers whether that is news.
@@ -85,12 +135,12 @@ struct RecorderQueue {
         guard let leftOut else { return }
         self.leftOut = nil
         self.bytes += Self.entryBytes
-        self.entries.append(.leftOut(leftOut))
+        self.waiting.entries.append(.leftOut(leftOut))
     }
 
     /// Whether the writer is to be woken: for the first that comes after a pause, and when much waits.
     mutating func wakes() -> Bool {
-        if self.isAwaited, !self.entries.isEmpty {
+        if self.isAwaited, !self.isEmpty {
             self.isAwaited = false
             return true
         }
@@ -101,7 +151,7 @@ struct RecorderQueue {
 
     /// Whether the writer may wait for a ring: nothing waits for it.
     mutating func await() -> Bool {
-        self.isAwaited = self.entries.isEmpty && !self.isFinished
+        self.isAwaited = self.isEmpty && !self.isFinished
         return self.isAwaited
     }
 }

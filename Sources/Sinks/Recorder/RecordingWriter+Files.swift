@@ -67,7 +67,10 @@ extension RecordingWriter {
         } catch {
             // Better a file that is too long than none.
             self.retryRotationAt = monotonic + Self.rotationRetry
-            self.trouble.failed("\(error)", now: monotonic)
+            if self.lastRotationFailure.map({ monotonic - $0 >= WritingTrouble.quietInterval }) ?? true {
+                self.untoldRotation = "\(error)"
+            }
+            self.lastRotationFailure = monotonic
             return
         }
         let previous = self.names.name(self.place)

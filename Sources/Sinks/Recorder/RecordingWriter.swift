@@ -41,6 +41,8 @@ package struct RecordingWriter: Sendable {
     private var untoldSync: String?
     var trouble = WritingTrouble()
     var retryRotationAt: Int64 = .min
+    var lastRotationFailure: Int64?
+    var untoldRotation: String?
     private var missing = MissingFrames()
     /// What `next-gap` goes to, and how long the file is when the next mark is due.
     var stops = RecordedStops()
@@ -202,6 +204,12 @@ package struct RecordingWriter: Sendable {
     package mutating func takeSyncProblem() -> String? {
         defer { self.untoldSync = nil }
         return self.untoldSync
+    }
+
+    /// Why the next file cannot be made and this one goes on, once for each time that begins to be so.
+    package mutating func takeRotationProblem() -> String? {
+        defer { self.untoldRotation = nil }
+        return self.untoldRotation
     }
 
     /// Files that are complete, each once.

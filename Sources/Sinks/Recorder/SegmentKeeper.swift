@@ -67,8 +67,11 @@ final class SegmentKeeper: Sendable {
     }
 
     /// Stops at the next block; what is not compressed then is so after the next start.
+    /// Ends the work under way soon, and takes up no other.
+    func stop() { self.isFinished.withLockedValue { $0 = true } }
+
     func finish() async {
-        self.isFinished.withLockedValue { $0 = true }
+        self.stop()
         try? await self.pool.shutdownGracefully()
     }
 }

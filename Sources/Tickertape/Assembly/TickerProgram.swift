@@ -202,8 +202,9 @@ struct TickerProgram {
             gracefulShutdownSignals: signals,
             logger: logger
         )
-        // Each part keeps limits of its own; this is for the one that does not.
-        configuration.maximumGracefulShutdownDuration = .seconds(6)
+        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`DiskThread.patience`, for the
+        // recorder and for the history); this is for the part that does not.
+        configuration.maximumGracefulShutdownDuration = .seconds(25)
         return configuration
     }
 
@@ -351,6 +352,13 @@ struct TickerProgram {
         ProgramPart("recorder") {
             try? await gracefulShutdown()
             let report = await recorder.finish()
+            guard report.isWhole else {
+                Console.complain(
+                    "warning: the disk of \(recorder.path) does not answer; what it has not taken is missing there "
+                        + "(`tickertape recording verify` tells where the file ends)"
+                )
+                return
+            }
             let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
             Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {

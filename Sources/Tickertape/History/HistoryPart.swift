@@ -125,6 +125,9 @@ final class HistoryPart: Sendable {
 
     func finish() async {
         let report = await self.keeper.finish()
+        guard report.isWhole else {
+            return Console.complain("warning: the disk of the history does not answer; its newest bars may be missing")
+        }
         if report.lost > 0 {
             Console.complain("warning: \(report.lost) trades are missing in the history; the disk was full or too slow")
         }

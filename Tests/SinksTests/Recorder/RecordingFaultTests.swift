@@ -219,6 +219,38 @@ struct RecordingFaultTests {
         #expect(complaints.withLockedValue { $0.count } == 1)
     }
 
+    @Test("a stop does not wait for a disk that hangs, and says that not all is written", .timeLimit(.minutes(5)))
+    func hangs() async throws {
+        let disk = FaultyDisk()
+        let gate = ConditionLock(value: 0)
+        var settings = RecorderSettings()
+        settings.compresses = false
+        let recorder = try Recorder(
+            path: "a.jsonl",
+            symbols: [],
+            started: 0,
+            program: "test",
+            epoch: 7,
+            settings: settings,
+            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
+            disk: disk,
+            complain: { Issue.record("\($0)") }
+        )
+        disk.state.withLockedValue {
+            $0.beforeWrite = {
+                gate.lock(whenValue: 1)
+                gate.unlock()
+            }
+        }
+        self.read(recorder, 1)
+        let hanging = await recorder.finish(within: .milliseconds(50))
+        #expect(!hanging.isWhole)
+        gate.lock()
+        gate.unlock(withValue: 1)
+        let report = await recorder.finish()
+        #expect(report.isWhole && report.frames == 1 && self.check(disk.content("a.jsonl")).isEnded)
+    }
+
     @Test("a disk that takes 5 s for a sync holds up no frame, and loses none that fits into memory")
     func stalledSync() async throws {
         let disk = FaultyDisk()
@@ -371,8 +403,10 @@ struct RecordingFaultTests {
         disk.state.withLockedValue { $0.makesFiles = false }
         for number in 1...200 { self.append(&writer, number, wall: 0, monotonic: Int64(number)) }
         writer.flush(now: 200)
+        // Nothing is missing, so nobody is told that it is; what is wrong is told once.
         let problem = writer.takeProblem()
-        #expect(writer.segments == 1 && problem == "No space left on device")
+        let rotation = [writer.takeRotationProblem(), writer.takeRotationProblem()]
+        #expect(writer.segments == 1 && problem == nil && rotation == ["No space left on device", nil])
         #expect(self.check(disk.content("a.jsonl")).frames == 200)
         disk.state.withLockedValue { $0.makesFiles = true }
         self.append(&writer, 201, wall: 0, monotonic: 11_000 * Self.millisecond)
