@@ -88,6 +88,31 @@ package struct PackedSegment {
         return offset == start ? frames : nil
     }
 
+    /// How much of a file's end is looked through for a table whose own end is damaged, bytes.
+    private static let searchedEnd: Int64 = 1 << 20
+
+    /// What is wrong with the index and the table of frames; `nil` where they are sound, and where there never were any, as
+    /// in what another program compressed.
+    static func fault(of file: DiskFile) throws(RecordingFailure) -> String? {
+        let size = file.size
+        let footer = try file.read(at: max(0, size - 4), count: 4)
+        if footer.getInteger(at: footer.readerIndex, endianness: .little, as: UInt32.self) == FrameMagic.tableEnd {
+            return PackedSegment(file) == nil
+                ? "the index or the table of frames in the compressed file is damaged" : nil
+        }
+        let start = max(0, size - Self.searchedEnd)
+        let end = try file.read(at: start, count: Int(size - start))
+        let hasTable = end.withUnsafeReadableBytes { bytes in
+            guard bytes.count >= 8 else { return false }
+            return (0...bytes.count - 8).contains { place in
+                let magic = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                let length = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+                return magic == FrameMagic.table && Int(length) == bytes.count - place - 8
+            }
+        }
+        return hasTable ? "the table of frames in the compressed file is damaged" : nil
+    }
+
     private static func readIndex(_ frame: Frame, of file: DiskFile, blocks: Int) -> RecordingIndex? {
         guard frame.length > 8, Int64(frame.length) <= max(file.size / 4, Self.smallIndexBytes),
             var bytes = try? file.read(at: frame.offset, count: frame.length),

@@ -104,6 +104,16 @@ package final class RecordingBytes {
         return try part.text.get()
     }
 
+    /// What is wrong with a compressed file's index; `nil` where nothing is.
+    func indexFault() -> String? {
+        guard self.isPacked else { return nil }
+        do throws(RecordingFailure) {
+            return try PackedSegment.fault(of: self.file)
+        } catch {
+            return error.description
+        }
+    }
+
     private func nextHere() throws(RecordingFailure) -> ByteBuffer? {
         while let chunk = try self.nextUnskipped() {
             var chunk = chunk

@@ -65,7 +65,9 @@ package struct RecordingFindings: Sendable, Equatable {
     package var damagedBytes: Int64 = 0
     /// Parts of a compressed file that are left out.
     package var packedDamage: [RecordingBytes.Damage] = []
-    /// Where the torn line at the end begins, in bytes of the text; of a compressed file the frame, in bytes of the file.
+    /// What is wrong with a compressed file's index, without which places in it are searched from its start.
+    package var indexFault: String?
+    /// Where the torn line at the end begins, in bytes of the text.
     package var tornAt: Int64?
     /// Whether the last line says that the file ends here.
     package var isEnded = false
@@ -73,10 +75,11 @@ package struct RecordingFindings: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether nothing in the file is broken; a torn tail is what a crash leaves, and breaks nothing before it.
+    /// Whether nothing in the file is broken; a torn tail is what a crash leaves, and breaks nothing before it. Of a compressed
+    /// file it is not: that has its name only when it is whole.
     package var isIntact: Bool {
         self.damagedLines == 0 && self.missingLines == 0 && self.duplicateLines == 0 && self.timesBack == 0
-            && self.packedDamage.allSatisfy(\.isTail)
+            && self.packedDamage.isEmpty && self.indexFault == nil
     }
 }
 
@@ -122,7 +125,12 @@ package struct RecordingCheck {
     package mutating func finish(_ bytes: RecordingBytes) {
         self.isFinished = true
         self.findings.packedDamage = bytes.damage
-        if let tail = bytes.damage.last, tail.isTail { self.findings.tornAt = tail.bytes.lowerBound }
+        // What is cut off there is told as damage.
+        if bytes.damage.last?.isTail == true {
+            self.findings.tornAt = nil
+        } else {
+            self.findings.indexFault = bytes.indexFault()
+        }
     }
 
     /// Takes the next line.

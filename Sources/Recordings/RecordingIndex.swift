@@ -33,6 +33,9 @@ package struct RecordingIndex: Sendable, Equatable {
             self.offset = offset
             self.length = length
         }
+
+        /// Behind it in the text.
+        var end: Int64 { self.offset + Int64(self.length) }
     }
 
     package var symbols: [String] = []
@@ -41,15 +44,6 @@ package struct RecordingIndex: Sendable, Equatable {
     package var knowsStops = true
 
     package init() {}
-
-    /// The first block that reaches a time (ns since the file's start) or comes after it; `nil` behind the end.
-    package func block(at: Int64) -> Int? { self.blocks.firstIndex { ($0.at?.upperBound ?? .min) >= at } }
-
-    /// The blocks in which a symbol trades.
-    package func blocks(with symbol: String) -> [Int] {
-        guard let place = self.symbols.firstIndex(of: symbol) else { return [] }
-        return self.blocks.indices.filter { self.blocks[$0].symbols.contains(place) }
-    }
 }
 
 /// The maker of an index.

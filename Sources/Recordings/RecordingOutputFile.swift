@@ -3,7 +3,7 @@ import Market
 import NIOCore
 package import Wire
 
-/// A recording that is made from others: a new file, never one that is there.
+/// A recording that is made from others: a new file, never one that is there. One that is not finished is removed.
 package struct RecordingOutputFile: ~Copyable {
     /// The form of the new file.
     package enum Form: Sendable { case current, plain }
@@ -14,7 +14,8 @@ package struct RecordingOutputFile: ~Copyable {
     private let form: Form
     private var buffer = ByteBuffer()
     private var number: UInt64 = 0
-    private var lastAt: Int64 = 0
+    /// Of the newest line, ns since the new file's start.
+    private(set) var lastAt: Int64 = 0
     private var stops = RecordedStops()
     private var finder = TradeFinder()
     /// How much of the file has been made, and how much before the next mark, bytes.
@@ -24,6 +25,7 @@ package struct RecordingOutputFile: ~Copyable {
     private let start: Int64
     package private(set) var frames = 0
     package private(set) var lines = 0
+    private var isFinished = false
 
     /// Makes the file.
     ///
@@ -40,6 +42,9 @@ package struct RecordingOutputFile: ~Copyable {
         header.first = 1
         RecordingSyntax.header(header, into: &self.buffer)
     }
+
+    // A file that is not whole is no recording, and would be in the way of the next try.
+    deinit { if !self.isFinished { unlink(self.file.path) } }
 
     /// Appends a line as it is, with the next number; damaged ones and other files' headers have no place in a new file.
     ///
@@ -90,6 +95,7 @@ package struct RecordingOutputFile: ~Copyable {
         }
         try self.flush()
         try self.file.sync()
+        self.isFinished = true
     }
 
     private mutating func flush() throws(RecordingFailure) {

@@ -22,6 +22,7 @@ package final class RecordingStream {
     private var bytes: RecordingBytes
     private var reader = RecordingReader()
     private var isAtEnd = false
+    private var readsAhead = false
     /// Bytes of text that were read.
     package private(set) var bytesRead: Int64 = 0
     /// What was read of files that are not open any more, and how many parts of them were damaged.
@@ -111,7 +112,7 @@ package final class RecordingStream {
             return
         }
         try self.open(self.place + 1)
-        self.take(try self.map.bytes())
+        try self.take(try self.map.bytes())
         let segment = self.segments[self.place]
         // A torn line at the end of the file before is none of this one's.
         self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
@@ -126,10 +127,17 @@ package final class RecordingStream {
         self.place = place
     }
 
-    private func take(_ bytes: RecordingBytes) {
+    private func take(_ bytes: RecordingBytes) throws(RecordingFailure) {
         self.closed.damagedParts += self.bytes.damagedParts
+        if self.readsAhead { try bytes.readAhead() }
         self.bytes = bytes
         self.toldParts = 0
+    }
+
+    /// Has a thread of its own decompress from here on, a little ahead: for who reads all of a recording.
+    package func readAhead() throws(RecordingFailure) {
+        self.readsAhead = true
+        try self.bytes.readAhead()
     }
 
     /// Goes to the first line whose time is not before `at`, ns since the recording's start; to the end when there is none.
@@ -140,6 +148,22 @@ package final class RecordingStream {
             if let found = try self.map.place(at: at.subtractingCapped(self.segments[place].shift)) {
                 return try self.go(to: found)
             }
+            place += 1
+        }
+        self.isAtEnd = true
+        self.reader = RecordingReader()
+        self.reader.finish()
+    }
+
+    /// Goes to the first line that was written at a wall clock (ns since 1970) or later; to the end when there is none.
+    ///
+    /// Where the wall clock went back, to one of those that fit.
+    package func seek(wall: Int64) throws(RecordingFailure) {
+        let microseconds = RecordingSyntax.microseconds(wall)
+        var place = self.segments.lastIndex { $0.header.start ?? .min <= wall } ?? 0
+        while place < self.segments.count {
+            try self.open(place)
+            if let found = try self.map.place(wall: microseconds) { return try self.go(to: found) }
             place += 1
         }
         self.isAtEnd = true
@@ -171,7 +195,7 @@ package final class RecordingStream {
     private func go(to found: RecordingPlace) throws(RecordingFailure) {
         let segment = self.segments[self.place]
         self.isAtEnd = false
-        self.take(try self.map.bytes(from: found))
+        try self.take(try self.map.bytes(from: found))
         self.reader = RecordingReader(header: segment.header, offset: found.offset, shift: segment.shift)
     }
 

@@ -45,6 +45,42 @@ package final class RecordingText {
         return bytes.readableBytes == Int(count) ? bytes : nil
     }
 
+    /// The first stretch from a place on that may hold trades of a symbol: by the index, where the file has one.
+    package func stretch(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
+        guard place < self.length else { return nil }
+        guard let index = self.packed?.index else { return place..<min(self.length, place + limit) }
+        guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
+        var found: Range<Int64>?
+        for block in index.blocks where block.end > place {
+            let has = block.symbols.contains(number)
+            guard let begun = found else {
+                if has { found = max(place, block.offset)..<block.end }
+                continue
+            }
+            guard has, block.end - begun.lowerBound <= limit else { break }
+            found = begun.lowerBound..<block.end
+        }
+        return found
+    }
+
+    /// The last stretch before a place that may hold trades of a symbol.
+    package func stretch(of symbol: String, before end: Int64, atMost limit: Int64) -> Range<Int64>? {
+        guard end > 0 else { return nil }
+        guard let index = self.packed?.index else { return max(0, end - limit)..<end }
+        guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
+        var found: Range<Int64>?
+        for block in index.blocks.reversed() where block.offset < end {
+            let has = block.symbols.contains(number)
+            guard let begun = found else {
+                if has { found = block.offset..<min(end, block.end) }
+                continue
+            }
+            guard has, begun.upperBound - block.offset <= limit else { break }
+            found = block.offset..<begun.upperBound
+        }
+        return found
+    }
+
     /// The last frame that begins at a place of the text or before it.
     private static func frame(with place: Int64, in frames: [PackedSegment.Frame]) -> Int {
         var (low, high) = (0, frames.count)

@@ -91,6 +91,79 @@ struct RecordedPastTests {
         #expect(before(9, last, 9_999).count == min(9_999, frames * 2 - 1))
     }
 
+    @Test("what somebody cut out of a recording beside it is there once, and in its order")
+    func copies() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let whole = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 300)
+        let later = try self.record(folder, "2.jsonl", epoch: 9, after: 100_000, frames: 20)
+        var cut = RecordingEdits.Cut()
+        cut.from = Self.start + 100 * 1_000_000_000
+        cut.to = Self.start + 200 * 1_000_000_000
+        let target = "\(folder.path)/0-cut.jsonl"
+        _ = try RecordingEdits.cut(whole.path, cut, to: target, form: .current)
+        let scanned = RecordingFolder.scan(folder.path, source: "live", known: [])
+        #expect(scanned.map(\.path) == [whole.path, target, later.path])
+        func find(_ query: PastTradesQuery) -> [String] { self.find(query, in: scanned) }
+        let all = self.find(PastTradesQuery(limit: 9_999), in: [whole, later])
+        #expect(all.count == 320 && find(PastTradesQuery(limit: 9_999)) == all)
+        #expect(find(PastTradesQuery(from: Self.start, limit: 9_999)) == all)
+        #expect(find(PastTradesQuery(from: Self.start, limit: 150)) == Array(all.prefix(150)))
+        #expect(find(PastTradesQuery(from: Self.start + 150_000_000_000, limit: 7)) == Array(all[150..<157]))
+        let before = TapePosition(epoch: 5, sequence: 301)
+        #expect(find(PastTradesQuery(before: before, limit: 80)) == Array(all[70..<150]))
+    }
+
+    @Test("files that are not there any more are known, compressed or not; of other folders nothing is")
+    func gone() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        func segment(_ path: String) -> HistoryBatch.Segment {
+            HistoryBatch.Segment(path: path, epoch: 1, sequences: nil, firstTime: 1, lastTime: 2)
+        }
+        _ = try folder.write("", to: "plain.jsonl")
+        _ = try folder.write("", to: "packed.jsonl.zst")
+        let known = ["plain.jsonl", "packed.jsonl", "gone.jsonl", "elsewhere/gone.jsonl"].map {
+            segment("\(folder.path)/\($0)")
+        }
+        #expect(RecordingFolder.gone(from: folder.path, known: known) == ["\(folder.path)/gone.jsonl"])
+        #expect(RecordingFolder.gone(from: "\(folder.path)/elsewhere", known: known) == [])
+    }
+
+    @Test("a symbol that trades rarely is found by the index, within limits that the whole file is beyond")
+    func rare() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var text = ByteBuffer()
+        RecordingEncoder.header(
+            RecordingHeader(symbols: ["A", "B"], start: Self.start, epoch: 5, source: "live"),
+            into: &text
+        )
+        let frames = 60_000
+        for index in 0..<frames {
+            let symbol = [10, 30_000].contains(index) ? "B" : "A"
+            RecordingEncoder.frame(
+                ByteBuffer(string: #"{"data":[{"c":null,"p":1,"s":"\#(symbol)","t":1,"v":1}],"type":"trade"}"#),
+                at: Int64(index) * 1_000_000,
+                numbers: RecordedNumbers(first: UInt64(index + 1), count: 1),
+                into: &text
+            )
+        }
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        try PackedSegment.pack(path, to: "\(path).zst")
+        try FileManager.default.removeItem(atPath: path)
+        let segments = RecordingFolder.scan(folder.path, source: "live", known: [])
+        var limits = RecordedPast.Limits()
+        limits.bytes = 3 << 20
+        for query in [PastTradesQuery(limit: 10), PastTradesQuery(from: Self.start, limit: 10)] {
+            var past = RecordedPast(symbol: "B", query: query, limits: limits)
+            let found = past.find(in: segments)
+            #expect(found.isComplete && found.items.map(\.place.sequence) == [11, 30_001])
+            var none = RecordedPast(symbol: "NONE", query: query, limits: limits)
+            #expect(none.find(in: segments) == PastTrades())
+        }
+    }
+
     @Test(
         "those of a span of arrivals are found",
         arguments: [(10, false), (20_000, false), (10, true), (20_000, true)]

@@ -1,3 +1,4 @@
+import Glibc
 import Market
 import NIOCore
 import Recordings
@@ -75,6 +76,37 @@ struct CheckTests {
         #expect(twice.duplicateLines == 1 && twice.missingLines == 0 && twice.repeatedFrames == 1 && !twice.isIntact)
         let swapped = try check(Array(lines[..<4] + [lines[5], lines[4]] + lines[6...]).map { $0[...] })
         #expect(swapped.timesBack == 1 && swapped.duplicateLines == 1 && !swapped.isIntact)
+    }
+
+    @Test(
+        "of a compressed file a bit that is turned in its index or its table is damage, and so is an end that is cut off"
+    )
+    func packed() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(String(buffer: MarketText.make(frames: 3_000)), to: "a.jsonl")
+        let packed = path + ".zst"
+        try PackedSegment.pack(path, to: packed)
+        #expect(try RecordingCheck.check(packed).isIntact)
+        let descriptor = open(packed, O_RDWR)
+        defer { close(descriptor) }
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        var whole = [UInt8](repeating: 0, count: size)
+        try #require(pread(descriptor, &whole, size, 0) == size)
+        let index = try #require((0..<size - 8).last { Array(whole[$0..<$0 + 4]) == [0x57, 0x2A, 0x4D, 0x18] })
+        // Beginnings and middles of both, and the very end.
+        for place in [index + 8, index + 30, index + 120, size - 30, size - 17, size - 9, size - 5, size - 1] {
+            var byte = whole[place] ^ 4
+            try #require(pwrite(descriptor, &byte, 1, off_t(place)) == 1)
+            let found = try RecordingCheck.check(packed)
+            #expect(!found.isIntact && found.indexFault != nil, "byte \(place - index) of the index")
+            #expect(found.damagedLines == 0 && found.frames == 3_000)
+            try #require(pwrite(descriptor, &whole[place], 1, off_t(place)) == 1)
+        }
+        #expect(try RecordingCheck.check(packed).isIntact)
+        try #require(ftruncate(descriptor, off_t(size / 2)) == 0)
+        let cut = try RecordingCheck.check(packed)
+        #expect(!cut.isIntact && cut.tornAt == nil && cut.packedDamage.map(\.isTail) == [true])
     }
 
     @Test("version 1 and the plain form are checked as far as they can be")

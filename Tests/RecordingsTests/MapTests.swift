@@ -95,10 +95,21 @@ struct MapTests {
         let index = try #require(try RecordingMap(path: "\(folder.path)/b.jsonl.zst").index)
         #expect(index.blocks.count > 2)
         #expect(Set(index.symbols) == Set(MarketText.symbols))
-        #expect(index.blocks(with: "BINANCE:BTCUSDT") == Array(index.blocks.indices))
+        let packed = try #require(RecordingText(path: "\(folder.path)/b.jsonl.zst"))
+        let all = 0..<packed.length
+        #expect(packed.stretch(of: "BINANCE:BTCUSDT", from: 0, atMost: .max) == all)
+        #expect(packed.stretch(of: "BINANCE:BTCUSDT", before: packed.length, atMost: .max) == all)
         // It trades in the last tenth only.
-        #expect(index.blocks(with: "AAPL").first.map { $0 > 0 } == true)
-        #expect(index.blocks(with: "none") == [])
+        let apples = try #require(packed.stretch(of: "AAPL", from: 0, atMost: .max))
+        #expect(apples.lowerBound > 0 && apples.upperBound == packed.length)
+        #expect(packed.stretch(of: "AAPL", before: packed.length, atMost: .max) == apples)
+        #expect(packed.stretch(of: "AAPL", before: apples.lowerBound, atMost: .max) == nil)
+        #expect(packed.stretch(of: "none", from: 0, atMost: .max) == nil)
+        let block = try #require(packed.stretch(of: "BINANCE:BTCUSDT", from: 10, atMost: 1))
+        #expect(block.lowerBound == 10 && block.upperBound == Int64(index.blocks[0].length))
+        let plain = try #require(RecordingText(path: "\(folder.path)/a.jsonl"))
+        #expect(plain.stretch(of: "none", from: 10, atMost: 5) == 10..<15)
+        #expect(plain.stretch(of: "none", before: 10, atMost: 50) == 0..<10)
         #expect(index.blocks.reduce(0) { $0 + $1.lines } == self.lines(text).count)
     }
 

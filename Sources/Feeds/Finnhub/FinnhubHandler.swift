@@ -21,6 +21,7 @@ protocol FinnhubHandlerOwner: AnyObject {
     var takesReplayMarks: Bool { get }
     /// Takes that the replay goes on otherwise from here on.
     func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment)
+    func replayHasGap(_ mark: RecordedGapMark)
     /// Takes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
@@ -126,12 +127,17 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = message else { return }
-        if let owner, owner.takesReplayMarks, let mark = ReplayMark(bytes) {
-            // What came before it is on the tape before what is said of it.
-            self.endRead(context)
-            owner.replayMarked(mark, lastReceived: self.lastReceived, now: self.moment(context))
-            self.armTimer(context)
-            return
+        if let owner, owner.takesReplayMarks {
+            // What came before a mark is on the tape before what is said of it.
+            if let mark = ReplayMark(bytes) {
+                self.endRead(context)
+                owner.replayMarked(mark, lastReceived: self.lastReceived, now: self.moment(context))
+                return self.armTimer(context)
+            }
+            if let mark = RecordedGapMark(bytes) {
+                self.endRead(context)
+                return owner.replayHasGap(mark)
+            }
         }
         let now = self.readAt ?? self.now(context)
         self.readAt = now

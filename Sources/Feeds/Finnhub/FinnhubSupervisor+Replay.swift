@@ -32,6 +32,20 @@ extension FinnhubSupervisor {
         }
     }
 
+    /// A gap that was recorded is told with the times at which it was: they are the trades' own, and not those of arrivals now,
+    /// which depend on the speed.
+    func replayHasGap(_ mark: RecordedGapMark) {
+        var gap = mark.gap
+        // What was a replay itself when it was recorded says so already.
+        if !gap.reason.hasPrefix(Self.recordedGap) { gap.reason = Self.recordedGap + gap.reason }
+        gap.cause = .recorded
+        gap.nextSequence = self.writer.nextSequence
+        gap.epoch = self.writer.epoch
+        self.publish(gap)
+    }
+
+    private static let recordedGap = "in the recording: "
+
     private static func words(from: Int64, to: Int64) -> String {
         let (distance, isOut) = to.subtractingReportingOverflow(from)
         let seconds = isOut ? 0 : distance / 1_000_000

@@ -133,6 +133,8 @@ final class VirtualUpstream: ReplayOutput {
 
     func play(_ signal: RecordedSignal) { self.goOn(to: signal.at) }
 
+    func play(_ gap: RecordedGap) { self.goOn(to: gap.at) }
+
     private func goOn(to recorded: Int64) {
         self.server?.channel.flush()
         if recorded > self.newest, self.cutting == .instants { self.release() }

@@ -31,8 +31,9 @@ package struct ReplayMachine: Sendable {
         case none
         /// Speed, pause or a step: look at the next message again.
         case changed
-        /// Go to this time, ns since the recording's start, and play the newest message before it.
-        case seek(Int64)
+        /// Go to this time, ns since the recording's start, and play the newest message before it; stand still there where it
+        /// is a step.
+        case seek(Int64, pauses: Bool = false)
         /// Look for the next gap.
         case findGap
         /// Go back by so many messages.
@@ -117,8 +118,11 @@ package struct ReplayMachine: Sendable {
     }
 
     /// Takes that the owner has gone to another place: the next message is played at once, for it says what was true there.
-    package mutating func jumped(to recorded: Int64, now: Int64) {
+    ///
+    /// - Parameter pauses: whether it stands still there.
+    package mutating func jumped(to recorded: Int64, pauses: Bool = false, now: Int64) {
         self.hasBegun = true
+        if pauses { self.clock.pause(now: now) }
         self.step = .landing(at: recorded)
         self.clock.set(recorded: recorded, now: now)
     }
@@ -184,9 +188,9 @@ package struct ReplayMachine: Sendable {
         case .stepTime(let time):
             guard time != 0 else { return .refuse(ReplayRefusal("a step of no time goes nowhere")) }
             let end = self.bounded(self.recorded(now: now).addingCapped(time))
+            // What has no other place refuses to go back, and then nothing has changed.
+            if time < 0 { return .seek(end, pauses: true) }
             self.clock.pause(now: now)
-            self.step = nil
-            if time < 0 { return .seek(end) }
             self.step = .until(end)
             return .changed
         case .seek(let place):
@@ -221,8 +225,7 @@ package struct ReplayMachine: Sendable {
         return .changed
     }
 
-    private mutating func seek(_ place: ReplayPlace, start: Int64) -> Action {
-        self.step = nil
+    private func seek(_ place: ReplayPlace, start: Int64) -> Action {
         switch place {
         case .time(let time):
             let (offset, isOut) = time.subtractingReportingOverflow(start)

@@ -10,6 +10,8 @@ protocol ReplayOutput: AnyObject {
     func play(_ message: ReplayMessage)
     /// Takes a ping or pong of the service's. Does not send yet.
     func play(_ signal: RecordedSignal)
+    /// Takes that the recording has a gap here. Does not send yet.
+    func play(_ gap: RecordedGap)
     /// Sends what was played.
     func flush()
     /// Takes that the replay goes on otherwise; `from` is where it was, where it has been moved.
@@ -25,6 +27,7 @@ protocol ReplayOutput: AnyObject {
 
 extension ReplayOutput {
     func play(_ signal: RecordedSignal) {}
+    func play(_ gap: RecordedGap) {}
     func closed(_ closing: RecordedClosing) { self.broke() }
 }
 

@@ -18,10 +18,10 @@ extension ReplayPlayer {
             case .none: return answer(.success(self.position))
             case .changed:
                 self.tell(movedFrom: nil)
-            case .seek(let time):
+            case .seek(let time, let pauses):
                 guard let file = self.material.places else { return answer(.failure(Self.noPlaces)) }
                 let place = try ReplaySearch.landing(file, at: time, in: self.span.bounds)
-                try self.go(to: place, in: file, showing: time, from: from)
+                try self.go(to: place, in: file, showing: time, pauses: pauses, from: from)
             case .goBack(let messages):
                 guard let file = self.material.places else { return answer(.failure(Self.noPlaces)) }
                 let place = try ReplaySearch.back(
@@ -52,12 +52,13 @@ extension ReplayPlayer {
         to place: ReplayCursor.Place,
         in file: RecordingFile,
         showing time: Int64?,
+        pauses: Bool = false,
         from: Int64
     ) throws(RecordingFile.Failure) {
         self.reading.land(try ReplayCursor(file, at: place))
         self.isBroken = false
         if let time {
-            self.machine.jumped(to: time, now: self.now)
+            self.machine.jumped(to: time, pauses: pauses, now: self.now)
         } else {
             self.machine.wentBack(to: place.time, now: self.now)
         }

@@ -145,6 +145,9 @@ final class ReplayPlayer {
         case .signal(let signal):
             for output in self.outputs { output.play(signal) }
             self.machine.played(recorded: signal.at, counts: false, now: now)
+        case .gap(let at, let gap):
+            if let gap = self.moved(gap) { for output in self.outputs { output.play(gap) } }
+            self.machine.played(recorded: at, counts: false, now: now)
         case .breakBegins(let at, let closing):
             self.isBroken = true
             for output in self.outputs {
@@ -181,6 +184,16 @@ final class ReplayPlayer {
         let shift = self.rebase ?? (self.wallClock() &- last.exchangeTime)
         self.rebase = shift
         for index in self.trades.indices { self.trades[index].exchangeTime &+= shift }
+    }
+
+    /// The gap by the clock of the trades, where theirs was moved; `nil` before the first of them.
+    private func moved(_ gap: RecordedGap) -> RecordedGap? {
+        guard self.settings.rebasesTimes else { return gap }
+        guard let rebase else { return nil }
+        var gap = gap
+        gap.gap.from &+= rebase
+        gap.gap.to &+= rebase
+        return gap
     }
 
     /// What comes next; at the end the recording's beginning, where it repeats. `nil` when it is over.

@@ -1,11 +1,13 @@
 import Market
 import Wire
 
-/// What of a recording is played next: messages, pings and pongs, and where connections break.
+/// What of a recording is played next: messages, pings and pongs, gaps, and where connections break.
 struct ReplayReading {
     enum Next {
         case message(RecordedFrame)
         case signal(RecordedSignal)
+        /// Trades may be missing here.
+        case gap(at: Int64, RecordedGap)
         /// Connections end, with a close frame where the service sent one.
         case breakBegins(at: Int64, RecordedClosing?)
         case breakEnds(at: Int64)
@@ -15,7 +17,7 @@ struct ReplayReading {
             switch self {
             case .message(let frame): frame.at
             case .signal(let signal): signal.at
-            case .breakBegins(let at, _), .breakEnds(let at): at
+            case .gap(let at, _), .breakBegins(let at, _), .breakEnds(let at): at
             }
         }
     }
@@ -23,11 +25,16 @@ struct ReplayReading {
     /// How far apart the two clocks may be by which a gap and the end of a connection are told, ns.
     private static let clockDifference: Int64 = 1_000_000_000
 
+    /// A silence that is to be skipped has no more gaps than that; of a file that says otherwise the rest is left out.
+    private static let mostWaitingGaps = 1_000
+
     private let bounds: ClosedRange<Int64>
     /// The wall clock at the recording's start, ns since 1970.
     private let start: Int64
     private let hasBreaks: Bool
     private let hasSignals: Bool
+    /// Gaps that are told with the next message.
+    private var waitingGaps: [RecordedGap] = []
     private var cursor: ReplayCursor
     private var upcoming: [Next] = []
     /// Whether what comes next is the message that a move was for, and no ping before it.
@@ -58,6 +65,7 @@ struct ReplayReading {
         self.upcoming = []
         self.isClosed = false
         self.untoldClosing = nil
+        self.waitingGaps = []
     }
 
     /// Goes on with a message elsewhere, and nothing before it.
@@ -70,11 +78,12 @@ struct ReplayReading {
     mutating func peek() throws(RecordingFile.Failure) -> Next? {
         if let next = self.upcoming.first { return next }
         while let item = try self.cursor.next() {
-            if let at = Self.time(of: item), at > self.bounds.upperBound { return nil }
+            if let at = Self.time(of: item), at > self.bounds.upperBound { break }
             self.take(item)
             if let next = self.upcoming.first { return next }
         }
-        return nil
+        self.tellWaitingGaps(at: self.bounds.upperBound)
+        return self.upcoming.first
     }
 
     /// Takes that what came next was played.
@@ -95,6 +104,7 @@ struct ReplayReading {
         switch item {
         case .frame(let frame):
             self.isLanding = false
+            self.tellWaitingGaps(at: frame.at)
             self.endClosing(at: frame.at)
             self.upcoming.append(.message(frame))
         case .signal(let signal):
@@ -106,8 +116,14 @@ struct ReplayReading {
             self.isClosed = true
             self.untoldClosing = closing
         case .connected(let at): self.endClosing(at: at)
+        case .gap(let gap) where !self.hasBreaks || gap.gap.symbol != nil:
+            guard !self.isLanding, self.bounds.contains(gap.at) else { return }
+            if self.hasSignals {
+                self.upcoming.append(.gap(at: gap.at, gap))
+            } else if self.waitingGaps.count < Self.mostWaitingGaps {
+                self.waitingGaps.append(gap)
+            }
         case .gap(let gap):
-            guard self.hasBreaks, gap.gap.symbol == nil else { return }
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
             self.endClosing(at: gap.at)
             if let closing = self.untoldClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) { return }
@@ -123,6 +139,11 @@ struct ReplayReading {
     private func isPlayed(_ gap: RecordedGap, beginning begin: Int64, with closing: RecordedClosing) -> Bool {
         guard let wall = closing.wall else { return begin <= closing.at.addingCapped(Self.clockDifference) }
         return gap.gap.from / 1_000 <= wall.addingCapped(Self.clockDifference / 1_000)
+    }
+
+    private mutating func tellWaitingGaps(at: Int64) {
+        for gap in self.waitingGaps { self.upcoming.append(.gap(at: at, gap)) }
+        self.waitingGaps = []
     }
 
     private mutating func endClosing(at: Int64) {

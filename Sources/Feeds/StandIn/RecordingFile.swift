@@ -17,9 +17,12 @@ package struct RecordingFile: Sendable {
 
     /// How much of a text is looked through for its symbols when its header does not name them, in bytes.
     private static let searchedBytes = 64 << 20
+    /// Of a recording of very many files so many are searched for symbols at its start, and as many at its end.
+    private static let searchedFiles = 32
 
     package let path: String
-    /// The symbols that were found, in order of appearance.
+    /// The symbols that were found: those that were asked for at the start, and those that came later, as far as they can be
+    /// found without reading all of it.
     package let symbols: [String]
     /// The symbols, where it is certain that there are no others.
     package let allSymbols: Set<String>?
@@ -65,9 +68,33 @@ package struct RecordingFile: Sendable {
                 description: "\(path) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")"
             )
         }
-        let symbols = reader.header.map(\.symbols).flatMap { $0.isEmpty ? nil : $0 } ?? table.names
+        var symbols = reader.header?.symbols ?? []
+        if symbols.isEmpty {
+            symbols = table.names
+        } else {
+            // Others may have been asked for later: by a key, or by a relay's client.
+            isWhole = Self.addLater(to: &symbols, of: self.segments)
+        }
         self.symbols = symbols
         self.allSymbols = isWhole ? Set(symbols) : nil
+    }
+
+    /// Adds the symbols that the files have beyond these; answers whether there can be no others.
+    private static func addLater(to symbols: inout [String], of segments: [RecordingStream.Segment]) -> Bool {
+        var areAll = segments.count <= 2 * Self.searchedFiles
+        var known = Set(symbols)
+        let searched =
+            areAll ? segments : Array(segments.prefix(Self.searchedFiles) + segments.suffix(Self.searchedFiles))
+        for segment in searched {
+            let map = try? RecordingMap(path: SegmentNames.present(segment.path))
+            guard let map, let found = try? map.symbols() else {
+                areAll = false
+                continue
+            }
+            areAll = areAll && found.areAll
+            for name in found.names where known.insert(name).inserted { symbols.append(name) }
+        }
+        return areAll
     }
 
     /// Makes a reader at the start of the recording.

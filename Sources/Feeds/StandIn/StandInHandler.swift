@@ -182,6 +182,12 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
         context.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
     }
 
+    func play(_ gap: RecordedGap) {
+        guard self.settings.sendsMarks else { return }
+        if let symbol = gap.gap.symbol, !self.session.subscribed.contains(symbol) { return }
+        self.write(RecordedGapMark(gap.gap).encoded())
+    }
+
     func flush() { self.context?.flush() }
 
     func changed(_ position: ReplayPosition, movedFrom: Int64?) {

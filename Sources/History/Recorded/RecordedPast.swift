@@ -47,54 +47,88 @@ package struct RecordedPast {
     /// The first trades from a moment on.
     private mutating func first(in segments: [HistoryBatch.Segment]) -> PastTrades {
         var found = PastTrades()
-        let from = self.query.from ?? .min
         for segment in segments {
+            // In a file that begins later nothing is earlier.
+            if found.items.count >= self.query.limit, let last = found.items.last, segment.firstTime > last.received {
+                break
+            }
             guard let file = SegmentFile(path: segment.path) else { continue }
-            var place = file.place { file.arrival(of: $0) >= from }
-            while place < file.size {
-                guard self.mayGoOn(reading: SegmentFile.windowBytes) else {
-                    found.isComplete = false
-                    return found
-                }
-                found.items += self.trades(of: file, at: place, count: SegmentFile.windowBytes)
-                if found.items.count >= self.query.limit {
-                    found.items.removeLast(found.items.count - self.query.limit)
-                    return found
-                }
-                place += SegmentFile.windowBytes
+            let (items, isComplete) = self.first(in: file)
+            found.items = Self.joining(found.items, items)
+            found.items.removeLast(max(0, found.items.count - self.query.limit))
+            guard isComplete else {
+                found.isComplete = false
+                break
             }
         }
         return found
     }
 
+    private mutating func first(in file: SegmentFile) -> (items: [PastTrades.Item], isComplete: Bool) {
+        let from = self.query.from ?? .min
+        var items: [PastTrades.Item] = []
+        var place = file.place { file.arrival(of: $0) >= from }
+        while items.count < self.query.limit, let stretch = file.stretch(of: self.symbol, from: place) {
+            let count = stretch.upperBound - stretch.lowerBound
+            guard self.mayGoOn(reading: count) else { return (items, false) }
+            items += self.trades(of: file, at: stretch.lowerBound, count: count)
+            place = stretch.upperBound
+        }
+        return (Array(items.prefix(self.query.limit)), true)
+    }
+
     /// The last trades before a place or a moment.
     private mutating func last(in segments: [HistoryBatch.Segment]) -> PastTrades {
         var found = PastTrades()
-        let (before, to) = (self.query.before, self.query.to)
         for segment in segments.reversed() {
-            guard let file = SegmentFile(path: segment.path) else { continue }
-            var end = file.place { frame in
-                if let to, file.arrival(of: frame) >= to { return true }
-                guard let before, before.epoch == file.header.epoch, let numbers = frame.numbers else { return false }
-                return numbers.first >= before.sequence
+            // In a file that ended earlier nothing is later.
+            if found.items.count >= self.query.limit, let first = found.items.first, segment.lastTime < first.received {
+                continue
             }
-            // The place is that of a line, or shortly before it.
-            end = min(file.size, end + SegmentFile.windowBytes / 4)
-            while end > 0 {
-                guard self.mayGoOn(reading: SegmentFile.windowBytes) else {
-                    found.isComplete = false
-                    return found
-                }
-                let begin = max(0, end - SegmentFile.windowBytes)
-                found.items = self.trades(of: file, at: begin, count: end - begin) + found.items
-                if found.items.count >= self.query.limit {
-                    found.items.removeFirst(found.items.count - self.query.limit)
-                    return found
-                }
-                end = begin
+            guard let file = SegmentFile(path: segment.path) else { continue }
+            let (items, isComplete) = self.last(in: file)
+            found.items = Self.joining(items, found.items)
+            found.items.removeFirst(max(0, found.items.count - self.query.limit))
+            guard isComplete else {
+                found.isComplete = false
+                break
             }
         }
         return found
+    }
+
+    private mutating func last(in file: SegmentFile) -> (items: [PastTrades.Item], isComplete: Bool) {
+        let (before, to) = (self.query.before, self.query.to)
+        var items: [PastTrades.Item] = []
+        var end = file.place { frame in
+            if let to, file.arrival(of: frame) >= to { return true }
+            guard let before, before.epoch == file.header.epoch, let numbers = frame.numbers else { return false }
+            return numbers.first >= before.sequence
+        }
+        // The place is that of a line, or shortly before it.
+        end = min(file.size, end + SegmentFile.windowBytes / 4)
+        while items.count < self.query.limit, let stretch = file.stretch(of: self.symbol, before: end) {
+            let count = stretch.upperBound - stretch.lowerBound
+            guard self.mayGoOn(reading: count) else { return (items, false) }
+            items = self.trades(of: file, at: stretch.lowerBound, count: count) + items
+            end = stretch.lowerBound
+        }
+        return (Array(items.suffix(self.query.limit)), true)
+    }
+
+    /// Those of two files, the earlier file's first; what both have is there once, as where somebody cut out a part of a
+    /// recording beside it.
+    private static func joining(_ earlier: [PastTrades.Item], _ later: [PastTrades.Item]) -> [PastTrades.Item] {
+        guard let last = earlier.last, let first = later.first else { return earlier + later }
+        func order(_ item: PastTrades.Item) -> (UInt64, UInt64) { (item.place.epoch, item.place.sequence) }
+        if last.place.epoch != first.place.epoch || order(last) < order(first) { return earlier + later }
+        var known: Set<UInt64> = []
+        var joined: [PastTrades.Item] = []
+        let epoch = last.place.epoch
+        for item in earlier + later where item.place.epoch != epoch || known.insert(item.place.sequence).inserted {
+            joined.append(item)
+        }
+        return joined.sorted { order($0) < order($1) }
     }
 
     private mutating func mayGoOn(reading bytes: Int64) -> Bool {

@@ -8,6 +8,17 @@ package enum RecordingFolder {
     /// Files that are looked at, at most.
     private static let mostFiles = 10_000
 
+    /// The files of a folder that are not there any more: deleted for their age, or moved away. Of other folders, and of one
+    /// that cannot be read, nothing is known.
+    package static func gone(from folder: String, known: [HistoryBatch.Segment]) -> [String] {
+        guard access(folder, R_OK | X_OK) == 0 else { return [] }
+        let beginning = folder.hasSuffix("/") ? folder : "\(folder)/"
+        return known.map(\.path).filter { path in
+            path.hasPrefix(beginning) && !path.dropFirst(beginning.count).contains("/")
+                && access(SegmentNames.present(path), F_OK) != 0 && errno == ENOENT
+        }
+    }
+
     /// What can be said of each recording of the market there without reading it: its header, and when it was last changed.
     /// One that is compressed has the name in the index that it had before.
     ///

@@ -30,6 +30,17 @@ final class SegmentFile {
         self.start = start
     }
 
+    /// The next stretch of the text from a place on that may hold trades of a symbol, and not more than can be read at a time;
+    /// `nil` where none is left. By the index, where the file has one.
+    func stretch(of symbol: String, from place: Int64) -> Range<Int64>? {
+        self.text.stretch(of: symbol, from: place, atMost: Self.windowBytes)
+    }
+
+    /// The same backwards: the last before a place.
+    func stretch(of symbol: String, before end: Int64) -> Range<Int64>? {
+        self.text.stretch(of: symbol, before: end, atMost: Self.windowBytes)
+    }
+
     /// What the index says of a file that is complete: its first and last frames, read from its two ends.
     ///
     /// - Parameter path: the name in the index, which is that of the file before it is compressed.

@@ -97,6 +97,16 @@ package struct BarSeries: Sendable {
         self.bars.removeFirst(surplus)
     }
 
+    /// The place of the bar in which a moment lies, ns since 1970; `nil` where there is none.
+    package func place(of time: Int64) -> Int? {
+        var (low, high) = (0, self.bars.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self.bars[middle].start <= time { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 && time < self.bars[low - 1].end ? low - 1 : nil
+    }
+
     /// Takes all bars out, the oldest first.
     package mutating func takeAll() -> [Bar] {
         defer { self.bars = [] }

@@ -6,6 +6,8 @@ package struct SymbolBars: Sendable {
     private var piece: Bar?
     private var end = Int64.min
     private var series: [BarSeries]
+    /// When the second of the newest trades begins, ns since 1970, while they are not passed on.
+    package var pieceStart: Int64? { self.piece?.start }
 
     /// - Parameter capacity: how many bars each width keeps.
     package init(capacity: Int) {

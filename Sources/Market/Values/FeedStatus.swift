@@ -77,6 +77,8 @@ package struct FeedStatus: Sendable, Equatable {
         case sleep
         /// Somebody moved the replay to another place.
         case seek
+        /// The recording that is played has a gap there.
+        case recorded
         case other
 
         /// The cause as one stable lower-case word for programs.

@@ -35,16 +35,27 @@ struct BarBook {
     /// 90 MB with the 4,096 that there can be.
     static func capacity(symbols: Int) -> Int { symbols <= 64 ? 600 : symbols <= 512 ? 120 : 24 }
 
-    /// Takes the trades of a read; answers with the symbols of which another second began, in that order.
-    mutating func take(_ batch: TapeBatch) -> [String] {
+    /// A symbol of which another second began, and the seconds that were touched until then: their starts, ns since 1970.
+    struct Advance {
+        var symbol: String
+        var seconds: [Int64]
+    }
+
+    /// Of how many trades no series can lose a bar before somebody has looked.
+    var tradesPerLook: Int { Self.capacity(symbols: self.rows.count + 1) / 2 }
+
+    /// Takes trades of a read; answers with the symbols of which another second began, in that order.
+    ///
+    /// - Parameter places: which of the read's trades; all without it.
+    mutating func take(_ batch: TapeBatch, _ places: Range<Int>? = nil) -> [Advance] {
         if batch.epoch != self.epoch {
             self.epoch = batch.epoch
             self.places = []
         }
         while self.places.count < batch.symbols.count { self.places.append(-1) }
-        var advanced: [String] = []
-        var known: Set<String> = []
-        for trade in batch.trades {
+        var advances: [Advance] = []
+        var known: [Int: Int] = [:]
+        for trade in batch.trades[places ?? batch.trades.indices] {
             let index = Int(trade.symbol.index)
             var row = self.places[index]
             if row < 0 {
@@ -52,15 +63,21 @@ struct BarBook {
                 row = made
                 self.places[index] = row
             }
+            let before = self.rows[row].pieceStart
             if self.rows[row].take(trade) {
-                let name = batch.symbols.name(of: trade.symbol)
-                if known.insert(name).inserted { advanced.append(name) }
+                let place = known[row] ?? advances.count
+                if place == advances.count {
+                    known[row] = place
+                    advances.append(Advance(symbol: batch.symbols.name(of: trade.symbol), seconds: []))
+                }
+                if let before { advances[place].seconds.append(before) }
+                if let after = self.rows[row].pieceStart { advances[place].seconds.append(after) }
             }
             if trade.exchangeTime > self.newest?.time ?? .min {
                 self.newest = (trade.exchangeTime, batch.receivedMonotonic)
             }
         }
-        return advanced
+        return advances
     }
 
     private mutating func row(of symbol: String) -> Int? {

@@ -17,40 +17,73 @@ struct BarReaders {
     var members: [ObjectIdentifier: StreamClient] = [:]
     /// The newest bars that were told, by their starts.
     var told: [Int64: ToldBar] = [:]
+    /// The start of the newest bar that was over and told, or was over before anybody asked.
+    var overUpTo = Int64.min
 }
 
 /// Bars on the relay's loop: counted from all trades, told to who asked for them.
 extension RelayHub {
     /// How often a bar that is not over is told at most.
     static let barInterval: TimeAmount = .seconds(1)
-    /// The bars of a topic that a late trade may still change in the eyes of its readers.
-    private static let barsLookedAt = 4
+    /// So many of the newest bars are compared with what was told of them: a gap may mark them.
+    private static let barsCompared = 4
 
     func countBars(_ batch: TapeBatch) {
-        let advanced = self.bars.take(batch)
-        guard !self.barTopics.isEmpty else { return }
-        for symbol in advanced {
-            for width in BarWidth.allCases { self.tellBars(BarTopic(symbol: symbol, width: width), isTick: false) }
+        guard !self.barTopics.isEmpty else {
+            _ = self.bars.take(batch)
+            return
         }
+        // A read may span more bars than are kept; no more trades at a time than leave each bar there to be told.
+        var next = 0
+        repeat {
+            let end = min(batch.trades.count, next + self.bars.tradesPerLook)
+            for advance in self.bars.take(batch, next..<end) {
+                for width in BarWidth.allCases {
+                    let topic = BarTopic(symbol: advance.symbol, width: width)
+                    self.tellBars(topic, touched: advance.seconds, isTick: false)
+                }
+            }
+            next = end
+        } while next < batch.trades.count
     }
 
     /// Tells what is new: every bar that is over, and at a tick the one that is not.
-    private func tellBars(_ topic: BarTopic, isTick: Bool) {
+    ///
+    /// - Parameter touched: seconds in which trades came, which may be long past; ns since 1970.
+    private func tellBars(_ topic: BarTopic, touched: [Int64], isTick: Bool) {
         guard var readers = self.barTopics[topic], let series = self.bars.series(of: topic.symbol, topic.width) else {
             return
         }
-        let looked = series.bars.suffix(Self.barsLookedAt)
+        let bars = series.bars
+        let compared = max(0, bars.count - Self.barsCompared)
+        // Those that were never told as over, those that are compared, and those that late trades have changed.
+        var first = min(compared, bars.count)
+        while first > 0, bars[first - 1].start > readers.overUpTo { first -= 1 }
+        var looked: [Bar] = []
+        var oldest = bars.indices.contains(first) ? bars[first].start : .max
+        for second in touched where second < oldest {
+            guard let place = series.place(of: second), place < first else { continue }
+            if !looked.contains(where: { $0.start == bars[place].start }) { looked.append(bars[place]) }
+        }
+        looked.sort { $0.start < $1.start }
+        let late = looked.count
+        looked += bars[first...]
+        oldest = bars.indices.contains(compared) ? bars[compared].start : .max
         var news: [ToldBar] = []
-        for bar in looked {
+        for (index, bar) in looked.enumerated() {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
             let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
             guard isClosed || isTick, readers.told[bar.start] != told else { continue }
-            // What was there before anybody asked is for who reads /v1/bars.
-            if readers.told[bar.start] == nil, let last = readers.told.keys.max(), bar.start < last { continue }
-            readers.told[bar.start] = told
+            // What was there before anybody asked, and has not changed since, is for who reads /v1/bars.
+            let isKnown = readers.told[bar.start] != nil || bar.start > readers.overUpTo
+            guard isKnown || index < late || self.isTouched(bar, touched) else { continue }
+            if bar.start >= oldest { readers.told[bar.start] = told }
             news.append(told)
         }
-        if let oldest = looked.first { readers.told = readers.told.filter { $0.key >= oldest.start } }
+        if let over = looked.last(where: { self.bars.isClosed($0, now: self.monotonic) }) {
+            readers.overUpTo = max(readers.overUpTo, over.start)
+        }
+        readers.told = readers.told.filter { $0.key >= oldest }
         self.barTopics[topic] = readers
         for told in news {
             let frame = self.frame(.bar(told))
@@ -58,12 +91,16 @@ extension RelayHub {
         }
     }
 
+    private func isTouched(_ bar: Bar, _ seconds: [Int64]) -> Bool {
+        seconds.contains { $0 >= bar.start && $0 < bar.end }
+    }
+
     private func armBarTimer() {
         guard self.barTimer == nil, !self.isStopped, !self.barTopics.isEmpty else { return }
         self.barTimer = self.loop.assumeIsolated().scheduleTask(in: Self.barInterval) {
             self.barTimer = nil
             // In an order of their own, for a dictionary has another one in every run.
-            for topic in self.barTopics.keys.sorted() { self.tellBars(topic, isTick: true) }
+            for topic in self.barTopics.keys.sorted() { self.tellBars(topic, touched: [], isTick: true) }
             self.flush()
             self.armBarTimer()
         }
@@ -71,11 +108,16 @@ extension RelayHub {
 
     /// Tells a client the bars of a topic from now on, beginning with the newest there is.
     func join(_ client: StreamClient, _ topic: BarTopic) {
-        if let bar = self.bars.series(of: topic.symbol, topic.width)?.bars.last {
+        if let series = self.bars.series(of: topic.symbol, topic.width), let bar = series.bars.last {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
             let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
             client.tell(.bar(told))
-            if self.barTopics[topic] == nil { self.barTopics[topic] = BarReaders(told: [bar.start: told]) }
+            if self.barTopics[topic] == nil {
+                var readers = BarReaders(told: [bar.start: told])
+                let over = isClosed ? bar : series.bars.dropLast().last
+                readers.overUpTo = over?.start ?? .min
+                self.barTopics[topic] = readers
+            }
         }
         self.barTopics[topic, default: BarReaders()].members[ObjectIdentifier(client)] = client
         self.armBarTimer()

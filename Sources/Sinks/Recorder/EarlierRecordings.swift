@@ -44,19 +44,37 @@ package struct EarlierRecordings {
     /// - Parameter now: wall clock, ns since 1970.
     package func trades(now: Int64) -> [RecordedTrades] {
         var runs: [RecordedTrades] = []
-        var missing = self.limits.trades
         var bytes = self.limits.bytes
         for path in self.candidates(now: now).prefix(self.limits.files) {
-            guard missing > 0, bytes > 0, Self.monotonic < self.deadline else { break }
-            guard let found = self.tail(of: path, limit: missing, now: now, bytes: &bytes) else { continue }
-            if let known = runs.firstIndex(where: { $0.epoch == found.epoch }) {
-                // The file before one that was read, or a copy.
-                guard found.sequences.upperBound == runs[known].first else { continue }
-                runs[known].prepend(found)
-            } else {
-                runs.append(found)
+            guard bytes > 0, Self.monotonic < self.deadline else { break }
+            let missing = self.limits.trades - runs.reduce(0) { $0 + $1.trades.count }
+            guard missing > 0 else {
+                // What is newer than all of its run takes the place of what was read: that was a part which somebody cut out.
+                guard let last = self.tail(of: path, limit: 1, now: now, bytes: &bytes),
+                    let known = runs.firstIndex(where: { $0.epoch == last.epoch }),
+                    last.sequences.upperBound > runs[known].sequences.upperBound
+                else { continue }
+                let limit = runs[known].trades.count
+                if let found = self.tail(of: path, limit: limit, now: now, bytes: &bytes) { runs[known] = found }
+                continue
             }
-            missing -= found.trades.count
+            guard let found = self.tail(of: path, limit: missing, now: now, bytes: &bytes) else { continue }
+            guard let known = runs.firstIndex(where: { $0.epoch == found.epoch }) else {
+                runs.append(found)
+                continue
+            }
+            if found.sequences.upperBound == runs[known].first {
+                // The file before one that was read.
+                runs[known].prepend(found)
+            } else if found.sequences.upperBound == runs[known].sequences.upperBound
+                ? found.trades.count > runs[known].trades.count
+                : found.sequences.upperBound > runs[known].sequences.upperBound
+            {
+                // A part that was cut out, or copied, may bear a newer time than what it is a part of.
+                var furthest = found
+                if runs[known].sequences.upperBound == furthest.first { furthest.prepend(runs[known]) }
+                runs[known] = furthest
+            }
         }
         return runs.sorted { $0.epoch < $1.epoch }
     }

@@ -61,10 +61,13 @@ extension Assembly {
             "serving \(order.recording ?? "a simulated market") as Finnhub on \(address)/?token=anything; Ctrl-C stops"
         )
         if order.isEncrypted {
-            Console.complain(
-                order.authorityOut.map { "the authority to trust is in \($0)" }
-                    ?? "--ca-out FILE writes the authority that clients must trust"
-            )
+            if let path = order.authorityOut {
+                Console.complain("the authority to trust is in \(path)")
+            } else {
+                // On standard output, so that it can go into a file or a variable.
+                Console.print(String(authority.certificatePEM.reversed().drop(while: \.isNewline).reversed()))
+                Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
+            }
         }
         try await TickerProgram.live([
             ProgramPart("stand-in") {

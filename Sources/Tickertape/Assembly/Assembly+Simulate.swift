@@ -9,7 +9,7 @@ extension Assembly {
         EarlyStop.take()
         let run = order.run(start: WallClock.now() / 1_000_000)
         var settings = settings
-        settings.symbols = Array(run.market.symbols.map(\.name).prefix(settings.upstream.maxSymbols))
+        settings.symbols = InnerReplay.first(run.market.symbols.map(\.name), settings)
         var replay = InnerReplay(
             settings: settings,
             material: .market(run),
@@ -28,11 +28,17 @@ extension Assembly {
         guard descriptor >= 0 else { throw Self.cannotWrite(path) }
         defer { close(descriptor) }
         var bytes = 0
+        var isWhole = false
+        // A file that is not whole would be taken for one, and be in the way of the next try.
+        defer { if !isWhole { unlink(path) } }
         do {
             try SimulatedRun.record(order.run(start: nil)) { piece in
                 bytes += piece.readableBytes
                 try Self.append(piece, to: descriptor, path)
             }
+            // What is no file on a disk, as a pipe, cannot be synced.
+            guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.cannotWrite(path) }
+            isWhole = true
         } catch let error as OperatorError {
             throw error
         } catch {

@@ -45,7 +45,7 @@ struct InnerReplay {
         )
         var settings = self.settings
         if let file, settings.origin(of: .symbols) == .builtIn {
-            settings.symbols = Array(file.symbols.prefix(settings.upstream.maxSymbols))
+            settings.symbols = Self.first(file.symbols, settings)
         }
         var feed = FinnhubSettings(settings, token: Secret("replay"))
         feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
@@ -63,7 +63,8 @@ struct InnerReplay {
         program.standIn = standIn
         program.replay = standIn.remote
         program.waitsForClient = self.waitsForClient
-        program.recordedSymbols = file?.allSymbols
+        program.recordedSymbols = file?.symbols
+        program.allRecordedSymbols = file?.allSymbols
         do {
             try await program.run()
         } catch {
@@ -72,6 +73,17 @@ struct InnerReplay {
         }
         await standIn.stop()
         await group.end()
+    }
+
+    /// As many symbols as may be asked for; that others are left out is said.
+    static func first(_ symbols: [String], _ settings: Settings) -> [String] {
+        let limit = settings.upstream.maxSymbols
+        if symbols.count > limit {
+            Console.complain(
+                "warning: only \(limit) of \(symbols.count) symbols are played, for upstream.max-symbols is \(limit)"
+            )
+        }
+        return Array(symbols.prefix(limit))
     }
 
     /// Says what of a recording could not be read.

@@ -14,7 +14,9 @@ enum RecordingOffice {
         do throws(RecordingFailure) {
             let result = try body()
             Console.print("\(target): \(result.frames) frames, \(result.lines) lines")
+            if result.files > 1 { Console.print("read from \(result.files) files") }
             if result.damagedLines > 0 { Console.print("\(result.damagedLines) damaged lines were left out") }
+            if result.losses > 0 { Console.print("something is missing at \(result.losses) places, which it tells") }
             if result.duplicates > 0 { Console.print("\(result.duplicates) lines were in several recordings") }
         } catch {
             throw OperatorError(error.description, status: .failure)
@@ -26,25 +28,33 @@ enum RecordingOffice {
     /// - Throws: after all were described, when one is damaged and it is a check.
     static func describe(_ files: [String], asJSON: Bool, isCheck: Bool) throws(OperatorError) {
         var broken: [String] = []
-        do throws(RecordingFailure) {
-            for file in files {
+        var unread: [String] = []
+        var run = RecordingRun()
+        for file in files {
+            do throws(RecordingFailure) {
                 let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
                 if !findings.isIntact { broken.append(file) }
+                run.add(file, findings)
                 if asJSON {
                     Console.print(FindingsJSON.line(file, findings, trades))
                 } else {
                     for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
                 }
+            } catch {
+                // The others may be none the worse.
+                unread.append(error.description)
             }
-        } catch {
-            throw OperatorError(error.description, status: .failure)
         }
+        let holes = isCheck ? run.holes : []
+        for hole in holes { Console.complain(hole) }
+        var failures = unread
         if isCheck, !broken.isEmpty {
-            throw OperatorError(
-                "damaged: \(broken.joined(separator: ", ")); `tickertape recording repair FILE NEW-FILE` saves the rest",
-                status: .failure
+            failures.append(
+                "damaged: \(broken.joined(separator: ", ")); `tickertape recording repair FILE NEW-FILE` saves the rest"
             )
         }
+        if !holes.isEmpty { failures.append("files do not follow each other") }
+        if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
     }
 
     /// The same with the trades of each symbol, which takes reading every frame.
@@ -129,9 +139,14 @@ enum FindingsText {
         for damage in findings.damage.prefix(20) {
             say("damage at byte \(damage.offset), line \(damage.line), \(damage.lines) lines: \(damage.reason)")
         }
-        for part in findings.packedDamage.prefix(20) where !part.isTail {
-            say("damage in the compressed file, bytes \(part.bytes.lowerBound) to \(part.bytes.upperBound)")
+        for part in findings.packedDamage.prefix(20) {
+            say(
+                part.isTail
+                    ? "the compressed file is cut off: what begins at byte \(part.bytes.lowerBound) of it has no end"
+                    : "damage in the compressed file, bytes \(part.bytes.lowerBound) to \(part.bytes.upperBound)"
+            )
         }
+        if let fault = findings.indexFault { say("\(fault): places in it are searched from its start") }
         if let torn = findings.tornAt {
             say("ends inside a line that begins at byte \(torn), as after a crash; all before it is there")
         } else if findings.header?.version == 2, !findings.isEnded, findings.isIntact {
@@ -200,6 +215,7 @@ enum FindingsJSON {
             "packedDamage",
             list: findings.packedDamage.map { "[\($0.bytes.lowerBound),\($0.bytes.upperBound)]" }
         )
+        object.add("indexFault", text: findings.indexFault)
         object.add("tornAt", raw: findings.tornAt.map { "\($0)" } ?? "null")
         object.add("ended", raw: "\(findings.isEnded)")
         return object.text

@@ -21,8 +21,9 @@ struct TickerProgram {
     var waitsForClient = false
     /// Where the symbols that are added and removed at the screen are kept.
     var watchlist: KeptWatchlist?
-    /// The symbols of the recording, when it is a replay and they are known.
-    var recordedSymbols: Set<String>?
+    /// The symbols of the recording, when it is a replay, and the same where it is certain that there are no others.
+    var recordedSymbols: [String]?
+    var allRecordedSymbols: Set<String>?
 
     init(settings: Settings, feed: FinnhubSettings) {
         var settings = settings.withoutNeedlessRelay
@@ -310,7 +311,7 @@ struct TickerProgram {
         guard let shown, shown.isScreen else { return }
         let desk = Result { () throws(OperatorError) in
             let desk = try ServiceDesk(self.settings)
-            return self.recordedSymbols.map(desk.searching) ?? desk
+            return self.recordedSymbols.map { desk.searching(Set($0)) } ?? desk
         }
         let remote = ScreenControls.make(
             feed: feed,
@@ -320,7 +321,7 @@ struct TickerProgram {
             symbols: self.feed.symbols,
             limit: self.settings.upstream.maxSymbols,
             watchlist: self.watchlist,
-            recorded: self.recordedSymbols,
+            recorded: self.allRecordedSymbols,
             alerts: alerts.board,
             replay: self.replay,
             desk: desk

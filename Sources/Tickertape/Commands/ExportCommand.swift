@@ -1,5 +1,6 @@
 import ArgumentParser
 import Market
+import Recordings
 import Wire
 
 /// Turns recordings into tables.
@@ -10,7 +11,8 @@ struct ExportCommand: AsyncParsableCommand {
         discussion: """
             Prices and sizes are exact. `time` and `start` are the exchange's clock in milliseconds since 1970, `received` is \
             this machine's in microseconds. Bars that a gap touches are marked incomplete, and where nothing was traded there \
-            is none. Files are read in the order in which they are given.
+            is none. Files are read in the order in which they are given, each with those in which it goes on; times are as for \
+            `replay --from`, in the first of them.
 
             EXAMPLES:
               tickertape export btc.jsonl --csv > trades.csv
@@ -34,11 +36,17 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Bars of this width instead of trades: \(BarWidth.words).", valueName: "width"))
     var bars: String?
 
-    @Option(help: ArgumentHelp("Only what happened at this time and later: 2026-11-21T05:00:00Z, or ms since 1970."))
-    var from: String?
+    @Option(
+        help: ArgumentHelp("Only what happened at this time and later: \(RecordingPlace.forms).", valueName: "time"),
+        transform: RecordingPlace.read
+    )
+    var from: RecordingPlace?
 
-    @Option(help: ArgumentHelp("Only what happened before this time."))
-    var to: String?
+    @Option(
+        help: ArgumentHelp("Only what happened before this time.", valueName: "time"),
+        transform: RecordingPlace.read
+    )
+    var to: RecordingPlace?
 
     @Option(name: .customLong("symbol"), help: "Only this symbol; several may be given.")
     var symbols: [String] = []
@@ -62,13 +70,6 @@ struct ExportCommand: AsyncParsableCommand {
         if let bars, BarWidth(word: bars) == nil {
             throw ValidationError("--bars \(bars): the widths are \(BarWidth.words).")
         }
-        for (flag, text) in [("--from", self.from), ("--to", self.to)] {
-            if let text, MomentText.read(text) == nil {
-                throw ValidationError(
-                    "\(flag) \(text): a time is 2026-11-21T05:00:00Z, 2026-11-21, or milliseconds since 1970."
-                )
-            }
-        }
     }
 
     mutating func run() async throws {
@@ -77,8 +78,14 @@ struct ExportCommand: AsyncParsableCommand {
             bars: self.bars.flatMap { BarWidth(word: $0) }
         )
         order.symbols = Set(self.symbols)
-        order.from = self.from.flatMap { MomentText.read($0) }
-        order.to = self.to.flatMap { MomentText.read($0) }
+        if let file = self.files.first {
+            do throws(RecordingFailure) {
+                order.from = try self.from?.wall(in: file)
+                order.to = try self.to?.wall(in: file)
+            } catch {
+                throw OperatorError(error.description, status: .failure)
+            }
+        }
         try Assembly.export(self.files, order: order, to: self.output)
     }
 }

@@ -87,6 +87,8 @@ struct RecordingRepairCommand: AsyncParsableCommand {
         try RecordingOffice.make(self.target) { [self] () throws(RecordingFailure) in
             try RecordingEdits.repair(self.file, to: self.target, form: self.options.form)
         }
+        let followers = (try? RecordingStream(path: self.file))?.segments.dropFirst().map(\.path) ?? []
+        if !followers.isEmpty { Console.print("\(self.file) goes on in \(Assembly.list(followers))") }
     }
 }
 
@@ -95,15 +97,16 @@ struct RecordingCutCommand: AsyncParsableCommand {
         commandName: "cut",
         abstract: "Write a part of a recording to a new file.",
         discussion: """
-            Times are UTC, as 2026-11-21T05:30:00Z or with a fraction of a second, or since the recording's start, as 90s \
-            or 1.5h. With --symbol, frames with a trade of one of the symbols are kept as they are.
+            Times are those of `replay --from`, in UTC: 90s since the recording's start, 50%, 14:30:00, 2026-11-21T05:30:00Z, \
+            2026-11-21. The files in which the recording goes on are read, too. With --symbol, frames with a trade of one of \
+            the symbols are kept as they are.
             """
     )
 
-    @Option(help: ArgumentHelp("The first moment.", valueName: "time"), transform: RecordingMoment.read)
-    var from: RecordingMoment?
-    @Option(help: ArgumentHelp("The moment behind the last.", valueName: "time"), transform: RecordingMoment.read)
-    var to: RecordingMoment?
+    @Option(help: ArgumentHelp("The first moment.", valueName: "time"), transform: RecordingPlace.read)
+    var from: RecordingPlace?
+    @Option(help: ArgumentHelp("The moment behind the last.", valueName: "time"), transform: RecordingPlace.read)
+    var to: RecordingPlace?
     @Option(
         name: .customLong("symbol"),
         help: ArgumentHelp("A symbol to keep; several may be given.", valueName: "symbol")
@@ -117,10 +120,9 @@ struct RecordingCutCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         try RecordingOffice.make(self.target) { [self] () throws(RecordingFailure) in
-            let start = try RecordingMap(path: self.file).header?.start
             var cut = RecordingEdits.Cut()
-            cut.from = try self.from?.wall(start: start)
-            cut.to = try self.to?.wall(start: start)
+            cut.from = try self.from?.wall(in: self.file)
+            cut.to = try self.to?.wall(in: self.file)
             cut.symbols = Set(self.symbols)
             return try RecordingEdits.cut(self.file, cut, to: self.target, form: self.options.form)
         }
@@ -148,82 +150,6 @@ struct RecordingMergeCommand: AsyncParsableCommand {
         let target = self.files[self.files.count - 1]
         try RecordingOffice.make(target) { [self] () throws(RecordingFailure) in
             try RecordingEdits.merge(Array(self.files.dropLast()), to: target, form: self.options.form)
-        }
-    }
-}
-
-/// A moment in a recording, as a person writes it.
-package enum RecordingMoment: Sendable, Equatable {
-    /// ns since 1970.
-    case wall(Int64)
-    /// ns since the recording's start.
-    case sinceStart(Int64)
-
-    @Sendable static func read(_ argument: String) throws -> RecordingMoment {
-        guard let moment = RecordingMoment(argument) else {
-            throw ValidationError(
-                "\"\(argument)\" is no time; write it like 2026-11-21T05:30:00Z, or 90s since the start."
-            )
-        }
-        return moment
-    }
-
-    package init?(_ text: String) {
-        if let amount = try? Syntax<TimeAmount>.duration.read(text), amount >= .zero {
-            self = .sinceStart(amount.nanoseconds)
-            return
-        }
-        guard let wall = Self.clock(text) else { return nil }
-        self = .wall(wall)
-    }
-
-    /// Reads `2026-11-21T05:30:00Z`, with up to nine digits of a second's fraction.
-    private static func clock(_ text: String) -> Int64? {
-        let bytes = Array(text.utf8)
-        guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z") else { return nil }
-        let form = Array("0000-00-00T00:00:00".utf8)
-        var numbers = [Int64(0)]
-        for (byte, expected) in zip(bytes, form) {
-            if expected == UInt8(ascii: "0") {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int64(byte - UInt8(ascii: "0"))
-            } else {
-                guard byte == expected else { return nil }
-                numbers.append(0)
-            }
-        }
-        guard (1970...2261).contains(numbers[0]), (1...12).contains(numbers[1]), (1...31).contains(numbers[2]),
-            numbers[3] < 24, numbers[4] < 60, numbers[5] < 61
-        else { return nil }
-        var fraction: Int64 = 0
-        let tail = bytes[form.count..<bytes.count - 1]
-        if let dot = tail.first {
-            guard dot == UInt8(ascii: "."), tail.count > 1,
-                tail.dropFirst().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-            else { return nil }
-            for place in 1...9 {
-                let digit = place < tail.count ? tail[tail.startIndex + place] - UInt8(ascii: "0") : 0
-                fraction = fraction * 10 + Int64(digit)
-            }
-        }
-        // Days since 1970 by the Gregorian calendar, in years that begin in March, so that the leap day is last.
-        let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
-        let era = year / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (numbers[1] + (numbers[1] > 2 ? -3 : 9)) + 2) / 5 + numbers[2] - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        let seconds = days * 86_400 + numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
-        return seconds * 1_000_000_000 + fraction
-    }
-
-    /// The wall clock, ns since 1970, in a recording that began at `start`.
-    func wall(start: Int64?) throws(RecordingFailure) -> Int64 {
-        switch self {
-        case .wall(let wall): return wall
-        case .sinceStart(let nanoseconds):
-            guard let start else { throw RecordingFailure("the recording does not say when it began") }
-            let (sum, isOut) = start.addingReportingOverflow(nanoseconds)
-            return isOut ? .max : sum
         }
     }
 }

@@ -8,14 +8,23 @@ extension Assembly {
     package static func export(_ files: [String], order: RecordingExport.Order, to path: String?) throws {
         var export = RecordingExport(order)
         let output = try ExportOutput(path: path)
-        for file in files {
+        var damagedParts = 0
+        // Those that were read behind the one that goes on in them.
+        var followed: Set<String> = []
+        for file in files where !followed.contains(SegmentNames.present(file)) {
             export.beginFile()
             let source = try ExportSource(path: file)
-            while let event = try source.next() {
+            followed.formUnion(source.followers)
+            if !source.followers.isEmpty {
+                Console.complain("\(file) goes on in \(Self.list(source.followers))")
+            }
+            while let (event, loss) = try source.next() {
+                if let loss { export.lost(lines: loss.lines, from: loss.from, to: loss.to) }
                 export.take(event)
                 // A reader that has had enough ends it, as it ends any filter.
                 if export.waitingBytes >= ExportOutput.chunkBytes, try !output.write(export.takeText()) { return }
             }
+            damagedParts += source.damagedParts
             if !source.hasFrames {
                 throw OperatorError(
                     "\(file) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")",
@@ -30,46 +39,73 @@ extension Assembly {
         if report.damaged > 0 {
             Console.complain("warning: \(report.damaged) lines or frames cannot be read and are left out")
         }
+        if damagedParts > 0 {
+            Console.complain(
+                "warning: \(damagedParts) parts of compressed files cannot be read, and what was in them is missing"
+            )
+        }
+        if report.lostLines > report.damaged {
+            Console.complain("warning: \(report.lostLines) lines are missing in the recordings")
+        }
+        if report.lostTrades > 0 {
+            Console.complain("warning: \(report.lostTrades) trades are missing in the recordings")
+        }
         if report.late > 0 {
             Console.complain("warning: \(report.late) trades came too late for their bars and are left out")
         }
         if report.repeated > 0 { Console.complain("\(report.repeated) trades came twice and are there once") }
     }
+
+    /// The names of a few files, or of two and how many more.
+    static func list(_ paths: [String]) -> String {
+        let names = paths.map(RecordingName.last)
+        return names.count < 4
+            ? names.joined(separator: ", ")
+            : "\(names[0]), \(names[1]) and \(names.count - 2) more"
+    }
 }
 
-/// A recording being read for an export, from its start to its end, compressed or not.
+/// A recording being read for an export, from its start to its end, over all of its files, compressed or not.
 private final class ExportSource {
-    private let bytes: RecordingBytes
-    private var lines = RecordingReader()
-    private var isAtEnd = false
+    private let stream: RecordingStream
+    private var losses = RecordingLosses()
+    /// Of the newest line, µs since 1970.
+    private var wall: Int64?
     private(set) var hasFrames = false
+    /// The files in which the named one goes on.
+    let followers: [String]
 
     init(path: String) throws(OperatorError) {
         do throws(RecordingFailure) {
-            self.bytes = try RecordingBytes(path: path)
-            try self.bytes.readAhead()
+            self.stream = try RecordingStream(path: path)
+            self.followers = self.stream.segments.dropFirst().map(\.path)
+            try self.stream.readAhead()
         } catch {
             throw OperatorError("\(error)", status: .failure)
         }
+        self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
     }
 
-    func next() throws(OperatorError) -> RecordingEvent? {
-        while true {
-            if let event = self.lines.next() {
-                if case .frame = event { self.hasFrames = true }
-                return event
-            }
-            if self.isAtEnd { return nil }
-            do throws(RecordingFailure) {
-                if let text = try self.bytes.next() {
-                    self.lines.feed(text)
-                } else {
-                    self.isAtEnd = true
-                    self.lines.finish()
+    var damagedParts: Int { self.stream.damagedParts }
+
+    /// What comes next, and what is missing before it.
+    func next() throws(OperatorError) -> (event: RecordingEvent, loss: RecordingLoss?)? {
+        do throws(RecordingFailure) {
+            var missing: RecordingLoss?
+            while let line = try self.stream.next() {
+                if var loss = self.losses.take(line) {
+                    loss.from = self.wall.map { $0 &* 1_000 } ?? 0
+                    loss.to = line.wall.map { $0 &* 1_000 } ?? loss.from
+                    missing = missing?.joined(loss) ?? loss
                 }
-            } catch {
-                throw OperatorError("\(error)", status: .failure)
+                self.wall = line.wall ?? self.wall
+                guard let event = line.event else { continue }
+                if case .frame = event { self.hasFrames = true }
+                return (event, missing)
             }
+            return nil
+        } catch {
+            throw OperatorError("\(error)", status: .failure)
         }
     }
 }
@@ -80,6 +116,7 @@ private final class ExportOutput {
 
     private let path: String?
     private let descriptor: Int32
+    private var isWhole = false
 
     init(path: String?) throws(OperatorError) {
         self.path = path
@@ -93,6 +130,13 @@ private final class ExportOutput {
                 errno == EEXIST ? "it exists, and nothing is overwritten" : String(cString: strerror(errno))
             throw OperatorError("cannot write \(path): \(reason); choose another file", status: .failure)
         }
+    }
+
+    // A file that is not whole would be taken for one, and be in the way of the next try.
+    deinit {
+        guard let path, self.descriptor >= 0, !self.isWhole else { return }
+        Glibc.close(self.descriptor)
+        unlink(path)
     }
 
     /// Writes all of it; `false` where nobody reads it any more.
@@ -116,6 +160,7 @@ private final class ExportOutput {
         guard fsync(self.descriptor) == 0 || errno == EINVAL, Glibc.close(self.descriptor) == 0 else {
             throw self.failure()
         }
+        self.isWhole = true
     }
 
     private func failure() -> OperatorError {

@@ -23,7 +23,14 @@ extension Assembly {
         defer { try? store.close() }
         let contents = try store.contents()
         let segments = try store.segments()
-        let bytes = segments.reduce(Int64(0)) { $0 + (Self.size(of: SegmentNames.present($1.path)) ?? 0) }
+        // Files that somebody moved away or deleted stay in the index until a program that records looks.
+        let sizes = segments.map { Self.size(of: SegmentNames.present($0.path)) }
+        let bytes = sizes.reduce(Int64(0)) { $0 + ($1 ?? 0) }
+        let present = sizes.count { $0 != nil }
+        let gone = sizes.count - present
+        let there = zip(segments, sizes).filter { $0.1 != nil }.map(\.0)
+        let first = there.map(\.firstTime).min()
+        let last = there.map(\.lastTime).max()
         let database = (Self.size(of: path) ?? 0) + (Self.size(of: "\(path)-wal") ?? 0)
         guard isJSON else {
             var lines = ["\(path): \(database) bytes, \(contents.symbols) symbols, \(contents.gaps) gaps"]
@@ -33,14 +40,14 @@ extension Assembly {
                 )
             }
             lines.append("incomplete bars: \(contents.incomplete)")
-            if let recorded = contents.recorded {
+            if let first, let last {
                 lines.append(
-                    "recordings: \(contents.segments), \(bytes) bytes, from \(UTCMoment.text(recorded.lowerBound)) to "
-                        + UTCMoment.text(recorded.upperBound)
+                    "recordings: \(present), \(bytes) bytes, from \(UTCMoment.text(first)) to \(UTCMoment.text(last))"
                 )
             } else {
                 lines.append("recordings: none")
             }
+            if gone > 0 { lines.append("recordings that are not there any more: \(gone)") }
             return lines.joined(separator: "\n")
         }
         let bars = contents.bars.map {
@@ -48,10 +55,10 @@ extension Assembly {
         }
         var name = ByteBuffer()
         JSONText.escape(path, into: &name)
-        let recorded = contents.recorded.map { "[\($0.lowerBound / 1_000),\($0.upperBound / 1_000)]" } ?? "null"
+        let recorded = first.flatMap { first in last.map { "[\(first / 1_000),\($0 / 1_000)]" } } ?? "null"
         return #"{"file":\#(String(buffer: name)),"bytes":\#(database),"symbols":\#(contents.symbols),"#
             + #""bars":[\#(bars.joined(separator: ","))],"incomplete":\#(contents.incomplete),"gaps":\#(contents.gaps),"#
-            + #""recordings":\#(contents.segments),"recordingBytes":\#(bytes),"recorded":\#(recorded)}"#
+            + #""recordings":\#(present),"recordingsGone":\#(gone),"recordingBytes":\#(bytes),"recorded":\#(recorded)}"#
     }
 
     private static func size(of path: String) -> Int64? {

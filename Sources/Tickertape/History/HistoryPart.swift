@@ -74,6 +74,7 @@ final class HistoryPart: Sendable {
         await relay.remember(await self.earlierBars())
         let (folder, source) = (self.folder, self.source)
         try? await self.keeper.ask { store in
+            try store.forget(RecordingFolder.gone(from: folder, known: try store.segments()))
             try store.note(RecordingFolder.scan(folder, source: source, known: try store.segments()))
         }
     }

@@ -29,6 +29,12 @@ package struct RecordingExport: Sendable {
         package var gaps: UInt64 = 0
         /// Lines that cannot be read, and parts of frames that cannot.
         package var damaged: UInt64 = 0
+        /// Lines that the recordings had and have no more, those that cannot be read among them, and places where it is not
+        /// known how many.
+        package var lostLines: UInt64 = 0
+        package var losses: UInt64 = 0
+        /// Numbers of trades that no frame has, in recordings whose lines have no numbers.
+        package var lostTrades: UInt64 = 0
         /// Trades that came twice: in a frame repeated at once, or in two files.
         package var repeated: UInt64 = 0
         /// Trades that came so late that their bar had been written.
@@ -85,7 +91,10 @@ package struct RecordingExport: Sendable {
 
     package mutating func take(_ event: RecordingEvent) {
         switch event {
-        case .header(let header): self.header = header
+        case .header(var header):
+            // Where files were joined, times count from the first one's start.
+            if let first = self.header { header.start = first.start ?? header.start }
+            self.header = header
         case .frame(let frame): self.take(frame)
         case .gap(let gap):
             self.report.gaps += 1
@@ -95,6 +104,17 @@ package struct RecordingExport: Sendable {
             self.interrupted()
         case .torn: break
         }
+    }
+
+    /// Takes that lines are missing before the next event.
+    ///
+    /// - Parameters:
+    ///   - lines: how many; `nil` where nobody knows.
+    ///   - from: between which moments they came, wall clock, ns since 1970; `nil` where that is not known.
+    package mutating func lost(lines: UInt64?, from: Int64?, to: Int64?) {
+        if let lines { self.report.lostLines &+= lines } else { self.report.losses += 1 }
+        guard let from, let to, from > 0 else { return self.interrupted() }
+        self.gapFound(from: from, to: to, symbol: nil)
     }
 
     private mutating func take(_ frame: RecordedFrame) {
@@ -119,7 +139,16 @@ package struct RecordingExport: Sendable {
         var skipped = 0
         if let epoch, let numbers {
             let next = self.next[epoch]
-            if self.isAfterFile, next != numbers.first { self.interrupted() }
+            // Within a file whose lines have numbers those tell what is missing: of a part that was cut out by symbols the
+            // trades have holes.
+            if let next {
+                if numbers.first > next, self.isAfterFile || frame.number == nil {
+                    if !self.isAfterFile { self.report.lostTrades &+= numbers.first - next }
+                    self.interrupted()
+                }
+            } else if self.isAfterFile {
+                self.interrupted()
+            }
             if let next, next > numbers.first { skipped = Int(min(next - numbers.first, UInt64(numbers.count))) }
             self.next[epoch] = max(next ?? 0, numbers.first &+ UInt64(numbers.count))
             self.report.repeated += UInt64(skipped)

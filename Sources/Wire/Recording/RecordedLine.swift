@@ -88,3 +88,22 @@ package struct RecordedLine: Sendable, Equatable {
         self.content = content
     }
 }
+
+extension RecordedLine {
+    /// What a reader of frames and gaps makes of it; `nil` for everything else.
+    package var event: RecordingEvent? {
+        switch self.content {
+        case .frame(let bytes, let numbers):
+            var frame = RecordedFrame(line: self.line, at: self.at ?? 0, frame: bytes, numbers: numbers)
+            frame.wall = self.wall
+            frame.number = self.number
+            return .frame(frame)
+        case .gap(let gap, let dropped):
+            return .gap(RecordedGap(line: self.line, at: self.at ?? 0, gap: gap, dropped: dropped, wall: self.wall))
+        case .header(let header): return .header(header)
+        case .note, .unknown: return nil
+        case .damaged(let reason): return .damaged(line: self.line, reason: reason)
+        case .torn: return .torn(line: self.line, offset: self.offset)
+        }
+    }
+}

@@ -87,21 +87,8 @@ public struct RecordingReader: Sendable {
     /// The next event; `nil` when more bytes are needed, or when the recording is at its end after ``finish()``.
     public mutating func next() -> RecordingEvent? {
         while let line = self.nextLine() {
-            switch line.content {
-            case .frame(let bytes, let numbers):
-                var frame = RecordedFrame(line: line.line, at: line.at ?? 0, frame: bytes, numbers: numbers)
-                frame.wall = line.wall
-                frame.number = line.number
-                return .frame(frame)
-            case .gap(let gap, let dropped):
-                return .gap(
-                    RecordedGap(line: line.line, at: line.at ?? 0, gap: gap, dropped: dropped, wall: line.wall)
-                )
-            case .header(let header): return .header(header)
-            case .note, .unknown: self.ignoredLines += 1
-            case .damaged(let reason): return .damaged(line: line.line, reason: reason)
-            case .torn: return .torn(line: line.line, offset: line.offset)
-            }
+            if let event = line.event { return event }
+            self.ignoredLines += 1
         }
         return nil
     }

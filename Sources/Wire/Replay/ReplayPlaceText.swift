@@ -3,8 +3,8 @@ package import Market
 /// Places in a replay as a person or a program writes them, in a command, in a request, in a URL and at the screen.
 ///
 /// `50%` of the way; `90s`, `1m30s` from the recording's start; `+10s`, `-10s`, `+1.5` (seconds) from where it stands; a
-/// moment as `2026-01-01T00:01:30Z` or `2026-01-01 00:01` (UTC with the `Z` and without), as milliseconds since 1970, or as
-/// the time of day `00:01:30` (UTC) when the recording's clock first shows it; `next-gap`, or `gap` for short. Small letters
+/// moment as `2026-01-01T00:01:30Z` or `2026-01-01 00:01` (UTC with the `Z` and without), as the day `2026-01-01` that begins
+/// with it, as milliseconds since 1970, or as the time of day `00:01:30` (UTC) when the recording's clock first shows it; `next-gap`, or `gap` for short. Small letters
 /// are as good as capitals, and blanks at the ends mean nothing.
 package enum ReplayPlaceText {
     /// What a place may be, for messages.
@@ -72,6 +72,7 @@ package enum ReplayPlaceText {
 
     /// A time of day, with a date in front of it or without.
     private static func moment(_ text: Substring, start: Int64) -> ReplayPlace? {
+        if let day = Self.day(text) { return .time(day * Self.day) }
         var clock = text
         var day: Int64?
         if let separator = text.firstIndex(where: { $0 == "t" || $0 == " " }) {
@@ -118,7 +119,7 @@ package enum ReplayPlaceText {
         guard parts.count == 3, parts[0].utf8.count == 4, (1...2).contains(parts[1].utf8.count),
             (1...2).contains(parts[2].utf8.count),
             let year = Self.whole(parts[0]), let month = Self.whole(parts[1]), let day = Self.whole(parts[2]),
-            (1970...2200).contains(year), (1...12).contains(month), (1...31).contains(day)
+            (1970...2200).contains(year), (1...12).contains(month), (1...Self.days(of: month, year)).contains(day)
         else { return nil }
         // Years that begin in March, so that the leap day is the last.
         let shifted = month <= 2 ? year - 1 : year
@@ -126,6 +127,14 @@ package enum ReplayPlaceText {
         let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func days(of month: Int64, _ year: Int64) -> Int64 {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
     }
 
     private static func trimmed(_ text: Substring) -> Substring {

@@ -91,8 +91,20 @@ struct ReplayMachineTests {
         #expect(machine.next(recorded: 301, now: 50) == .hold)
         #expect(machine.position(start: Self.start, now: 60).at == Self.start + 300)
         #expect(machine.isPaused)
-        #expect(self.ask(&machine, .stepTime(-100), now: 70) == .seek(200))
-        #expect(self.ask(&machine, .stepTime(.min), now: 70) == .seek(0))
+        #expect(self.ask(&machine, .stepTime(-100), now: 70) == .seek(200, pauses: true))
+        #expect(self.ask(&machine, .stepTime(.min), now: 70) == .seek(0, pauses: true))
+    }
+
+    @Test("a step back stands still when it was made, and changes nothing where it is refused")
+    func stepBack() {
+        var machine = self.machine()
+        self.play(&machine, 0, now: 0)
+        #expect(self.ask(&machine, .stepTime(-100), now: 50) == .seek(0, pauses: true))
+        #expect(!machine.isPaused && !machine.position(start: Self.start, now: 50).isPaused)
+        machine.jumped(to: 0, pauses: true, now: 60)
+        #expect(machine.next(recorded: 0, now: 60) == .play)
+        machine.played(recorded: 0, now: 60)
+        #expect(machine.isPaused && machine.next(recorded: 1, now: 9_999) == .hold)
     }
 
     @Test(

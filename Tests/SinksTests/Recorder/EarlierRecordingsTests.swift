@@ -123,6 +123,28 @@ struct EarlierRecordingsTests {
         #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
     }
 
+    @Test("reach to their end though a part that somebody cut out of them is newer")
+    func cutOut() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/a.jsonl", epoch: 11, count: 3_000)
+        var cut = RecordingEdits.Cut()
+        cut.from = Self.now + 500_000
+        cut.to = Self.now + 2_000_000
+        let target = "\(folder.path)/part.jsonl"
+        _ = try RecordingEdits.cut("\(folder.path)/a.jsonl", cut, to: target, form: .current)
+        let old = try RunningProgram(
+            "/usr/bin/touch",
+            ["-d", "@\(Self.now / 1_000_000_000 - 60)", "\(folder.path)/a.jsonl"]
+        )
+        #expect(await old.ending() == .exit(0), "\(old.errors)")
+        let runs = self.found(in: folder)
+        #expect(runs.map(\.sequences) == [1..<3_001])
+        #expect(runs.first?.trades.map { "\($0.price)" } == (1...3_000).map { "\($0)" })
+        // Also where the part is as much as is kept.
+        #expect(self.found(in: folder) { $0.trades = 100 }.map(\.sequences) == [2_901..<3_001])
+    }
+
     @Test("are left alone while they are still written, when they are not of the market, and when they are copies")
     func leavesAlone() async throws {
         let folder = try TemporaryFolder()

@@ -124,6 +124,39 @@ struct BarTests {
         }
     }
 
+    @Test("every bar that is over is told, however many a read brings, and one that a late trade changes comes again")
+    func allBars() async throws {
+        try await RelayFixture.run { fixture in
+            fixture.feed(Frames.trade(Frames.btc, "100", size: "1"))
+            let client = try await fixture.streamClient()
+            try await client.send(#"{"type":"subscribe","symbol":"BINANCE:BTCUSDT","bars":"1s"}"#)
+            _ = try await client.frame()
+            _ = try await client.frame()
+            func closed() async throws -> (start: Int, trades: Int) {
+                while true {
+                    let text = try await client.frame().text
+                    guard text.hasPrefix(#"{"type":"bar""#), text.contains(#""closed":true"#) else { continue }
+                    let start = try #require(RunningProgram.number(in: text, behind: #""start":"#))
+                    return (start, try #require(RunningProgram.number(in: text, behind: #""trades":"#)))
+                }
+            }
+            // More seconds in a read than a series keeps: 700 bars of one second.
+            let count = 700
+            fixture.feed((1...count).map { Frames.trade(Frames.btc, "\($0)", size: "1", time: $0 * 1_000) })
+            var starts: [Int] = []
+            while starts.count < count { starts.append(try await closed().start) }
+            #expect(starts == Array(stride(from: starts[0], to: starts[0] + count * 1_000, by: 1_000)))
+            // Long past, and a new one behind it, so that it is counted.
+            fixture.feed(
+                Frames.trade(Frames.btc, "5", size: "1", time: (count - 90) * 1_000),
+                Frames.trade(Frames.btc, "5", size: "1", time: (count + 1) * 1_000)
+            )
+            let late = try await closed()
+            #expect(late.start == starts[0] + (count - 90) * 1_000 && late.trades == 2, "\(late)")
+            #expect(try await closed().start == starts[0] + count * 1_000)
+        }
+    }
+
     @Test("several widths of a symbol stand side by side; giving up the last gives up the symbol")
     func widths() async throws {
         try await RelayFixture.run { fixture in

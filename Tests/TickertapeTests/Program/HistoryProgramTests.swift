@@ -233,6 +233,28 @@ struct HistoryProgramTests {
         #expect(await second.ending() == .exit(0))
     }
 
+    @Test("what is said of the recordings is of those that are there")
+    func gone() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let there = try folder.write(#"{"tickertape":1,"symbols":[]}"# + "\n", to: "there.jsonl")
+        let path = "\(folder.path)/h.sqlite"
+        let store = try HistoryStore(path: path)
+        try store.note(
+            [there, "\(folder.path)/gone.jsonl"].enumerated().map { place, path in
+                let time = Int64(place + 1) * 86_400_000_000_000
+                return HistoryBatch.Segment(path: path, epoch: 1, sequences: 1..<2, firstTime: time, lastTime: time)
+            }
+        )
+        try store.close()
+        let (ending, program) = try await self.run(["history", "info", "--file", path])
+        #expect(ending == .exit(0))
+        #expect(program.output.contains("recordings: 1, 30 bytes, from 1970-01-02T00:00:00Z"), "\(program.output)")
+        #expect(program.output.contains("recordings that are not there any more: 1"), "\(program.output)")
+        let (_, json) = try await self.run(["history", "info", "--json", "--file", path])
+        #expect(json.output.contains(#""recordings":1,"recordingsGone":1,"#), "\(json.output)")
+    }
+
     @Test("what is old is removed, recordings and bars, but nothing that is still written")
     func prune() async throws {
         let folder = try TemporaryFolder()

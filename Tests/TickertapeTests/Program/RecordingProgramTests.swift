@@ -1,6 +1,9 @@
 import Glibc
+import NIOCore
+import Recordings
 import Testing
 import TickertapeTesting
+import Wire
 
 /// What `record` writes and `recording` says, from outside.
 @Suite("Recordings, from outside", .serialized)
@@ -96,11 +99,137 @@ struct RecordingProgramTests {
         let info = try await self.run(["recording", "info", whole])
         #expect(info.status == .exit(0) && info.output.contains("BINANCE:BTCUSDT: "), "\(info.output)")
         let cut = try await self.run([
-            "recording", "cut", "--from", "1s", "--symbol", "BINANCE:BTCUSDT", "--plain", whole,
+            "recording", "cut", "--from", "1ms", "--symbol", "BINANCE:BTCUSDT", "--plain", whole,
             "\(folder.path)/cut.jsonl",
         ])
         #expect(cut.status == .exit(0), "\(cut.errors)")
         #expect(try await self.run(["recording", "cut", "--from", "noon", whole, "x"]).status == .exit(64))
+    }
+
+    @Test("the documentation's reader takes any frame, and of a file that is cut off all that is there")
+    func reader() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let page = try TemporaryFolder.text(of: "\(RunningProgram.sources)/docs/recording-format.md")
+        let start = try #require(page.firstRange(of: "```python\n")?.upperBound)
+        let end = try #require(page[start...].firstRange(of: "```")?.lowerBound)
+        let reader = try folder.write(String(page[start..<end]), to: "reader.py")
+        var text = ByteBuffer()
+        var header = RecordingHeader(version: 2, symbols: ["A"], start: 1_000, epoch: 1, source: "live")
+        header.first = 1
+        RecordingSyntax.header(header, into: &text)
+        for index in 0..<40_000 {
+            let stamp = RecordingSyntax.Stamp(number: UInt64(index + 1), wall: Int64(index) * 1_000, at: Int64(index))
+            let frame = index % 2 == 0 ? "no JSON \(index) {" : #"{"type":"ping \#(index)"}"#
+            RecordingSyntax.frame(ByteBuffer(string: frame), stamp, into: &text)
+        }
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        func read(_ path: String) async throws -> (output: String, errors: String) {
+            let python = try RunningProgram("/usr/bin/env", ["python3", reader, path])
+            #expect(await python.ending() == .exit(0), "\(python.errors)")
+            return (python.output, python.errors)
+        }
+        #expect(try await read(path).output == "{\"frame\": 40000, \"header\": 1}\n")
+        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        try PackedSegment.pack(path, to: "\(path).zst")
+        var status = stat()
+        try #require(stat("\(path).zst", &status) == 0 && truncate("\(path).zst", status.st_size * 2 / 3) == 0)
+        let cut = try await read("\(path).zst")
+        let frames = try #require(self.number("frame", in: cut.output.replacing("\": ", with: "\":")))
+        #expect(frames > 1_000 && frames < 40_000 && cut.output.contains("\"unpacked\": 1"), "\(cut.output)")
+        #expect(!cut.errors.contains("Traceback") && !cut.errors.isEmpty)
+    }
+
+    @Test(
+        "of one run that are named without one between them end the check with 1, and so does one that cannot be read"
+    )
+    func neighbours() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let paths = try await self.record(folder)
+        #expect(paths.count > 3)
+        let all = try await self.run(["recording", "verify"] + paths.reversed())
+        #expect(all.status == .exit(0), "\(all.errors)")
+        #expect(try await self.run(["recording", "verify", paths[2]]).status == .exit(0))
+        let some = try await self.run(["recording", "verify", paths[0], paths[2], paths[3]])
+        #expect(some.status == .exit(1) && some.errors.contains("goes on from a-0002.jsonl"), "\(some.errors)")
+        let missing = try await self.run(["recording", "verify", "\(folder.path)/none", paths[1]])
+        #expect(missing.status == .exit(1) && missing.errors.contains("none"), "\(missing.errors)")
+        #expect(missing.output.contains("\(paths[1]): intact"), "\(missing.output)")
+        let repair = try await self.run(["recording", "repair", paths[0], "\(folder.path)/r.jsonl"])
+        #expect(repair.output.contains("goes on in a-0002.jsonl"), "\(repair.output)")
+    }
+
+    @Test("are exported with the files in which they go on, each once, and what is missing is told and marks bars")
+    func exported() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let paths = try await self.record(folder)
+        #expect(paths.count > 3)
+        func rows(_ files: [String], _ flags: [String] = []) async throws -> (rows: [Substring], errors: String) {
+            let export = try await self.run(["export", "--csv"] + flags + files)
+            #expect(export.status == .exit(0), "\(export.errors)")
+            return (export.output.split(separator: "\n"), export.errors)
+        }
+        let one = try await rows([paths[0]])
+        #expect(one.rows.count == 8_848 && one.errors.contains("goes on in a-0002.jsonl"), "\(one.errors)")
+        let all = try await rows(paths)
+        #expect(all.rows == one.rows && !all.errors.contains("twice"), "\(all.errors)")
+        // Lines are missing in the middle of the first file.
+        let lines = try TemporaryFolder.text(of: paths[0]).split(separator: "\n", omittingEmptySubsequences: false)
+        let holed = (lines[..<100] + lines[110...]).joined(separator: "\n")
+        let hole = try folder.write(holed, to: "hole.jsonl")
+        let before = try await rows([paths[0]], ["--bars", "1s", "--to", "20s"])
+        let behind = try await rows([hole], ["--bars", "1s", "--to", "20s"])
+        #expect(behind.errors.contains("10 lines are missing"), "\(behind.errors)")
+        func marked(_ rows: [Substring]) -> Int { rows.count { $0.hasSuffix(",true") } }
+        #expect(marked(behind.rows) > marked(before.rows))
+        // Every bar that lacks trades says so.
+        let known = Dictionary(
+            before.rows.map { ($0.split(separator: ",").prefix(3).joined(separator: ","), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for row in behind.rows where row.hasSuffix(",false") {
+            #expect(known[row.split(separator: ",").prefix(3).joined(separator: ",")] == row)
+        }
+    }
+
+    @Test("that cannot be written to their end are removed, so that the next try finds no half of one")
+    func unfinished() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for command in [
+            ["recording", "repair", Self.demo, "new"], ["recording", "cut", "--to", "90%", Self.demo, "new"],
+            ["recording", "merge", Self.demo, "new"], ["export", "--csv", Self.demo, "--output", "new"],
+            ["simulate", "--duration", "5m", "--rate", "1000", "--write", "new"],
+        ] {
+            let words = ([RunningProgram.tickertape] + command).map { "'\($0)'" }.joined(separator: " ")
+            // 64 KiB at most.
+            let shell = try RunningProgram("/bin/bash", ["-c", "cd '\(folder.path)' && ulimit -f 64 && \(words)"])
+            #expect(await shell.ending() == .exit(1), "\(command): \(shell.errors)")
+            #expect(shell.errors.contains("new"), "\(shell.errors)")
+            #expect(access("\(folder.path)/new", F_OK) != 0, "\(command)")
+        }
+    }
+
+    @Test("are cut at every place that a replay begins at, and not at days that there are not")
+    func places() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var number = 0
+        for (place, isRight) in [
+            ("50%", true), ("00:00:30", true), ("2026-01-01", true), ("2026-01-01T00:00:20.5Z", true), ("90s", true),
+            ("1767225620000", true), ("2026-02-31", false), ("2026-02-30T10:00:00Z", false), ("+5s", false),
+            ("gap", false),
+        ] {
+            number += 1
+            let cut = try await self.run(["recording", "cut", "--from", place, Self.demo, "\(folder.path)/\(number)"])
+            #expect(cut.status == .exit(isRight ? 0 : 64), "\(place): \(cut.errors)")
+            let export = try await self.run(["export", "--csv", "--from", place, Self.demo])
+            #expect(export.status == .exit(isRight ? 0 : 64), "\(place): \(export.errors)")
+        }
+        let none = try await self.run(["recording", "cut", "--from", "2027-01-01", Self.demo, "\(folder.path)/none"])
+        #expect(none.status == .exit(1) && access("\(folder.path)/none", F_OK) != 0, "\(none.errors)")
     }
 
     @Test("into a folder have a name by the time")

@@ -7,6 +7,8 @@ struct RehearsedMarket {
     static let length: Int64 = 36_000_000_000
     /// The highest price of the first symbol, which trades once, at 22 s.
     var peak = "60999.75"
+    /// Whether something is missing in the silence.
+    var hasGap = false
 
     /// The lines of the recording.
     var text: String {
@@ -46,6 +48,12 @@ struct RehearsedMarket {
             time += next(3) == 0 ? 0 : Int64(20 + next(240))
         }
         add(10_000, #"{"type":"ping"}"#)
+        if self.hasGap {
+            let from = Self.start + 10_000_000_000
+            lines.append(
+                #"{"at":22000000000,"gap":{"from":\#(from),"to":\#(from + 12_000_000_000),"reason":"lost","nextSeq":7}}"#
+            )
+        }
         trade(22_000, [(0, self.peak, "0.5"), (1, "2601.5", "1")])
         trade(22_500, [(1, "2601.25", "0.25")])
         add(23_000, #"{"data":[{"p":"x"}],"type":"trade"}"#)

@@ -130,6 +130,55 @@ struct ReplayHashTests {
         }
     }
 
+    @Test(
+        "tell of the recording's gaps where the live program did, at every speed and however messages are cut into reads"
+    )
+    func gaps() async throws {
+        defer { self.folder.remove() }
+        var market = RehearsedMarket()
+        market.hasGap = true
+        let path = try self.folder.write(market.text, to: "gap.jsonl")
+        let without = try await self.hash { $0.keepsBytes = true }
+        let with = try await self.hash(path) { $0.keepsBytes = true }
+        func text(_ report: ReplayHash.Report, _ name: String) -> String {
+            String(decoding: report.outputs.first { $0.name == name }?.bytes ?? [], as: UTF8.self)
+        }
+        let differences = Self.differences(without, with)
+        #expect(differences.isSuperset(of: ["bars", "history", "lines-notices", "recording", "relay-stream-all"]))
+        #expect(differences.isDisjoint(with: ["trades", "alerts", "relay-drop-in"]), "\(differences)")
+        let told = #""reason":"in the recording: lost""#
+        #expect(text(with, "relay-stream-all").contains(#""cause":"recorded""#))
+        for name in ["relay-stream-all", "recording"] {
+            #expect(text(with, name).contains(told) && !text(without, name).contains(told), "\(name)")
+        }
+        // The same bars as an export marks.
+        func marked(_ text: String) -> Int { text.ranges(of: #""incomplete":true"#).count }
+        let export = try RunningProgram(RunningProgram.tickertape, ["export", "--jsonl", "--bars", "1s", path])
+        #expect(await export.ending() == .exit(0), "\(export.errors)")
+        let plain = try RunningProgram(RunningProgram.tickertape, ["export", "--jsonl", "--bars", "1s", self.path])
+        #expect(await plain.ending() == .exit(0), "\(plain.errors)")
+        #expect(marked(export.output) > marked(plain.output))
+        #expect(marked(text(with, "bars")) > marked(text(without, "bars")))
+        for speed in [0.1, 50, nil] as [Double?] {
+            let report = try await self.hash(path) { $0.replay.machine.speed = speed }
+            #expect(
+                Self.differences(with, report).isEmpty,
+                "at \(speed ?? .infinity): \(Self.differences(with, report))"
+            )
+        }
+        let hasty = try await self.hash(path) { $0.replay.machine.longestSilence = 1_000_000_000 }
+        #expect(Self.differences(with, hasty).isEmpty, "\(Self.differences(with, hasty))")
+        for cutting in [ReplayCutting.pieces(7), .instants, .several(3)] {
+            let report = try await self.hash(path) { $0.cutting = cutting }
+            let differences = Self.differences(with, report)
+            #expect(differences.isDisjoint(with: Self.timeless), "\(cutting): \(differences)")
+        }
+        // And a recording of the replay says so again.
+        let copy = try self.folder.write(text(with, "recording"), to: "again.jsonl")
+        let again = try await self.hash(copy)
+        #expect(Self.differences(with, again).isDisjoint(with: Self.timeless), "\(Self.differences(with, again))")
+    }
+
     @Test("have the alerts that the program gives with sockets and clocks, at any speed")
     func alerts() async throws {
         defer { self.folder.remove() }

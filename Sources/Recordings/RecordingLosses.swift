@@ -1,0 +1,139 @@
+import Market
+package import Wire
+
+/// Lines that a recording had, or may have had, and that cannot be read any more.
+package struct RecordingLoss: Sendable, Equatable {
+    /// How many lines; `nil` where nobody knows.
+    package var lines: UInt64?
+    /// Why, in words.
+    package var reason: String
+    /// Between which lines, wall clock, ns since 1970.
+    package var from: Int64 = 0
+    package var to: Int64 = 0
+
+    /// The line that tells of it: `dropped` where it is known how many lines are missing, else `gap`.
+    func line(epoch: UInt64? = nil, next: UInt64? = nil, symbol: String? = nil) -> RecordedLine {
+        let gap = Gap(
+            from: self.from,
+            to: max(self.from, self.to),
+            reason: self.reason,
+            nextSequence: next ?? 0,
+            epoch: epoch ?? 0,
+            symbol: symbol
+        )
+        return RecordedLine(line: 0, offset: 0, length: 0, content: .gap(gap, dropped: self.lines))
+    }
+
+    /// The two as one.
+    package func joined(_ later: RecordingLoss) -> RecordingLoss {
+        var both = self
+        both.lines = if let before = self.lines, let behind = later.lines { before &+ behind } else { nil }
+        both.to = max(self.to, later.to)
+        return both
+    }
+}
+
+/// What is missing between the lines of a recording, by all that tells of it: the numbers of the lines, lines that are
+/// damaged, parts of a compressed file that cannot be unpacked, and files that were joined.
+///
+/// Numbers are proof: where they go on without a hole nothing is missing, whatever was damaged, and a hole says how many
+/// lines it cost. Without them damaged lines are counted.
+package struct RecordingLosses: Sendable {
+    private var hasHeader = false
+    private var epoch: UInt64?
+    /// The number that the next line should have.
+    private var next: UInt64?
+    private var missing: UInt64 = 0
+    private var damagedLines: UInt64 = 0
+    private var damagedParts = 0
+    private var isCutOff = false
+    private var isSeam = false
+
+    /// From a recording's start.
+    package init() {}
+
+    /// From the middle of a recording.
+    init(inside header: RecordingHeader) {
+        self.hasHeader = true
+        self.epoch = header.epoch
+    }
+
+    /// Takes that a part of the compressed file is left out here.
+    package mutating func lostPart(isTail: Bool) {
+        self.damagedParts += 1
+        self.isCutOff = isTail
+    }
+
+    /// Takes the next line; answers with what is missing before it.
+    package mutating func take(_ line: RecordedLine) -> RecordingLoss? {
+        switch line.content {
+        case .damaged:
+            self.damagedLines += 1
+            return nil
+        case .torn: return nil
+        case .header(let header):
+            self.begin(header)
+            return nil
+        case .frame, .gap, .note, .unknown: break
+        }
+        var isNumbered = false
+        if let number = line.number {
+            if let next {
+                isNumbered = true
+                if number > next { self.missing &+= number - next }
+            }
+            self.next = max(self.next ?? 0, number &+ 1)
+        }
+        guard self.missing > 0 || self.damagedLines > 0 || self.damagedParts > 0 || self.isSeam else { return nil }
+        return self.takeLoss(isNumbered: isNumbered)
+    }
+
+    /// Takes that the recording is at its end; answers with what is missing there.
+    package mutating func finish() -> RecordingLoss? { self.takeLoss(isNumbered: false) }
+
+    private mutating func begin(_ header: RecordingHeader) {
+        defer {
+            self.hasHeader = true
+            self.epoch = header.epoch
+        }
+        guard self.hasHeader else {
+            self.next = header.first
+            return
+        }
+        // Files of one run that were joined go on with its numbers; what goes back is another count.
+        if header.epoch == self.epoch, header.epoch != nil, let first = header.first, let next, first >= next {
+            self.missing &+= first - next
+        } else {
+            self.isSeam = true
+        }
+        self.next = header.first
+    }
+
+    private mutating func takeLoss(isNumbered: Bool) -> RecordingLoss? {
+        defer {
+            self.missing = 0
+            self.damagedLines = 0
+            self.damagedParts = 0
+            self.isCutOff = false
+            self.isSeam = false
+        }
+        if self.isSeam { return RecordingLoss(reason: "one recording ends here, and another begins") }
+        if isNumbered {
+            guard self.missing > 0 else { return nil }
+        } else {
+            guard self.damagedLines > 0 || self.damagedParts > 0 else { return nil }
+        }
+        let count: UInt64? = isNumbered ? self.missing : self.damagedParts > 0 ? nil : self.damagedLines
+        if self.isCutOff { return RecordingLoss(lines: count, reason: "the compressed file is cut off here") }
+        if self.damagedParts > 0 {
+            return RecordingLoss(lines: count, reason: "a part of the compressed file could not be read")
+        }
+        let words = count == 1 ? "1 line" : "\(count ?? 0) lines"
+        let verb = count == 1 ? ("is", "was") : ("are", "were")
+        return RecordingLoss(
+            lines: count,
+            reason: self.damagedLines > 0
+                ? "\(words) \(verb.1) damaged in the recording" : "\(words) \(verb.0) missing in the recording"
+        )
+    }
+}

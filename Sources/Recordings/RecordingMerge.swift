@@ -1,0 +1,163 @@
+import Market
+import NIOCore
+import Wire
+
+extension RecordingEdits {
+    /// Writes several recordings as one, in the order of their wall clocks.
+    ///
+    /// Lines of one run that several of them have are there once. The numbers of trades are kept where all are of one run.
+    /// What is missing in one recording and in no other, and what lies between the end of one and the start of the next, is
+    /// told.
+    package static func merge(
+        _ paths: [String],
+        to target: String,
+        form: RecordingOutputFile.Form
+    ) throws(RecordingFailure) -> Result {
+        var inputs: [MergeInput] = []
+        for path in paths {
+            let input = try MergeInput(path, place: inputs.count)
+            guard input.header.start != nil else {
+                throw RecordingFailure(
+                    "\(path) has no wall clock (no header with a start), so it has no place among others"
+                )
+            }
+            inputs.append(input)
+        }
+        guard !inputs.isEmpty else { throw RecordingFailure("nothing to merge") }
+        var merge = try RecordingMerge(inputs, to: target, form: form)
+        try merge.run()
+        return merge.result
+    }
+}
+
+/// The merging of recordings into a new file.
+private struct RecordingMerge: ~Copyable {
+    private let inputs: [MergeInput]
+    private var output: RecordingOutputFile
+    private let start: Int64
+    /// Of the one run that all inputs are of.
+    private let epoch: UInt64?
+    /// What of the runs that several inputs are of has been written.
+    private var written: [UInt64: WrittenLines] = [:]
+    /// Inputs that are at their ends, and no line has come since.
+    private var ended: [MergeInput] = []
+    private var wall: Int64
+    private(set) var result = RecordingEdits.Result()
+
+    init(_ inputs: [MergeInput], to target: String, form: RecordingOutputFile.Form) throws(RecordingFailure) {
+        let start = inputs.compactMap(\.header.start).min() ?? 0
+        var header = RecordingHeader(version: 2, program: inputs[0].header.program, start: start)
+        for input in inputs {
+            for symbol in input.header.symbols where !header.symbols.contains(symbol) { header.symbols.append(symbol) }
+        }
+        let epochs = inputs.map(\.header.epoch)
+        if Set(epochs).count == 1 { header.epoch = epochs[0] }
+        if Set(inputs.map(\.header.source)).count == 1 { header.source = inputs[0].header.source }
+        if Set(inputs.map(\.header.address)).count == 1 { header.address = inputs[0].header.address }
+        for epoch in epochs {
+            if let epoch, epochs.count(where: { $0 == epoch }) > 1 { self.written[epoch] = WrittenLines() }
+        }
+        self.inputs = inputs
+        self.start = start
+        self.wall = start
+        self.epoch = header.epoch
+        self.output = try RecordingOutputFile(path: target, form: form, header: header)
+    }
+
+    mutating func run() throws(RecordingFailure) {
+        for input in self.inputs { try input.advance() }
+        while let input = self.next(), var line = input.current {
+            self.wall = max(self.wall, input.wall)
+            for ended in self.ended { try self.tellEnd(of: ended) }
+            self.ended = []
+            try self.tellLoss(of: input, before: line)
+            input.hasBegun = true
+            input.follow(line)
+            let isRepeat =
+                input.header.epoch.map { self.written[$0]?.take(line, at: input.wall, from: input.place) ?? false }
+                ?? false
+            try input.advance()
+            if input.current == nil { self.ended.append(input) }
+            guard !isRepeat else {
+                self.result.duplicates += 1
+                continue
+            }
+            if self.epoch == nil, case .frame(let bytes, _) = line.content { line.content = .frame(bytes, nil) }
+            try self.append(line)
+        }
+        for input in self.ended {
+            if let loss = input.postponed ?? input.lossAtEnd { try self.tell(loss, behind: input) }
+        }
+        try self.output.finish(wall: self.wall)
+        self.result.damagedLines = self.inputs.reduce(0) { $0 + $1.damagedLines }
+        self.result.frames = self.output.frames
+        self.result.lines = self.output.lines
+        self.result.files = self.inputs.count
+    }
+
+    /// The input whose line is next.
+    private func next() -> MergeInput? {
+        var first: MergeInput?
+        for input in self.inputs where input.current != nil {
+            if let other = first, !input.precedes(other) { continue }
+            first = input
+        }
+        return first
+    }
+
+    private mutating func append(_ line: RecordedLine) throws(RecordingFailure) {
+        try self.output.append(line, wall: self.wall, at: self.wall &- self.start)
+    }
+
+    private mutating func tell(
+        _ loss: RecordingLoss,
+        behind input: MergeInput,
+        symbol: String? = nil
+    ) throws(RecordingFailure) {
+        self.result.losses += 1
+        let next = self.epoch == nil ? nil : input.nextSequence
+        try self.append(loss.line(epoch: self.epoch, next: next, symbol: symbol))
+    }
+
+    // MARK: What is missing
+
+    /// Tells what is missing before a line of an input, unless another one of the same run has it.
+    private mutating func tellLoss(of input: MergeInput, before line: RecordedLine) throws(RecordingFailure) {
+        if let loss = input.takeLoss() {
+            let hasCopy = self.inputs.contains { $0 !== input && $0.isOpen && $0.isCopy(of: input) }
+            if hasCopy {
+                // The next numbers will tell.
+                input.postponed = input.postponed?.joined(loss) ?? loss
+            } else {
+                try self.tell(loss, behind: input)
+            }
+        }
+        guard let loss = input.postponed, let epoch = input.header.epoch, let numbers = line.sequences else { return }
+        input.postponed = nil
+        if self.written[epoch]?.reaches(numbers.lowerBound) != true { try self.tell(loss, behind: input) }
+    }
+
+    /// Tells that an input has come to its end, unless another one goes on with what it had.
+    private mutating func tellEnd(of input: MergeInput) throws(RecordingFailure) {
+        if let loss = input.postponed { try self.tell(loss, behind: input) }
+        let others = self.inputs.filter { $0 !== input && $0.current != nil }
+        let goesOn = others.contains { $0.hasBegun ? $0.isCopy(of: input) : $0.follows(input) }
+        guard !goesOn else { return }
+        let isSameRun = others.contains { $0.header.epoch != nil && $0.header.epoch == input.header.epoch }
+        var loss = RecordingLoss(
+            reason: isSameRun
+                ? "what the recording had here is in none of the merged files"
+                : "one recording ends here, and another begins",
+            from: input.endWall,
+            to: self.wall
+        )
+        let open = others.filter(\.hasBegun)
+        let symbols = input.header.symbols
+        guard !open.isEmpty, !symbols.isEmpty else { return try self.tell(loss, behind: input) }
+        for symbol in symbols where !open.contains(where: { $0.header.symbols.contains(symbol) }) {
+            let later = others.filter { !$0.hasBegun && $0.header.symbols.contains(symbol) }
+            loss.to = max(input.endWall, later.map(\.wall).min() ?? input.endWall)
+            try self.tell(loss, behind: input, symbol: symbol)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import Market
+package import NIOCore
+
+/// What the stand-in tells the program that it is a part of where the recording has a gap: that trades may be missing here.
+///
+/// A text frame of the stand-in's own, in order with the others, `{"type":"replay-gap",…}`; other clients never get it.
+package struct RecordedGapMark: Sendable, Equatable {
+    /// Nobody's reason is longer, in bytes of the whole frame.
+    private static let longest = 16 << 10
+    private static let beginning = Array(#"{"type":"replay-gap","from":"#.utf8)
+
+    /// By the recording's own clock; its numbers are of the tape that was recorded.
+    package var gap: Gap
+
+    package init(_ gap: Gap) { self.gap = gap }
+
+    /// The mark as text.
+    package func encoded() -> ByteBuffer {
+        var out = ByteBuffer(bytes: Self.beginning)
+        JSONText.write(self.gap.from, into: &out)
+        out.writeStaticString(",\"to\":")
+        JSONText.write(self.gap.to, into: &out)
+        if let overlap = self.gap.overlap {
+            out.writeStaticString(",\"overlap\":")
+            JSONText.write(overlap, into: &out)
+        }
+        if let symbol = self.gap.symbol {
+            out.writeStaticString(",\"symbol\":")
+            JSONText.escape(symbol, into: &out)
+        }
+        out.writeStaticString(",\"reason\":")
+        JSONText.escape(String(self.gap.reason.prefix(1_000)), into: &out)
+        out.writeStaticString("}")
+        return out
+    }
+
+    /// Reads a mark; `nil` for every other frame, of which it looks at a few bytes only.
+    package init?(_ frame: ByteBuffer) {
+        guard frame.readableBytes > Self.beginning.count, frame.readableBytes < Self.longest,
+            frame.readableBytesView.starts(with: Self.beginning)
+        else { return nil }
+        let gap: Gap? = frame.withUnsafeReadableBytes { bytes in
+            var reader = JSONReader(bytes)
+            guard reader.take(UInt8(ascii: "{")) else { return nil }
+            var gap = Gap(from: 0, to: 0, reason: "", nextSequence: 0)
+            var isFirst = true
+            while true {
+                switch reader.nextMember(isFirst: &isFirst) {
+                case .end: return reader.isAtEnd() ? gap : nil
+                case .invalid: return nil
+                case .key(let key):
+                    let kind = reader.kind()
+                    if key.equals("reason") || key.equals("symbol"), kind == .string {
+                        guard let text = reader.string()?.text else { return nil }
+                        if key.equals("reason") { gap.reason = text } else { gap.symbol = text }
+                    } else if kind == .number, let number = reader.integer() {
+                        if key.equals("from") { gap.from = number }
+                        if key.equals("to") { gap.to = number }
+                        if key.equals("overlap") { gap.overlap = Int(exactly: number) }
+                    } else {
+                        guard reader.skipValue() else { return nil }
+                    }
+                }
+            }
+        }
+        guard let gap else { return nil }
+        self.gap = gap
+    }
+}

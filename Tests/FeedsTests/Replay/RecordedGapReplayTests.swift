@@ -1,0 +1,93 @@
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import Feeds
+
+/// What a recording says is missing, as the readers of its replay hear of it.
+@Suite("A replay of recorded gaps")
+struct RecordedGapReplayTests {
+    private static func gap(_ from: Int, _ to: Int, _ reason: String, symbol: String? = nil) -> Gap {
+        Gap(
+            from: ReplayRecording.start + Int64(from) * 1_000_000,
+            to: ReplayRecording.start + Int64(to) * 1_000_000,
+            reason: reason,
+            nextSequence: 77,
+            epoch: 5,
+            overlap: 2,
+            symbol: symbol
+        )
+    }
+
+    /// Plays a recording with gaps in virtual time; answers with what its readers were told.
+    private func play(_ change: (inout ReplaySettings) -> Void = { _ in }) throws -> TapeLog.Contents {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var recording = SegmentedRecording(in: folder)
+        try recording.write(
+            from: 0,
+            [
+                .trade(at: 0, number: 0), .trade(at: 900, number: 1), .gap(Self.gap(900, 3_000, "lost"), at: 3_000),
+                .trade(at: 3_000, number: 2), .gap(Self.gap(2_000, 3_500, "quiet", symbol: "A"), at: 3_500),
+                .gap(Self.gap(2_000, 3_500, "quiet", symbol: "B"), at: 3_500), .trade(at: 3_600, number: 3),
+                .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
+            ]
+        )
+        var settings = ReplaySettings()
+        change(&settings)
+        let file = try RecordingFile(path: recording.names.path(1))
+        let replay = try VirtualReplay(.recording(file), settings: settings)
+        let log = TapeLog()
+        let order = VirtualReplay.Order(symbols: ["A"], source: .replay(file: "test", speed: 1), epoch: 9)
+        _ = try replay.run(order, readers: [log])
+        return log.contents
+    }
+
+    @Test("each is on the tape where it was, with its times, marked as the recording's, at every speed")
+    func told() throws {
+        let told = try self.play()
+        #expect(told.order == ["read 1", "read 1", "gap", "read 1", "gap", "read 1", "gap", "read 1"])
+        #expect(told.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
+        #expect(told.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
+        // Of the tape on which it is told.
+        #expect(told.gaps.map(\.nextSequence) == [3, 4, 5] && told.gaps.map(\.symbol) == [nil, "A", nil])
+        #expect(
+            told.gaps.first.map { [$0.from, $0.to] } == [Self.gap(900, 3_000, "").from, Self.gap(900, 3_000, "").to]
+        )
+        #expect(told.frames.count == 5)
+        for speed in [0.5, 100, nil] as [Double?] {
+            let again = try self.play { $0.machine.speed = speed }
+            #expect(again.order == told.order && again.gaps == told.gaps, "\(speed ?? .infinity)")
+        }
+        // A silence that is skipped is not broken by one.
+        let hasty = try self.play { $0.machine.longestSilence = 1_000_000_000 }
+        #expect(hasty.order == told.order && hasty.gaps == told.gaps)
+    }
+
+    @Test("those outside of the part that is played are not; where connections break only those of single symbols are")
+    func parts() throws {
+        let part = try self.play {
+            $0.from = .offset(3_200_000_000)
+            $0.to = .offset(5_000_000_000)
+        }
+        #expect(part.gaps.map(\.symbol) == ["A"] && part.trades.count == 1)
+    }
+
+    @Test("the mark of a gap is read as it was written, and nothing else is one")
+    func mark() {
+        var gap = Self.gap(1, 2, "a \"quoted\"\nreason", symbol: "A:B")
+        gap.nextSequence = 0
+        gap.epoch = 0
+        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
+        gap.symbol = nil
+        gap.overlap = nil
+        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
+        for text in [#"{"type":"replay-gap","from":"#, #"{"type":"replay-gap","from":1"#, #"{"type":"ping"}"#, ""] {
+            #expect(RecordedGapMark(ByteBuffer(string: text)) == nil)
+        }
+        #expect(ReplayMark(RecordedGapMark(gap).encoded()) == nil)
+    }
+}
