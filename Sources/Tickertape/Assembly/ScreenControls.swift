@@ -21,7 +21,7 @@ enum ScreenControls {
         limit: Int,
         watchlist: KeptWatchlist?,
         recorded: Set<String>?,
-        alerts: AlertBoard,
+        alerts: AlertsPart,
         replay: (any ReplayControlling)?,
         desk: Result<ServiceDesk, OperatorError>
     ) -> DisplayRemote {
@@ -80,7 +80,6 @@ enum ScreenControls {
         }
         Self.connect(&remote, to: alerts)
         if let replay {
-            replay.watch { _ in display.replayMoved() }
             remote.replay = .can { request in
                 await withCheckedContinuation { continuation in
                     replay.request(request) { answer in
@@ -98,7 +97,9 @@ enum ScreenControls {
     }
 
     /// Alerts are set and removed alike whatever is watched.
-    private static func connect(_ remote: inout DisplayRemote, to alerts: AlertBoard) {
+    private static func connect(_ remote: inout DisplayRemote, to part: AlertsPart) {
+        let alerts = part.board
+        remote.alertsAreLost = part.loss
         remote.checkAlert = { AlertBoard.complaint(about: $0) }
         remote.setAlert = .can { text in
             do throws(AlertRule.Misfit) {
@@ -116,7 +117,7 @@ enum ScreenControls {
         watching feed: StreamFeed,
         display: PriceDisplay,
         symbols: [String],
-        alerts: AlertBoard
+        alerts: AlertsPart
     ) -> DisplayRemote {
         let list = ScreenSymbols(
             symbols: symbols,

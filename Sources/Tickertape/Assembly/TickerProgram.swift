@@ -306,7 +306,14 @@ struct TickerProgram {
 
     /// Has the keys of the screen carried out by the rest of the program.
     private func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
-        guard let shown, shown.isScreen else { return }
+        guard let shown else { return }
+        if let replay = self.replay {
+            let display = shown.display
+            replay.watch { _ in display.replayMoved() }
+            // It may begin with a pause.
+            display.replayMoved()
+        }
+        guard shown.isScreen else { return }
         let desk = Result { () throws(OperatorError) in
             let desk = try ServiceDesk(self.settings)
             return self.recordedSymbols.map(desk.searching) ?? desk
@@ -320,7 +327,7 @@ struct TickerProgram {
             limit: self.settings.upstream.maxSymbols,
             watchlist: self.watchlist,
             recorded: self.recordedSymbols,
-            alerts: alerts.board,
+            alerts: alerts,
             replay: self.replay,
             desk: desk
         )

@@ -71,7 +71,10 @@ struct ScreenProgramTests {
     func stops() async throws {
         let steps = [
             "wait:LIVE", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:LIVE", "wait:BTCUSDT",
-            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:TERM", "exit:0", "restored",
+            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE",
+            // By signals of others too: one that can be heard, and one that cannot.
+            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:STOP", "stopped", "signal:CONT",
+            "wait:LIVE", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
@@ -115,6 +118,24 @@ struct ScreenProgramTests {
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
         #expect(await second.ending() == .exit(0), "\(second.output) \(second.errors)")
+        try await server.stop()
+    }
+
+    @Test("--once takes the symbols of the settings on a terminal as in a pipe, and no list that a screen has kept")
+    func once() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try folder.write("tickertape watchlist 1\nbase BINANCE:BTCUSDT\nsymbol BINANCE:ETHUSDT\n", to: "watchlist")
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
+        let run = try self.screen(
+            ["wait:BTCUSDT 100\\b", "exit:0"],
+            [
+                "--once", "--upstream", "ws://127.0.0.1:\(server.port)", "--set", "state.directory=\(folder.path)",
+                "--fields", "symbol,price",
+            ],
+            environment: ["FINNHUB_TOKEN": "averysecretkey", "TICKERTAPE_SYMBOLS": "BINANCE:BTCUSDT"]
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output) \(run.errors)")
         try await server.stop()
     }
 

@@ -9,7 +9,7 @@ extension DisplayView {
             LineItem(words.forms, CellStyle(words.ink, .bold)),
             self.sourceMark(),
             LineItem(
-                DisplayMarks.certificate(isChecked: self.state.status.certificateChecked),
+                DisplayMarks.certificate(isChecked: self.status.certificateChecked),
                 CellStyle(.alarm, [.bold, .reversed])
             ),
             self.frozenMark(),
@@ -27,7 +27,7 @@ extension DisplayView {
     /// Where the trades come from, when that is not the market, and how fast.
     func sourceMark() -> LineItem {
         LineItem(
-            DisplayMarks.source(self.state.status.source, replay: self.state.replay),
+            DisplayMarks.source(self.status.source, replay: self.feed.replay),
             CellStyle(.warning, [.bold, .reversed])
         )
     }
@@ -116,16 +116,20 @@ extension DisplayView {
         let (freshness, _) = self.age(of: row)
         let mark =
             switch freshness {
+            case .fresh where self.choice.frozenSince != nil: self.isPassable ? "FROZEN " : "OLD "
             case .fresh: self.glyphs == .ascii ? "" : (row.direction == .down ? "▼ " : "▲ ")
             case .late: "LATE "
             case .old: "OLD "
             }
         // The longest form without a file's name.
-        let sources = DisplayMarks.source(self.state.status.source, replay: self.state.replay)
+        let sources = DisplayMarks.source(self.status.source, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
         let name = Self.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
+
+    /// Whether the feed brings trades, be they late.
+    private var isPassable: Bool { self.status.phase == .live || self.status.phase == .late }
 
     private func symbolCount() -> String {
         let count = self.state.rows.count + self.state.waiting.count

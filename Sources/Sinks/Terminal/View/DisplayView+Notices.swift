@@ -4,10 +4,8 @@ import Market
 extension DisplayView {
     /// The newest warning as long as it is to be shown; notes when that ends.
     mutating func livingNotice() -> DisplayNotice? {
-        guard let notice = self.state.notice else { return nil }
-        let left = DisplayNotice.lifetime - (self.now.monotonic - notice.since)
-        guard left > 0 else { return nil }
-        self.note(changeIn: left)
+        guard let notice = self.state.notice, notice.isShown(at: self.now.monotonic) else { return nil }
+        if !notice.isLasting { self.note(changeIn: notice.since + DisplayNotice.lifetime - self.now.monotonic) }
         return notice
     }
 
@@ -28,8 +26,8 @@ extension DisplayView {
         return alert
     }
 
-    /// Whether an alert fired within the last second; notes when that is over.
-    mutating func isFlashing(_ alert: DisplayAlert) -> Bool {
+    /// Whether an alert fired within the last second, in which it is to be seen on any screen; notes when that is over.
+    mutating func isNew(_ alert: DisplayAlert) -> Bool {
         guard let fired = alert.fired else { return false }
         let left = fired + 1_000_000_000 - self.now.monotonic
         guard left > 0 else { return false }
@@ -37,15 +35,15 @@ extension DisplayView {
         return true
     }
 
-    /// Draws an alert that has fired: for a second reversed over the whole line, and then bold.
+    /// Draws an alert that has fired: for a second reversed over the whole line, where that is wanted, and then bold.
     mutating func drawAlert(_ alert: DisplayAlert, row: Int) {
         let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
         let mark = self.glyphs == .unicode ? "◆" : "*"
-        let isFlashing = self.isFlashing(alert)
-        // On a screen of a few lines it stands over the state, for as long as it flashes.
-        guard isFlashing || row > 0 else { return }
-        let style = CellStyle(.alarm, isFlashing ? [.bold, .reversed] : .bold)
-        if isFlashing {
+        let isNew = self.isNew(alert)
+        // On a screen of a few lines it stands over the state, for a second.
+        guard isNew || row > 0 else { return }
+        let style = CellStyle(.alarm, isNew && alert.flashes ? [.bold, .reversed] : .bold)
+        if isNew {
             let columns = self.grid.size.columns
             self.grid.put(String(repeating: " ", count: columns), row: row, column: 0, style: style)
         }

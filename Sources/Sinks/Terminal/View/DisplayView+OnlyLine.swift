@@ -8,19 +8,26 @@ extension DisplayView {
             self.drawPromptLine(prompt, row: 0)
             return
         }
-        if let alert = self.livingAlert(), self.isFlashing(alert) {
+        if let alert = self.livingAlert(), self.isNew(alert) {
             self.drawAlert(alert, row: 0)
             return
         }
         let status = self.status
         let words = self.statusWords()
         let wanted = self.choice.opened ?? self.choice.selected
-        let row = self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
+        let waiting =
+            self.state.waiting.first { $0 == wanted } ?? (self.state.rows.isEmpty ? self.state.waiting.first : nil)
+        let row = waiting != nil ? nil : self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
         var state = LineItem(words.forms, CellStyle(words.ink, .bold))
         var price = LineItem([])
-        var symbol = LineItem(self.state.waiting.first.map(Self.symbolForms) ?? [])
+        var symbol = LineItem(waiting.map(Self.symbolForms) ?? [])
         var change = LineItem([])
-        if let row {
+        if let waiting, status.phase == .live || status.phase == .late {
+            // Without a price there is what keeps it from coming.
+            let (text, style) = self.waitingWords(waiting)
+            let short = SymbolWords(self.state.symbolStates[waiting], age: 0)?.forms.dropFirst() ?? ["-"]
+            state = LineItem([text] + short, style)
+        } else if let row {
             let (freshness, forms) = self.age(of: row)
             // While the feed stands the row's own age says more than the word LIVE.
             if status.phase == .live || status.phase == .late {
@@ -42,11 +49,18 @@ extension DisplayView {
         ]
         let marks = 4...6
         var wishes = marks.map { items[$0].shortest($0) } + [items[3].shortest(3)]
-        wishes += price.all(1)
-        wishes += marks.flatMap { items[$0].shortWord($0) }
-        wishes += items[3].all(3).filter { $0.form > 0 }
+        if waiting != nil {
+            // A line without a price says of whom.
+            wishes += [symbol.shortest(0)] + items[3].all(3)
+            wishes += marks.flatMap { items[$0].shortWord($0) }
+        } else {
+            wishes += price.all(1)
+            wishes += marks.flatMap { items[$0].shortWord($0) }
+            wishes += items[3].all(3).filter { $0.form > 0 }
+        }
         wishes += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
-        wishes += marks.flatMap { items[$0].all($0) } + items[3].all(3)
+        wishes += marks.flatMap { items[$0].all($0) }
+        if waiting == nil { wishes += items[3].all(3) }
         self.place(items, wishes: wishes, row: 0, gap: 1)
     }
 }
