@@ -91,7 +91,15 @@ extension Assembly {
             }
         }
         shown.connect(
-            ScreenControls.make(watching: feed, display: display, symbols: symbols, alerts: alerts)
+            ScreenControls.make(
+                watching: feed,
+                display: display,
+                symbols: symbols,
+                alerts: alerts,
+                charts: charts,
+                // It asks Finnhub's REST service, which does not use the key's one connection.
+                desk: settings.token == nil ? nil : Result { () throws(OperatorError) in try ServiceDesk(settings) }
+            )
         )
         defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(

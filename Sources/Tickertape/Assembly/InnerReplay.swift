@@ -64,6 +64,10 @@ struct InnerReplay {
         program.replay = standIn.remote
         program.waitsForClient = self.waitsForClient
         program.recordedSymbols = file?.allSymbols
+        if case .market(let run) = self.material {
+            program.recordedSymbols = Set(run.market.symbols.map(\.name))
+            program.material = "the simulated market"
+        }
         do {
             try await program.run()
         } catch {

@@ -10,6 +10,7 @@ enum ScreenControls {
     ///   - symbols: what is on the screen at the start.
     ///   - limit: the most symbols upstream.
     ///   - recorded: the symbols of the recording, where it is one and they are known.
+    ///   - material: what the recording is called: `the recording`, `the simulated market`.
     ///   - replay: commands the replay, where it is one.
     ///   - desk: finds symbols and headlines, or why there is none.
     static func make(
@@ -21,6 +22,7 @@ enum ScreenControls {
         limit: Int,
         watchlist: KeptWatchlist?,
         recorded: Set<String>?,
+        material: String,
         alerts: AlertsPart,
         replay: (any ReplayControlling)?,
         desk: Result<ServiceDesk, OperatorError>
@@ -57,7 +59,8 @@ enum ScreenControls {
             ),
             display: display,
             watchlist: watchlist,
-            recorded: recorded
+            recorded: recorded,
+            material: material
         )
         var remote = DisplayRemote(without: "this version cannot do that")
         remote.subscribe = .can { await list.add($0) }
@@ -67,17 +70,7 @@ enum ScreenControls {
         case .replay: remote.reconnect = .cannot("this is a replay: there is nothing to connect to")
         case .demo: remote.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
-        switch desk {
-        case .success(let desk):
-            remote.search = .can { text in
-                let answer = await desk.suggestions(for: text)
-                return .init(answer.suggestions, problem: answer.message)
-            }
-            remote.news = .can { await desk.news() }
-        case .failure(let reason):
-            remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: \(reason)")
-            remote.news = .cannot("\(reason)")
-        }
+        Self.connect(&remote, to: desk)
         Self.connect(&remote, to: alerts)
         if let replay {
             remote.replay = .can { request in
@@ -94,6 +87,20 @@ enum ScreenControls {
             remote.replay = .cannot("this is not a replay")
         }
         return remote
+    }
+
+    private static func connect(_ remote: inout DisplayRemote, to desk: Result<ServiceDesk, OperatorError>) {
+        switch desk {
+        case .success(let desk):
+            remote.search = .can { text in
+                let answer = await desk.suggestions(for: text)
+                return .init(answer.suggestions, problem: answer.message)
+            }
+            remote.news = .can { await desk.news() }
+        case .failure(let reason):
+            remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: \(reason)")
+            remote.news = .cannot("\(reason)")
+        }
     }
 
     /// Alerts are set and removed alike whatever is watched.
@@ -113,17 +120,28 @@ enum ScreenControls {
     }
 
     /// For a program that watches a relay.
+    ///
+    /// - Parameter desk: finds symbols and headlines, where a key is set here.
     static func make(
         watching feed: StreamFeed,
         display: PriceDisplay,
         symbols: [String],
-        alerts: AlertsPart
+        alerts: AlertsPart,
+        charts: EarlierCharts,
+        desk: Result<ServiceDesk, OperatorError>?
     ) -> DisplayRemote {
         let list = ScreenSymbols(
             symbols: symbols,
             source: ScreenSymbols.Source(
-                adopt: { symbol in await feed.adopt(symbol) },
-                disown: { symbol in feed.unsubscribe(symbol) }
+                adopt: { symbol in
+                    if let problem = await feed.adopt(symbol) { return problem }
+                    charts.added(symbol)
+                    return nil
+                },
+                disown: { symbol in
+                    feed.unsubscribe(symbol)
+                    charts.forget(symbol)
+                }
             ),
             display: display,
             watchlist: nil
@@ -132,8 +150,14 @@ enum ScreenControls {
         remote.subscribe = .can { await list.add($0) }
         remote.unsubscribe = .can { await list.remove($0) }
         remote.reconnect = .can { Self.words(for: await feed.reconnect()) }
-        remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT")
-        remote.news = .cannot("news are shown where the key is, and not while a relay is watched")
+        if let desk {
+            Self.connect(&remote, to: desk)
+        } else {
+            remote.search = .cannot(
+                "type the whole name, such as BINANCE:ETHUSDT; names are searched with FINNHUB_TOKEN set"
+            )
+            remote.news = .cannot("news are Finnhub's: set FINNHUB_TOKEN, also where a relay is watched")
+        }
         Self.connect(&remote, to: alerts)
         remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
         return remote

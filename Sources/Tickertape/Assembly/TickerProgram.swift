@@ -23,6 +23,8 @@ struct TickerProgram {
     var watchlist: KeptWatchlist?
     /// The symbols of the recording, when it is a replay and they are known.
     var recordedSymbols: Set<String>?
+    /// What that is called.
+    var material = "the recording"
 
     init(settings: Settings, feed: FinnhubSettings) {
         var settings = settings.withoutNeedlessRelay
@@ -316,7 +318,7 @@ struct TickerProgram {
         guard shown.isScreen else { return }
         let desk = Result { () throws(OperatorError) in
             let desk = try ServiceDesk(self.settings)
-            return self.recordedSymbols.map(desk.searching) ?? desk
+            return self.recordedSymbols.map { desk.searching($0, of: self.material) } ?? desk
         }
         let remote = ScreenControls.make(
             feed: feed,
@@ -327,6 +329,7 @@ struct TickerProgram {
             limit: self.settings.upstream.maxSymbols,
             watchlist: self.watchlist,
             recorded: self.recordedSymbols,
+            material: self.material,
             alerts: alerts,
             replay: self.replay,
             desk: desk

@@ -7,6 +7,8 @@ import Market
 package struct ScreenDialogue: Sendable {
     /// How far back and on the keys for that go in a replay, ns.
     static let leap: Int64 = 10_000_000_000
+    /// How far back and on the keys for a step by time go, ns.
+    static let second: Int64 = 1_000_000_000
     /// News that are older are asked for again when their pane is opened, ns.
     static let newsLast: Int64 = 60_000_000_000
 
@@ -167,6 +169,8 @@ package struct ScreenDialogue: Sendable {
         case .faster: return [.replay(.faster)]
         case .stepBack: return [.replay(.stepMessages(-1))]
         case .step: return [.replay(.stepMessages(1))]
+        case .stepSecondBack: return [.replay(.stepTime(-Self.second))]
+        case .stepSecond: return [.replay(.stepTime(Self.second))]
         case .rewind: return self.leapt(by: -1, isReplay: isReplay, state: state, now: now)
         case .forward: return self.leapt(by: 1, isReplay: isReplay, state: state, now: now)
         }

@@ -126,8 +126,7 @@ package struct DisplayView {
             self.drawGaps(row: bottom)
         }
         if rows >= 4, let notice = self.livingNotice() {
-            bottom -= 1
-            self.drawNotice(notice, row: bottom)
+            bottom = self.drawNotice(notice, above: bottom)
         }
         if let alert = self.livingAlert() {
             bottom -= rows >= 4 ? 1 : 0
@@ -222,15 +221,15 @@ package struct DisplayView {
                 self.note(stateChangeAt: limit, of: silence)
             }
         }
-        if let words = SymbolWords(symbol, age: age) { return (.old, words.forms) }
-        return (freshness, freshness.forms(age: age))
+        if let words = SymbolWords(symbol, age: age, glyphs: self.glyphs) { return (.old, words.forms) }
+        return (freshness, freshness.forms(age: age, glyphs: self.glyphs))
     }
 
     /// What is said of a symbol that has no price yet; notes when the words change.
     mutating func waitingWords(_ symbol: String) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)
-        guard let words = SymbolWords(status, age: age) else { return ("no price yet", .dimmed) }
+        guard let words = SymbolWords(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
         if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
         return (words.sentence, words.isAged ? CellStyle(.warning) : CellStyle(.alarm))
     }

@@ -270,6 +270,20 @@ struct ScreenDialogueTests {
         #expect(person.presses(.named(.enter)) == [.subscribe("BINANCE:BTCUSDT")])
     }
 
+    @Test("A search that answers late does not take away why a symbol cannot be had")
+    func refusedBeforeFound() {
+        var person = Person(reach: ScreenReach())
+        person.presses("+")
+        #expect(person.types("X") == [.search("X", number: 1)])
+        #expect(person.presses(.named(.enter)) == [.subscribe("X")])
+        person.hears(.subscribed("X", problem: "the recording has no X"))
+        person.hears(.found([], number: 1, problem: "nothing fits"))
+        #expect(person.prompt?.message == "the recording has no X")
+        person.types("Y")
+        person.hears(.found([], number: 2, problem: "nothing fits"))
+        #expect(person.prompt?.message == "nothing fits")
+    }
+
     @Test("A search that never answers is given up, and its late answer is not heard")
     func searchHangs() {
         var person = Person(reach: ScreenReach())
@@ -459,6 +473,7 @@ struct ScreenDialogueTests {
         #expect(person.presses(" ") == [.replay(.togglePause)])
         #expect(person.presses("[", "]") == [.replay(.slower), .replay(.faster)])
         #expect(person.presses(",", ".") == [.replay(.stepMessages(-1)), .replay(.stepMessages(1))])
+        #expect(person.presses("<", ">") == [.replay(.stepTime(-oneSecond)), .replay(.stepTime(oneSecond))])
         #expect(person.presses(.named(.left)) == [.replay(.seek(.time(sampleNoon.wall - 10 * oneSecond)))])
         #expect(person.presses(.named(.right)) == [.replay(.seek(.time(sampleNoon.wall + 10 * oneSecond)))])
         person.state.replay?.at = Person.replaying.end
