@@ -29,6 +29,8 @@ RUN apt-get update \
     && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
 COPY --from=build /out/ /usr/local/
 COPY config/tickertape.yaml /usr/share/doc/tickertape/
+# Without it the screen would have the characters of ASCII only.
+ENV LANG=C.UTF-8
 USER 10001
 # For --record and `record`: mount a volume here that user 10001 may write to.
 WORKDIR /data

@@ -10,7 +10,7 @@ usage: screen.py STEP... -- PROGRAM [ARGUMENT...]
     signal:TERM     sends the program a signal
     stopped         until the program is stopped, as by Ctrl-Z
     exit:0          until it has ended with this status; exit:-11 is a signal
-    restored        the terminal is as it was: modes, main screen, cursor
+    restored        the terminal is as it was: modes, main screen, cursor, and its title as often off the stack as on it
     show            prints the picture
 
 Each step prints "ok STEP" when it has come true, and has thirty seconds. The first that has not prints the picture and ends
@@ -142,7 +142,8 @@ class Session:
             return self.raw.rfind(sequence)
 
         is_main = last(b"\x1b[?1049l") > last(b"\x1b[?1049h")
-        return is_main and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
+        is_titled = self.raw.count(b"\x1b[22;0t") == self.raw.count(b"\x1b[23;0t")
+        return is_main and is_titled and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
 
     def current(self):
         return termios.tcgetattr(self.terminal)[:4]

@@ -14,8 +14,10 @@ package struct AlertWatch: Sendable {
     package struct Settings: Sendable {
         /// In percent.
         package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
+        /// The least time between two alerts of a rule for a symbol, ns.
         package var cooldown: Int64 = 60_000_000_000
         package var quiet: QuietHours?
+        /// Without a trade for so long a symbol is stale, ns.
         package var staleAfter: Int64 = 30_000_000_000
         /// Whether silence is judged by the times of the trades alone.
         package var isReplay = false

@@ -20,6 +20,9 @@ export class Market {
         this.tape = [];
         // Where times are `performance.now()`: when the newest trade of any symbol arrived.
         this.newestArrival = null;
+        // Where a replay stands, if it is one, and since when one that was paused goes on again.
+        this.replay = null;
+        this.resumedAt = null;
         // The relay's wall clock minus `performance.now()`, ms.
         this.clockOffset = null;
         this.isCatchingUp = false;
@@ -53,6 +56,7 @@ export class Market {
         switch (message.type) {
         case "hello": return this.#hello(message, now);
         case "status": this.status = message; return;
+        case "replay": return this.#replay(message, now);
         case "snapshot": return this.#summary(message, now, typeof message.age === "number" ? message.age : null);
         case "price": case "trades": return this.#summary(message, now, null);
         case "trade": return this.#trade(message, now);
@@ -79,6 +83,7 @@ export class Market {
         this.epoch = message.epoch ?? null;
         this.version = message.version ?? null;
         this.status = message.status ?? this.status;
+        this.#replay(message.replay ?? null, now);
         this.isCatchingUp = false;
         this.runOfTrades = this.epoch;
         if (isNewRun) {
@@ -103,6 +108,17 @@ export class Market {
                 if (newest !== null) symbol.newestSeq = newest;
             }
         }
+    }
+
+    #replay(position, now) {
+        if (this.replay?.paused === true && position?.paused === false) this.resumedAt = now;
+        this.replay = position;
+    }
+
+    /** For how long nothing came that could have come, ms: of a replay that is paused nobody expects anything. */
+    silence(now) {
+        if (this.newestArrival === null) return null;
+        return this.replay?.paused === true ? 0 : now - Math.max(this.newestArrival, this.resumedAt ?? -Infinity);
     }
 
     #summary(message, now, age) {

@@ -27,7 +27,7 @@ export function stateWords(market, relay, now) {
     const status = market.status;
     if (status === null) return { level: "idle", mark: "◌", word: "Connected", detail: "waiting for the feed's state" };
     const wall = market.wall(now);
-    const age = market.newestArrival === null ? null : now - market.newestArrival;
+    const age = market.silence(now);
     const retry = status.retryAt ? `, next ${inTime(status.retryAt - wall)}` : "";
     const alarm = (word, detail) => ({ level: "alarm", mark: "✖", word, detail: detail.replace(/^[:,] /, "") });
     switch (status.state) {
@@ -35,7 +35,7 @@ export function stateWords(market, relay, now) {
         if (age !== null && age >= lateAfter) return late(age);
         return {
             level: "good", mark: "●", detail: market.newestArrival === null ? "no trade yet" : "",
-            word: status.source === "live" ? "Live" : "Playing",
+            word: status.source === "live" ? "Live" : market.replay?.paused === true ? "Paused" : "Playing",
         };
     case "late":
         return late(age ?? wall - status.since);

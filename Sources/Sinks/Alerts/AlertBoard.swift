@@ -51,10 +51,9 @@ package final class AlertBoard: Sendable {
 
     /// Sets an alert. From any thread.
     ///
-    /// - Parameter symbol: what it is about when the text begins with the condition.
     /// - Throws: what is wrong with it, in one line that names the cure.
-    package func add(_ text: String, symbol: String? = nil) throws(AlertRule.Misfit) {
-        let rule = try AlertRule(text, symbol: symbol)
+    package func add(_ text: String) throws(AlertRule.Misfit) {
+        let rule = try AlertRule(text)
         let outcome = self.state.withLockedValue { state in (state.add(rule, isByKey: true), state.changed) }
         switch outcome.0 {
         case .added: outcome.1?()
@@ -75,19 +74,10 @@ package final class AlertBoard: Sendable {
         return isGone
     }
 
-    /// Removes the alert at this place of ``list``; answers whether there was one. From any thread.
-    @discardableResult
-    package func remove(at place: Int) -> Bool {
-        let text = self.state.withLockedValue { state in
-            state.entries.indices.contains(place) ? state.entries[place].rule.description : nil
-        }
-        return text.map { self.remove($0) } ?? false
-    }
-
     /// What is wrong with a rule's text, in one line; `nil` when it is one. From any thread.
-    package static func complaint(about text: String, symbol: String? = nil) -> String? {
+    package static func complaint(about text: String) -> String? {
         do throws(AlertRule.Misfit) {
-            _ = try AlertRule(text, symbol: symbol)
+            _ = try AlertRule(text)
             return nil
         } catch {
             return error.description

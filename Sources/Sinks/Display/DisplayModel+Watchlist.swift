@@ -5,6 +5,7 @@ extension DisplayModel {
     /// Takes a symbol that is wanted from now on, behind those that were before.
     package mutating func symbolAdded(_ symbol: String) {
         self.hidden.remove(symbol)
+        self.wishAgain(symbol)
         guard self.rankOf[symbol] == nil else { return }
         self.rankOf[symbol] = (self.rankOf.values.max() ?? -1) + 1
         // One that somebody else's wish has brought already keeps its row, in its new place.
@@ -22,10 +23,7 @@ extension DisplayModel {
         self.rankOf[symbol] = nil
         self.state.waiting.removeAll { $0 == symbol }
         self.state.symbolStates[symbol] = nil
-        if let row = self.rowOf[symbol] {
-            self.state.rows.remove(at: row)
-            self.countRows()
-        }
+        self.removeRow(symbol)
         // As many as there can be symbols; what is forgotten here comes back to the screen, and no harm is done.
         if self.hidden.count < SymbolTable.capacity { self.hidden.insert(symbol) }
     }
@@ -36,7 +34,11 @@ extension DisplayModel {
         self.state.events = self.log.events
     }
 
-    package mutating func replayMoved(_ position: ReplayPosition?) { self.state.replay = position }
+    /// Takes where the replay stands; `now` in monotonic ns.
+    package mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
+        if self.state.replay?.isPaused == true, position?.isPaused == false { self.state.resumedAt = now }
+        self.state.replay = position
+    }
 
     /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.
     func placeOfNewRow(_ symbol: String) -> Int {
@@ -44,7 +46,14 @@ extension DisplayModel {
         return self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count
     }
 
-    private mutating func countRows() {
+    /// Removes the row of a symbol, if there is one.
+    mutating func removeRow(_ symbol: String) {
+        guard let row = self.rowOf[symbol] else { return }
+        self.state.rows.remove(at: row)
+        self.countRows()
+    }
+
+    mutating func countRows() {
         self.rowOf = [:]
         for index in self.state.rows.indices { self.rowOf[self.state.rows[index].summary.symbol] = index }
     }

@@ -28,6 +28,4 @@ extension PriceDisplay {
         self.change { $0.happened(text, at: self.wallClock()) }
     }
 
-    /// Shows that the replay has been moved, stopped or let go. From any thread.
-    package func replayMoved() { self.change { _ in } }
 }

@@ -30,6 +30,8 @@ package final class PriceDisplay: TapeReader {
         var mustPublish = false
         /// Whether a timer gives it to the screen when that looks again.
         var isPublishingLater = false
+        /// Whether lines have been told that the replay stands still.
+        var isPaused = false
     }
 
     /// So long before the screen looks at them prices are published, ns.
@@ -192,6 +194,19 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    package func replayMoved() {
+        guard let replay else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                let isPaused = replay()?.isPaused ?? false
+                if isPaused != state.isPaused { self.output.tell(.paused(isPaused)) }
+                state.isPaused = isPaused
+                self.publish(&state)
+            }
+        }
+    }
+
     /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
     func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
         guard self.output.isScreen else { return }
@@ -292,7 +307,7 @@ package final class PriceDisplay: TapeReader {
         state.mustPublish = false
         state.isPublishingLater = false
         if let clients { state.model.clientsChanged(clients()) }
-        if let replay { state.model.replayMoved(replay()) }
+        if let replay { state.model.replayMoved(replay(), now: self.now) }
         state.model.state.publishedAt = self.now
         self.output.publish(state.model.state)
     }

@@ -6,8 +6,8 @@ import NIOPosix
 
 /// What alerts keep over a restart, as a file in the state directory.
 ///
-/// One program keeps it; another one beside it goes on without. It is never in the way: what cannot be read is replaced,
-/// what cannot be written is told once.
+/// One program keeps it; another one beside it goes on without, and tries again with each change and at its end. It is never
+/// in the way: what cannot be read is replaced, what cannot be written is told once.
 final class AlertFile: Sendable {
     private static let name = "alerts"
 
@@ -16,10 +16,13 @@ final class AlertFile: Sendable {
         var waiting: AlertMemory?
         var isWriting = false
         var hasWarned = false
+        /// The descriptor whose lock says that the file is this program's; -1 while another one has it.
+        var lock: Int32 = -1
+        /// What another program had kept when this one took over: nothing of it is lost, though it was not watched here.
+        var inherited = AlertMemory()
     }
 
     private let folder: PrivateFolder
-    private let lock: Int32
     private let warn: @Sendable (String) -> Void
     private let state = NIOLockedValueBox(State())
 
@@ -33,22 +36,49 @@ final class AlertFile: Sendable {
             warn("alerts are not kept over a restart: \(error.reason) (state.directory)")
             return nil
         }
-        self.lock = open(
-            "\(path)/\(Self.name).lock",
-            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-            0o600
-        )
-        guard self.lock >= 0, flock(self.lock, LOCK_EX | LOCK_NB) == 0 else {
-            let isTaken = self.lock >= 0 && errno == EWOULDBLOCK
-            let reason = isTaken ? "another tickertape keeps its own" : String(cString: strerror(errno))
-            warn("alerts are not kept over a restart: \(reason)")
+        switch Self.take(path) {
+        case .taken(let lock): self.state.withLockedValue { $0.lock = lock }
+        case .others: break
+        case .failed(let reason):
+            warn("alerts are not kept over a restart: \(reason) (state.directory)")
             return nil
         }
     }
 
-    deinit { close(self.lock) }
+    deinit { close(self.state.withLockedValue { $0.lock }) }
 
-    /// What an earlier run left, if anything.
+    /// Whether the file is this program's, and not another's that runs beside it.
+    var isOurs: Bool { self.state.withLockedValue { $0.lock >= 0 } }
+
+    private enum Lock {
+        case taken(Int32)
+        /// Another program has it.
+        case others
+        case failed(String)
+    }
+
+    private static func take(_ path: String) -> Lock {
+        let lock = open("\(path)/\(Self.name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard lock >= 0 else { return .failed(String(cString: strerror(errno))) }
+        if flock(lock, LOCK_EX | LOCK_NB) == 0 { return .taken(lock) }
+        let number = errno
+        close(lock)
+        return number == EWOULDBLOCK ? .others : .failed(String(cString: strerror(number)))
+    }
+
+    /// Takes the file over where the program that had it is gone; what that one kept stays. May wait for the disk.
+    private func takeOver() -> Bool {
+        if self.isOurs { return true }
+        guard case .taken(let lock) = Self.take(self.folder.path) else { return false }
+        let kept = self.load() ?? AlertMemory()
+        self.state.withLockedValue { state in
+            state.lock = lock
+            state.inherited = kept
+        }
+        return true
+    }
+
+    /// What an earlier run left, if anything; also of a program that runs beside this one.
     func load() -> AlertMemory? {
         let reason: String
         do throws(PrivateFolder.Failure) {
@@ -64,10 +94,15 @@ final class AlertFile: Sendable {
 
     /// Keeps this from now on. From any thread; never waits, the disk is another thread's.
     func keep(_ memory: AlertMemory) {
+        self.state.withLockedValue { $0.waiting = memory }
+        self.startWriting()
+    }
+
+    private func startWriting() {
         let mustStart = self.state.withLockedValue { state in
-            state.waiting = memory
-            defer { state.isWriting = true }
-            return !state.isWriting
+            guard state.waiting != nil, !state.isWriting else { return false }
+            state.isWriting = true
+            return true
         }
         guard mustStart else { return }
         NIOThreadPool.singleton.submit { _ in self.writeAll() }
@@ -75,6 +110,7 @@ final class AlertFile: Sendable {
 
     /// Waits until what was kept is written, at most for `limit`.
     func settle(atMost limit: Duration) async {
+        self.startWriting()
         let start = ContinuousClock.now
         while self.state.withLockedValue({ $0.isWriting }), ContinuousClock.now - start < limit {
             try? await Task.sleep(for: .milliseconds(5))
@@ -83,11 +119,16 @@ final class AlertFile: Sendable {
     }
 
     private func writeAll() {
+        guard self.takeOver() else {
+            // It waits for the next attempt.
+            self.state.withLockedValue { $0.isWriting = false }
+            return
+        }
         while true {
             let next = self.state.withLockedValue { state -> AlertMemory? in
                 defer { state.waiting = nil }
                 if state.waiting == nil { state.isWriting = false }
-                return state.waiting
+                return state.waiting?.with(state.inherited)
             }
             guard let next else { return }
             do throws(PrivateFolder.Failure) {
@@ -100,5 +141,16 @@ final class AlertFile: Sendable {
                 if isFirst { self.warn("\(self.folder.path)/\(Self.name) cannot be written: \(error.reason)") }
             }
         }
+    }
+}
+
+extension AlertMemory {
+    /// This memory with what another has of other rules, as far as a memory reaches.
+    fileprivate func with(_ other: AlertMemory) -> AlertMemory {
+        var both = self
+        both.rules += other.rules.filter { !self.rules.contains($0) }
+        let known = Set(self.states.map { [$0.rule, $0.symbol] })
+        both.states += other.states.filter { !known.contains([$0.rule, $0.symbol]) }
+        return both
     }
 }

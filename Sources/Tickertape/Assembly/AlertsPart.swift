@@ -13,13 +13,21 @@ struct AlertsPart {
     let reader: AlertReader
     private let programs: [AlertPrograms]
     private let webhook: AlertWebhook?
-    private let file: AlertFile?
+    private let keeper: AlertKeeper
+
+    /// Why an alert that is set by key is lost at the end, in one line; `nil` where it is kept. From any thread.
+    var loss: @Sendable () -> String? {
+        let keeper = self.keeper
+        return { keeper.loss }
+    }
 
     /// How long what was set off has when the program is told to stop, and when a replay is over.
     private static let stopLimit = Duration.milliseconds(500)
     private static let finishLimit = Duration.seconds(20)
 
-    /// - Parameter warn: is told what does not work; from any thread, must return at once.
+    /// - Parameters:
+    ///   - keeps: whether what is set by key is kept over a restart, where the source and the settings allow it.
+    ///   - warn: is told what does not work; from any thread, must return at once.
     /// - Throws: ``OperatorError`` when the webhook cannot be what it is said to be.
     init(
         _ settings: Settings,
@@ -28,6 +36,7 @@ struct AlertsPart {
         symbols: [String],
         registry: MetricRegistry,
         shown: DisplayPart?,
+        keeps: Bool = true,
         warn: @escaping @Sendable (String) -> Void
     ) throws {
         var isReplay = false
@@ -41,18 +50,14 @@ struct AlertsPart {
         watch.isReplay = isReplay
         watch.offset = LocalTime.offset
 
-        // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
-        // Who has set no alert does not want to hear that none can be kept.
-        let isWanted = !alerts.rules.isEmpty
-        let tell: @Sendable (String) -> Void = { text in
-            if isWanted { warn(text) }
-        }
-        if source == .live, let folder = Self.folder(settings.state) {
-            self.file = AlertFile(directory: folder, warn: tell)
-        } else {
-            self.file = nil
-        }
-        let memory = self.file?.load() ?? AlertMemory()
+        self.keeper = AlertKeeper(
+            settings.state,
+            source: source,
+            keeps: keeps,
+            hasRules: !alerts.rules.isEmpty,
+            warn: warn
+        )
+        let memory = self.keeper.memory
         let kept = memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) }
         self.board = AlertBoard(rules: alerts.rules, kept: kept)
 
@@ -65,7 +70,7 @@ struct AlertsPart {
             actions.fired.append { display.fired($0, actions: shows) }
             let flashes = shows.contains(.flash)
             actions.listChanged = { list in
-                display.alertsChanged(flashes ? list : list.map { DisplayAlert(text: $0.text, state: $0.state) })
+                display.alertsChanged(list.map { $0.flashing(flashes) })
             }
         } else {
             let errors = AlertErrors()
@@ -90,7 +95,7 @@ struct AlertsPart {
         self.webhook = try Self.webhook(settings, registry: registry, warn: warn)
         if let webhook = self.webhook { actions.fired.append { webhook.tell($0) } }
         self.programs = programs
-        if let file = self.file { actions.keep = { file.keep($0) } }
+        if let file = self.keeper.file { actions.keep = { file.keep($0) } }
         self.reader = AlertReader(
             board: self.board,
             loop: loop,
@@ -127,14 +132,6 @@ struct AlertsPart {
         }
     }
 
-    private static func folder(_ state: Settings.State) -> String? {
-        switch state.directory {
-        case .off: nil
-        case .path(let path): path
-        case .auto: Surroundings.ofThisProcess.stateFolder
-        }
-    }
-
     private static func environment() -> [String] {
         var variables: [String] = []
         var next = environ
@@ -168,7 +165,7 @@ struct AlertsPart {
             await withTaskGroup(of: Void.self) { group in
                 for program in self.programs { group.addTask { await program.stop(atMost: Self.stopLimit) } }
                 if let webhook = self.webhook { group.addTask { await webhook.stop(atMost: Self.stopLimit) } }
-                if let file = self.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
+                if let file = self.keeper.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
             }
         }
     }

@@ -11,7 +11,7 @@ extension Assembly {
         }
         var settings = settings
         let watchlist =
-            DisplayPart.drawsScreen(settings)
+            DisplayPart.format(settings) == .tui
             ? KeptWatchlist(settings) { Console.complain("warning: \($0)") } : nil
         if let watchlist { settings.symbols = watchlist.load() }
         var program = TickerProgram(settings: settings, feed: try .live(settings, token: token))

@@ -52,6 +52,8 @@ extension Assembly {
             symbols: symbols,
             registry: MetricRegistry(),
             shown: shown,
+            // What was set by key belongs to the program with the feed, and any number of these may run beside it.
+            keeps: false,
             warn: { [isScreen = shown.isScreen] text in
                 isScreen ? display.notice("warning: \(text)") : Console.complain("warning: \(text)")
             }
@@ -74,7 +76,7 @@ extension Assembly {
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)): display.gapFound(gap)
             case .message(.symbol(let status)):
-                charts.want([status.symbol])
+                if !status.isRefused { charts.want([status.symbol]) }
                 display.symbolChanged(status)
             case .message(.hello(_, _, let names, let status)):
                 if symbols.isEmpty { display.expect(names) }
@@ -89,7 +91,15 @@ extension Assembly {
             }
         }
         shown.connect(
-            ScreenControls.make(watching: feed, display: display, symbols: symbols, alerts: alerts.board)
+            ScreenControls.make(
+                watching: feed,
+                display: display,
+                symbols: symbols,
+                alerts: alerts,
+                charts: charts,
+                // It asks Finnhub's REST service, which does not use the key's one connection.
+                desk: settings.token == nil ? nil : Result { () throws(OperatorError) in try ServiceDesk(settings) }
+            )
         )
         defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
         try await TickerProgram.live(

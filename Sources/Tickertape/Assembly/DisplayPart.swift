@@ -16,7 +16,7 @@ struct DisplayPart {
     /// Makes the display that the settings ask for, or none with `--quiet`.
     ///
     /// - Parameter seesAllTrades: whether it gets all that the feed brings, and not what a relay was asked for.
-    /// - Throws: ``OperatorError`` when there is no terminal for a screen that was asked for.
+    /// - Throws: ``OperatorError`` when what was asked for cannot be had together, or the terminal cannot be used.
     init?(
         settings: Settings,
         loop: any EventLoop,
@@ -28,15 +28,10 @@ struct DisplayPart {
         seesAllTrades: Bool = true,
         replay: (@Sendable () -> ReplayPosition?)? = nil
     ) throws {
-        guard !settings.display.isQuiet else { return nil }
+        guard let format = Self.format(settings) else { return nil }
+        try settings.refuseFields(of: format)
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
         let isOnce = settings.display.isOnce
-        let format = OutputFormat.inForce(
-            asked: settings.display.outputFormat,
-            // Nobody looks at a screen that is gone at once.
-            outputIsTerminal: isatty(STDOUT_FILENO) == 1 && !isOnce,
-            term: environment("TERM")
-        )
         do {
             switch format {
             case .tui:
@@ -77,15 +72,19 @@ struct DisplayPart {
         if case .screen(let screen) = self.output { screen.connect(remote) }
     }
 
-    /// Whether the settings lead to a screen here.
-    static func drawsScreen(_ settings: Settings) -> Bool {
-        guard !settings.display.isQuiet else { return false }
-        let format = OutputFormat.inForce(
+    /// What the settings lead to here; `nil` for no output. A screen that was asked for is one only on a terminal.
+    static func format(
+        _ settings: Settings,
+        outputIsTerminal: Bool = isatty(STDOUT_FILENO) == 1,
+        term: String? = getenv("TERM").map { String(cString: $0) }
+    ) -> OutputFormat? {
+        guard !settings.display.isQuiet else { return nil }
+        return OutputFormat.inForce(
             asked: settings.display.outputFormat,
-            outputIsTerminal: isatty(STDOUT_FILENO) == 1,
-            term: getenv("TERM").map { String(cString: $0) }
+            // Nobody looks at a screen that is gone at once.
+            outputIsTerminal: outputIsTerminal && !settings.display.isOnce,
+            term: term
         )
-        return format == .tui
     }
 
     /// Runs until a person quits, nobody reads the lines any more, or the program stops.

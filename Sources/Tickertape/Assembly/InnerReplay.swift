@@ -65,6 +65,12 @@ struct InnerReplay {
         program.waitsForClient = self.waitsForClient
         program.recordedSymbols = file?.symbols
         program.allRecordedSymbols = file?.allSymbols
+        if case .market(let run) = self.material {
+            let names = run.market.symbols.map(\.name)
+            program.recordedSymbols = names
+            program.allRecordedSymbols = Set(names)
+            program.material = "the simulated market"
+        }
         do {
             try await program.run()
         } catch {

@@ -10,6 +10,7 @@ enum ScreenControls {
     ///   - symbols: what is on the screen at the start.
     ///   - limit: the most symbols upstream.
     ///   - recorded: the symbols of the recording, where it is one and they are known.
+    ///   - material: what the recording is called: `the recording`, `the simulated market`.
     ///   - replay: commands the replay, where it is one.
     ///   - desk: finds symbols and headlines, or why there is none.
     static func make(
@@ -21,7 +22,8 @@ enum ScreenControls {
         limit: Int,
         watchlist: KeptWatchlist?,
         recorded: Set<String>?,
-        alerts: AlertBoard,
+        material: String,
+        alerts: AlertsPart,
         replay: (any ReplayControlling)?,
         desk: Result<ServiceDesk, OperatorError>
     ) -> DisplayRemote {
@@ -57,7 +59,8 @@ enum ScreenControls {
             ),
             display: display,
             watchlist: watchlist,
-            recorded: recorded
+            recorded: recorded,
+            material: material
         )
         var remote = DisplayRemote(without: "this version cannot do that")
         remote.subscribe = .can { await list.add($0) }
@@ -67,20 +70,9 @@ enum ScreenControls {
         case .replay: remote.reconnect = .cannot("this is a replay: there is nothing to connect to")
         case .demo: remote.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
-        switch desk {
-        case .success(let desk):
-            remote.search = .can { text in
-                let answer = await desk.suggestions(for: text)
-                return .init(answer.suggestions, problem: answer.message)
-            }
-            remote.news = .can { await desk.news() }
-        case .failure(let reason):
-            remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: \(reason)")
-            remote.news = .cannot("\(reason)")
-        }
+        Self.connect(&remote, to: desk)
         Self.connect(&remote, to: alerts)
         if let replay {
-            replay.watch { _ in display.replayMoved() }
             remote.replay = .can { request in
                 await withCheckedContinuation { continuation in
                     replay.request(request) { answer in
@@ -97,8 +89,24 @@ enum ScreenControls {
         return remote
     }
 
+    private static func connect(_ remote: inout DisplayRemote, to desk: Result<ServiceDesk, OperatorError>) {
+        switch desk {
+        case .success(let desk):
+            remote.search = .can { text in
+                let answer = await desk.suggestions(for: text)
+                return .init(answer.suggestions, problem: answer.message)
+            }
+            remote.news = .can { await desk.news() }
+        case .failure(let reason):
+            remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT: \(reason)")
+            remote.news = .cannot("\(reason)")
+        }
+    }
+
     /// Alerts are set and removed alike whatever is watched.
-    private static func connect(_ remote: inout DisplayRemote, to alerts: AlertBoard) {
+    private static func connect(_ remote: inout DisplayRemote, to part: AlertsPart) {
+        let alerts = part.board
+        remote.alertsAreLost = part.loss
         remote.checkAlert = { AlertBoard.complaint(about: $0) }
         remote.setAlert = .can { text in
             do throws(AlertRule.Misfit) {
@@ -112,17 +120,28 @@ enum ScreenControls {
     }
 
     /// For a program that watches a relay.
+    ///
+    /// - Parameter desk: finds symbols and headlines, where a key is set here.
     static func make(
         watching feed: StreamFeed,
         display: PriceDisplay,
         symbols: [String],
-        alerts: AlertBoard
+        alerts: AlertsPart,
+        charts: EarlierCharts,
+        desk: Result<ServiceDesk, OperatorError>?
     ) -> DisplayRemote {
         let list = ScreenSymbols(
             symbols: symbols,
             source: ScreenSymbols.Source(
-                adopt: { symbol in await feed.adopt(symbol) },
-                disown: { symbol in feed.unsubscribe(symbol) }
+                adopt: { symbol in
+                    if let problem = await feed.adopt(symbol) { return problem }
+                    charts.added(symbol)
+                    return nil
+                },
+                disown: { symbol in
+                    feed.unsubscribe(symbol)
+                    charts.forget(symbol)
+                }
             ),
             display: display,
             watchlist: nil
@@ -131,8 +150,14 @@ enum ScreenControls {
         remote.subscribe = .can { await list.add($0) }
         remote.unsubscribe = .can { await list.remove($0) }
         remote.reconnect = .can { Self.words(for: await feed.reconnect()) }
-        remote.search = .cannot("type the whole name, such as BINANCE:ETHUSDT")
-        remote.news = .cannot("news are shown where the key is, and not while a relay is watched")
+        if let desk {
+            Self.connect(&remote, to: desk)
+        } else {
+            remote.search = .cannot(
+                "type the whole name, such as BINANCE:ETHUSDT; names are searched with FINNHUB_TOKEN set"
+            )
+            remote.news = .cannot("news are Finnhub's: set FINNHUB_TOKEN, also where a relay is watched")
+        }
         Self.connect(&remote, to: alerts)
         remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
         return remote

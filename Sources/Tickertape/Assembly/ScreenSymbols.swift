@@ -15,19 +15,22 @@ actor ScreenSymbols {
     private let watchlist: KeptWatchlist?
     /// The symbols that there are, where that is known: those of a recording.
     private let recorded: Set<String>?
+    private let material: String
 
     init(
         symbols: [String],
         source: Source,
         display: PriceDisplay,
         watchlist: KeptWatchlist?,
-        recorded: Set<String>? = nil
+        recorded: Set<String>? = nil,
+        material: String = "the recording"
     ) {
         self.symbols = symbols
         self.source = source
         self.display = display
         self.watchlist = watchlist
         self.recorded = recorded
+        self.material = material
     }
 
     /// Adds a symbol; answers with why not, in one line, or `nil`.
@@ -38,7 +41,7 @@ actor ScreenSymbols {
         } catch {
             return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"
         }
-        if let recorded, !recorded.contains(symbol) { return Self.missing(symbol, from: recorded) }
+        if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
         if let problem = await self.source.adopt(symbol) { return problem }
         if !self.symbols.contains(symbol) { self.symbols.append(symbol) }
         self.display.symbolAdded(symbol)
@@ -61,9 +64,9 @@ actor ScreenSymbols {
         if let problem = watchlist.save(self.symbols) { self.display.notice("warning: \(problem)") }
     }
 
-    private static func missing(_ symbol: String, from recorded: Set<String>) -> String {
+    private func missing(_ symbol: String, from recorded: Set<String>) -> String {
         let names = recorded.sorted()
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
-        return "the recording has no \(symbol); it has \(names.prefix(5).joined(separator: ", "))\(more)"
+        return "\(self.material) has no \(symbol); it has \(names.prefix(5).joined(separator: ", "))\(more)"
     }
 }

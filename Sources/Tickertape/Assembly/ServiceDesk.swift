@@ -7,6 +7,8 @@ import TLS
 /// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
 struct ServiceDesk: Sendable {
     private(set) var symbols: SymbolCatalogue
+    /// Whose symbols these are, where they are the service's.
+    private var exchange: String?
     let headlines: Headlines
     /// What a person must know of all answers; `nil` when there is nothing.
     let warning: String?
@@ -41,6 +43,7 @@ struct ServiceDesk: Sendable {
                 ),
                 wallClock: WallClock.now
             )
+            self.exchange = exchange
             return
         }
         guard let path = recording ?? BundledRecording.path else {
@@ -70,12 +73,15 @@ struct ServiceDesk: Sendable {
     }
 
     /// The same, with the symbols of a recording in place of the service's.
-    func searching(_ recorded: Set<String>) -> ServiceDesk {
+    ///
+    /// - Parameter name: what it is called: `the recording`.
+    func searching(_ recorded: Set<String>, of name: String) -> ServiceDesk {
         var desk = self
         desk.symbols = SymbolCatalogue(
-            .recording(symbols: recorded.sorted(), name: "the recording"),
+            .recording(symbols: recorded.sorted(), name: name),
             wallClock: WallClock.now
         )
+        desk.exchange = nil
         return desk
     }
 
@@ -97,7 +103,11 @@ struct ServiceDesk: Sendable {
                         ? symbol.displaySymbol : "\(symbol.displaySymbol), \(symbol.description)"
                 )
             }
-            return (suggestions, found.note ?? self.warning)
+            guard suggestions.isEmpty, let exchange = self.exchange else {
+                return (suggestions, found.note ?? self.warning)
+            }
+            let nothing = found.note ?? "nothing fits"
+            return ([], "\(nothing); these are \(exchange)'s: Enter adds what is typed whole, such as COINBASE:BTC-USD")
         }
     }
 

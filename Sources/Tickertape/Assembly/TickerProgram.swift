@@ -24,6 +24,8 @@ struct TickerProgram {
     /// The symbols of the recording, when it is a replay, and the same where it is certain that there are no others.
     var recordedSymbols: [String]?
     var allRecordedSymbols: Set<String>?
+    /// What that is called.
+    var material = "the recording"
 
     init(settings: Settings, feed: FinnhubSettings) {
         var settings = settings.withoutNeedlessRelay
@@ -308,10 +310,17 @@ struct TickerProgram {
 
     /// Has the keys of the screen carried out by the rest of the program.
     private func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
-        guard let shown, shown.isScreen else { return }
+        guard let shown else { return }
+        if let replay = self.replay {
+            let display = shown.display
+            replay.watch { _ in display.replayMoved() }
+            // It may begin with a pause.
+            display.replayMoved()
+        }
+        guard shown.isScreen else { return }
         let desk = Result { () throws(OperatorError) in
             let desk = try ServiceDesk(self.settings)
-            return self.recordedSymbols.map { desk.searching(Set($0)) } ?? desk
+            return self.recordedSymbols.map { desk.searching(Set($0), of: self.material) } ?? desk
         }
         let remote = ScreenControls.make(
             feed: feed,
@@ -322,7 +331,8 @@ struct TickerProgram {
             limit: self.settings.upstream.maxSymbols,
             watchlist: self.watchlist,
             recorded: self.allRecordedSymbols,
-            alerts: alerts.board,
+            material: self.material,
+            alerts: alerts,
             replay: self.replay,
             desk: desk
         )

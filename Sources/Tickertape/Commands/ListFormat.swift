@@ -16,9 +16,14 @@ struct PrintedList {
         case text(String)
         case number(Int64)
 
-        fileprivate var plain: String {
+        /// More than any text of ours has: an address of 2,048 bytes that is cut leads nowhere.
+        fileprivate static let whole = 4_096
+        /// What others stand behind of, in columns.
+        fileprivate static let inColumns = 512
+
+        fileprivate func text(columns: Int = Self.whole) -> String {
             switch self {
-            case .text(let text): ScreenText.clean(text, columns: 512)
+            case .text(let text): ScreenText.clean(text, columns: columns)
             case .number(let number): "\(number)"
             }
         }
@@ -31,7 +36,9 @@ struct PrintedList {
     func lines(_ format: ListFormat) -> [String] {
         switch format {
         case .plain:
-            let texts = self.rows.map { $0.map(\.plain) }
+            let texts = self.rows.map { row in
+                row.enumerated().map { $1.text(columns: $0 == row.count - 1 ? Value.whole : Value.inColumns) }
+            }
             // All but the last column stand below each other.
             let widths = self.columns.indices.map { column in
                 texts.map { ScreenText.width(of: $0[column]) }.max() ?? 0
@@ -44,7 +51,7 @@ struct PrintedList {
             }
         case .csv:
             return [self.columns.joined(separator: ",") + "\r"]
-                + self.rows.map { row in row.map { Self.quoted($0.plain) }.joined(separator: ",") + "\r" }
+                + self.rows.map { row in row.map { CSVText.field($0.text()) }.joined(separator: ",") + "\r" }
         case .json:
             return self.rows.map { row in
                 var out = ByteBuffer(string: "{")
@@ -53,7 +60,7 @@ struct PrintedList {
                     switch value {
                     case .number(let number): JSONText.write(number, into: &out)
                     // What a terminal would obey is made visible here too.
-                    case .text: JSONText.escape(value.plain, into: &out)
+                    case .text: JSONText.escape(value.text(), into: &out)
                     }
                 }
                 out.writeString("}")
@@ -66,10 +73,5 @@ struct PrintedList {
     func print(_ format: ListFormat) {
         signal(SIGPIPE, SIG_IGN)
         for line in self.lines(format) { Console.print(line) }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        let needsQuotes = text.contains(",") || text.contains("\"") || text.hasPrefix(" ") || text.hasSuffix(" ")
-        return needsQuotes ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
     }
 }

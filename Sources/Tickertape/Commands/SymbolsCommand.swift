@@ -57,7 +57,8 @@ struct SymbolsCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         let desk = try ServiceDesk(settings, exchange: self.exchange, recording: self.recording)
         if let warning = desk.warning { Console.complain("warning: \(warning)") }
-        switch await desk.symbols.search(self.words.joined(separator: " "), limit: self.limit) {
+        // One more than is printed, to know whether there are more.
+        switch await desk.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
         case .failure(let failure):
             throw OperatorError(failure)
         case .success(let found):
@@ -66,8 +67,13 @@ struct SymbolsCommand: SettingsCommand {
             }
             if let note = found.note { Console.complain(note) }
             var list = PrintedList(columns: ["symbol", "displaySymbol", "description"])
-            list.rows = found.symbols.map { [.text($0.symbol), .text($0.displaySymbol), .text($0.description)] }
+            list.rows = found.symbols.prefix(self.limit).map {
+                [.text($0.symbol), .text($0.displaySymbol), .text($0.description)]
+            }
             list.print(self.format)
+            if found.symbols.count > self.limit {
+                Console.complain("these are the first \(self.limit); --limit prints more, and another word fewer")
+            }
         }
     }
 }

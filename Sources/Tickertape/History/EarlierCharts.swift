@@ -32,6 +32,16 @@ final class EarlierCharts: Sendable {
         }
     }
 
+    /// Takes that the chart of a symbol is gone, so that it is asked for anew with the next wish. From any thread.
+    func forget(_ symbol: String) {
+        self.loop.execute { [known] in known.withValue { _ = $0.remove(symbol) } }
+    }
+
+    /// Takes a symbol that was added while the program runs. From any thread.
+    func added(_ symbol: String) {
+        self.loop.execute { self.want([symbol]) }
+    }
+
     var part: ProgramPart {
         ProgramPart("history") { [past, display, wanted, known, loop] in
             let asking = Task {

@@ -1,3 +1,5 @@
+import Sinks
+
 extension Settings {
     /// Refuses wishes for the output that cannot both be met.
     ///
@@ -29,8 +31,32 @@ extension Settings {
             let cure = "fields are of lines: ask for --format plain, json or csv"
             throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", cure: cure)
         }
+        let format = self.display.outputFormat
+        if format == .oneline || format == .waybar { try self.refuseFields(of: format) }
         if self.isFlag(.onceWithin), !self.display.isOnce {
             throw self.contradiction("display.once-within", "display.once", "is of no use with", cure: "add --once")
+        }
+    }
+
+    /// Refuses fields that the command line asks of an output which has none, such as a screen that a terminal gets by itself.
+    func refuseFields(of format: OutputFormat?) throws(OperatorError) {
+        guard self.isFlag(.fields), let format else { return }
+        switch format {
+        case .plain, .json, .csv: return
+        case .tui:
+            throw self.contradiction(
+                "display.fields",
+                "display.format",
+                "is of no use on a screen, with",
+                cure: "ask for --format plain, json or csv"
+            )
+        case .oneline, .waybar:
+            throw self.contradiction(
+                "display.fields",
+                "display.format",
+                "cannot be obeyed with",
+                cure: "that line says what it says: ask for --format plain, json or csv"
+            )
         }
     }
 

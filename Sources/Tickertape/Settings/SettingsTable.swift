@@ -318,7 +318,7 @@ extension Setting {
         "state.directory",
         \.state.directory,
         .folder,
-        help: "Where attempts are remembered over a restart: a folder, off, or auto ($XDG_STATE_HOME/tickertape)."
+        help: "Where attempts, the watchlist and alerts are kept: a folder, off, or auto ($XDG_STATE_HOME/tickertape)."
     )
     static let runtimeDirectory = Setting(
         "state.runtime-directory",

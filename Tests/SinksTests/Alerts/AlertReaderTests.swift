@@ -82,19 +82,18 @@ struct AlertReaderTests {
     func board() async throws {
         let bench = try Bench()
         var feed = HandFeed()
-        try bench.board.add("above 100", symbol: "A:X")
+        try bench.board.add("A:X above 100")
         try bench.board.add("* below 50 once")
         #expect(throws: AlertRule.Misfit("this alert is set already")) { try bench.board.add("A:X above 100.0") }
         #expect(throws: AlertRule.Misfit.self) { try bench.board.add("A:X over 100") }
-        #expect(AlertBoard.complaint(about: "above 100", symbol: "A:X") == nil)
+        #expect(AlertBoard.complaint(about: "A:X above 100") == nil)
         #expect(AlertBoard.complaint(about: "above 100")?.hasPrefix("which symbol?") == true)
         #expect(bench.board.list.map(\.text) == ["A:X above 100", "* below 50 once"])
         try await bench.play([feed.batch([Frames.trade("A:X", "101")])])
         #expect(bench.board.list.map(\.state) == ["fired once, armed again at 99.9", "armed"])
         #expect(bench.board.list[0].fired != nil && bench.board.list[1].fired == nil)
         #expect(bench.lists.withLockedValue { $0.last } == bench.board.list)
-        #expect(bench.board.remove(at: 0))
-        #expect(!bench.board.remove(at: 5) && !bench.board.remove("nothing"))
+        #expect(bench.board.remove("A:X above 100") && !bench.board.remove("nothing"))
         try await bench.play([feed.batch([Frames.trade("A:X", "90", time: 1), Frames.trade("A:X", "101", time: 2)])])
         #expect(bench.lines.count == 1)
         await bench.reader.finish()

@@ -259,7 +259,8 @@ func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
     let scrolled = Int.random(in: -1...9, using: &numbers)
     choice.pane =
         [
-            nil, .latency, .help(keys), .help([]), .events(scrolled: scrolled), .news(scrolled: scrolled),
+            nil, .latency, .help(keys, scrolled: scrolled), .help([], scrolled: scrolled), .events(scrolled: scrolled),
+            .news(scrolled: scrolled),
             .alerts(selected: scrolled), .prompt(prompt),
         ].randomElement(using: &numbers) ?? nil
     return choice

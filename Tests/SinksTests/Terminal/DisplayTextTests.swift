@@ -107,6 +107,9 @@ struct DisplayTextTests {
         #expect(DisplaySettings { $0 == "NO_COLOR" ? "" : "xterm" }.depth == .sixteen)
         #expect(DisplaySettings { $0 == "LANG" ? "de_DE.UTF-8" : nil }.glyphs == .unicode)
         #expect(DisplaySettings { ["LC_ALL": "C", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .ascii)
+        // The kernel's own console has a few hundred characters, and no Braille among them.
+        #expect(DisplaySettings { ["TERM": "linux", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .ascii)
+        #expect(DisplaySettings { ["TERM": "xterm", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .unicode)
     }
 }
 

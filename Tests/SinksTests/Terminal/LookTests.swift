@@ -1,3 +1,4 @@
+import Glibc
 import Market
 import Testing
 
@@ -79,6 +80,57 @@ struct LookTests {
         #expect(ScreenPalette(depth: .none).codes(CellStyle(.rising, .flash)) == "0;7")
         #expect(ScreenPalette(depth: .many, background: .dark).codes(CellStyle(.rising)) == "0;38;5;114")
         #expect(ScreenPalette(depth: .full, background: .light).codes(CellStyle(.rising)) == "0;38;2;26;127;55")
+    }
+
+    @Test("Every colour of ours can be read on its background, prices also while they flash, and rules can be seen")
+    func contrast() throws {
+        for (background, behind) in [(ScreenPalette.Background.dark, 0), (.light, 0xFFFFFF)] {
+            for depth in [ScreenPalette.Depth.many, .full] {
+                for hues in ScreenPalette.Hues.allCases {
+                    let palette = ScreenPalette(depth: depth, background: background, hues: hues)
+                    for ink in CellStyle.Ink.allCases where ink != .plain {
+                        let colour = try #require(Self.colour(palette.codes(CellStyle(ink)), "38"))
+                        let least = ink == .faint ? 3 : 4.5
+                        #expect(Self.contrast(colour, behind) >= least, "\(ink) \(background) \(depth) \(hues)")
+                    }
+                    for ink in [CellStyle.Ink.rising, .falling] {
+                        let codes = palette.codes(CellStyle(ink, .flash))
+                        let colour = try #require(Self.colour(codes, "38"))
+                        let tint = try #require(Self.colour(codes, "48"))
+                        #expect(Self.contrast(colour, tint) >= 4.5, "\(ink) \(background) \(depth) \(hues)")
+                        #expect(tint != behind)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A colour among parameters, as 0xRRGGBB; those of 256 by xterm's cube and greys.
+    private static func colour(_ codes: String, _ plane: String) -> Int? {
+        let parts = codes.split(separator: ";")
+        guard let start = parts.indices.first(where: { parts[$0] == plane && ["2", "5"].contains(parts[$0 + 1]) })
+        else {
+            return nil
+        }
+        let numbers = parts[(start + 2)...].compactMap { Int($0) }
+        if parts[start + 1] == "2" { return numbers[0] << 16 | numbers[1] << 8 | numbers[2] }
+        if numbers[0] >= 232 { return (8 + 10 * (numbers[0] - 232)) * 0x010101 }
+        let steps = [0, 95, 135, 175, 215, 255]
+        let place = numbers[0] - 16
+        return steps[place / 36] << 16 | steps[place / 6 % 6] << 8 | steps[place % 6]
+    }
+
+    /// WCAG 2.2, contrast ratio.
+    private static func contrast(_ one: Int, _ other: Int) -> Double {
+        func luminance(_ colour: Int) -> Double {
+            let parts = [16, 8, 0].map { shift -> Double in
+                let part = Double(colour >> shift & 255) / 255
+                return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+            }
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        }
+        let (low, high) = (min(luminance(one), luminance(other)), max(luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
     }
 
     @Test("A terminal's answers are picked out of what is typed, whole and cut anywhere")

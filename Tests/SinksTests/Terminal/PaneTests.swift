@@ -73,10 +73,47 @@ struct PaneTests {
         #expect(narrow[8].hasPrefix("▲ warning: /tmp/x.jsonl") && narrow[8].hasSuffix("  7 s ago"))
         #expect(narrow[8].count <= 40)
 
+        // Its end, where the cure stands, is not cut where there is room.
+        let medium = Self.screen(model.state, 80, 24)
+        #expect(medium[21] == "▲ warning: /tmp/x.jsonl cannot be written: No space left on device;")
+        #expect(medium[22] == "what comes now is missing there  7 s ago")
+        let flood = String(repeating: "word ", count: 200)
+        model.noticed(flood, now: sampleNoon.monotonic)
+        let long = Self.screen(model.state, 80, 24)
+        #expect(long.count { $0.contains("word") } == 3 && long[22].hasSuffix("…  0 s ago"))
+        model.noticed("warning: short", now: sampleNoon.monotonic - 7 * oneSecond)
+
         let size = ScreenGrid.Size(columns: 80, rows: 24)
         let frame = DisplayView.frame(of: model.state, size: size, now: sampleNoon)
         #expect(frame.changesAt.map { $0 - sampleNoon.monotonic <= oneSecond } == true)
         let later = DisplayTime(monotonic: sampleNoon.monotonic + 23 * oneSecond, wall: sampleNoon.wall)
         #expect(!Self.screen(model.state, 80, 24, now: later).contains { $0.contains("warning") })
+    }
+
+    @Test("A market without an end has a clock and no place in it", arguments: [40, 80, 200])
+    func endless(columns: Int) {
+        var state = Self.one
+        state.status = sampleStatus(.live, .replay(file: "SIMULATED, seed 6", speed: 1))
+        state.replay = ReplayPosition(start: sampleNoon.wall, end: .max, at: sampleNoon.wall, speed: 1)
+        let lines = Self.screen(state, columns, 24)
+        #expect(lines[1].hasSuffix("05:31:02") && lines[1].count <= 19)
+        #expect(!lines.contains { $0.contains("0% of") || $0.contains("━") })
+        state.replay?.end = sampleNoon.wall + 60 * oneSecond
+        #expect(Self.screen(state, columns, 24)[1].contains("0%"))
+    }
+
+    @Test("An alert that fires has its line where nothing is to flash, too, and then nothing is reversed")
+    func calmAlert() {
+        var state = Self.one
+        let fired = sampleNoon.monotonic - 400_000_000
+        for flashes in [true, false] {
+            state.alerts = [DisplayAlert(text: "X:A above 1", state: "fired", fired: fired).flashing(flashes)]
+            for (rows, row) in [(1, 0), (3, 0), (24, 22)] {
+                let size = ScreenGrid.Size(columns: 40, rows: rows)
+                let grid = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
+                #expect(grid.line(row).hasPrefix("◆ ALERT X:A above 1"), "\(rows)")
+                #expect(grid[row, 0].style.attributes.contains(.reversed) == flashes)
+            }
+        }
     }
 }

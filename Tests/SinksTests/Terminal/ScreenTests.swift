@@ -65,7 +65,7 @@ struct ScreenTests {
         prompt.chosen = 3
         let keys = KeyBindings().help(isReplay: true, glyphs: .unicode)
         return [
-            nil, .help(keys), .latency, .events(scrolled: 0), .events(scrolled: 3), .news(scrolled: 0),
+            nil, .help(keys, scrolled: 0), .latency, .events(scrolled: 0), .events(scrolled: 3), .news(scrolled: 0),
             .news(scrolled: 1),
             .alerts(selected: 2), .prompt(prompt),
         ]

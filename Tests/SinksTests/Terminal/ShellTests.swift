@@ -173,6 +173,56 @@ struct TerminalShellTests {
         #expect(terminal.modes == before)
     }
 
+    @Test("A terminal that has stopped reading is kept no more bells for than have a place")
+    func boundedCalls() async throws {
+        let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(framesPerSecond: 60))
+        async let cause = display.run()
+        var full = state
+        full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
+        display.publish(full)
+        // It begins to write, and nobody reads on.
+        #expect(await terminal.screen.until { !$0.isEmpty } != "")
+        let limit = DisplayClock.monotonic() + 2 * oneSecond
+        for _ in 0..<40 {
+            display.call([UInt8](repeating: 7, count: 2_048))
+            // The loop has its turn with each, where it would take them.
+            let next = DisplayClock.monotonic() + 20_000_000
+            while DisplayClock.monotonic() < min(next, limit), !display.mailbox.withLockedValue({ $0.calls.isEmpty }) {
+                await Task.yield()
+            }
+        }
+        let waiting = display.mailbox.withLockedValue { $0.calls.count }
+        #expect(waiting == TerminalDisplay.mostCallBytes)
+        // What waited comes when the terminal reads again.
+        let rest = await terminal.screen.until { $0.contains("\u{7}") }
+        #expect(rest.utf8.count { $0 == 7 } <= TerminalDisplay.mostCallBytes)
+        async let drained = terminal.screen.until { $0.contains(leave) }
+        display.stop()
+        _ = await drained
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A job that was stopped without a word takes the terminal anew, and the title of before is put away once")
+    func continued() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        var all = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }
+        for _ in 0..<2 {
+            kill(getpid(), SIGCONT)
+            let again = await terminal.screen.until { $0.contains("\u{1B}[?1049h") && $0.contains("61837.63") }
+            #expect(again.contains("\u{1B}[?1049h") && again.contains("61837.63"))
+            all += again
+        }
+        display.stop()
+        #expect(await cause == .stopped)
+        all += await terminal.screen.until { $0.contains(leave) }
+        #expect(all.split(separator: "\u{1B}[22;0t", omittingEmptySubsequences: false).count == 2)
+        #expect(all.split(separator: "\u{1B}[23;0t", omittingEmptySubsequences: false).count == 2)
+    }
+
     @Test("A display that is stopped before it runs ends at once")
     func stopsEarly() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)

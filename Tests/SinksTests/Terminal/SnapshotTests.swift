@@ -165,14 +165,7 @@ struct SnapshotTests {
 
     // MARK: Panes
 
-    private static let help = [
-        ("q", "quit"), ("?", "this help"), ("+", "add a symbol"), ("-", "remove the symbol"), ("s", "sort by the next"),
-        ("S", "turn the order around"), ("↑ k", "the symbol above"), ("↓ j", "the symbol below"),
-        ("Enter", "open the symbol"),
-        ("Esc", "close"), ("t", "time span of the chart"), ("p", "freeze the view"), ("l", "latency"),
-        ("e", "event log"),
-        ("n", "news"), ("r", "reconnect now"), ("a", "set an alert"),
-    ].map { KeyHelp(keys: $0.0, meaning: $0.1) }
+    private static let help = KeyBindings().help(isReplay: true)
 
     static var eventful: DisplayState {
         var state = Self.one
@@ -227,7 +220,8 @@ struct SnapshotTests {
     )
 
     static let panes: [(String, DisplayPane)] = [
-        ("help", .help(Self.help)), ("latency", .latency), ("events", .events(scrolled: 0)),
+        ("help", .help(Self.help, scrolled: 0)), ("help-scrolled", .help(Self.help, scrolled: 9)),
+        ("latency", .latency), ("events", .events(scrolled: 0)),
         ("events-scrolled", .events(scrolled: 1)), ("news", .news(scrolled: 0)), ("alerts", .alerts(selected: 1)),
         ("prompt", .prompt(Self.prompt)),
     ]

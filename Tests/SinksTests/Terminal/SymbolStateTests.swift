@@ -34,6 +34,55 @@ struct SymbolStateTests {
         #expect(!self.lines(model).joined().contains("over the limit of symbols"))
     }
 
+    @Test("go with the row of a symbol that a client of the relay gave up, and come back with the next wish")
+    func givenUp() {
+        let now = sampleNoon.monotonic
+        func update(_ symbol: String) -> PriceUpdate { PriceUpdate(summary: sampleSummary(symbol), skipped: 0) }
+        var model = DisplayModel(symbols: ["A"], status: sampleStatus(.live))
+        for symbol in ["B", "A", "C"] {
+            model.symbolChanged(self.status(symbol, .live, since: 0))
+            model.take(update(symbol), now: now)
+        }
+        model.symbolUnwished("B")
+        #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
+        // A price that was held back till now, and what the board says, bring nothing back.
+        model.take(update("B"), now: now)
+        model.observe(sampleSummary("B", sequence: 18, trades: 18), now: now)
+        #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
+        model.take(update("C"), now: now + 1)
+        #expect(model.state.rows[1].arrived == now)
+        // One of the watchlist stays, whoever gives it up.
+        model.symbolUnwished("A")
+        #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
+        model.symbolChanged(self.status("B", .asked, since: 0))
+        model.take(update("B"), now: now)
+        #expect(model.state.rows.map(\.summary.symbol) == ["A", "C", "B"])
+        model.symbolUnwished("C")
+        model.symbolAdded("C")
+        model.take(update("C"), now: now)
+        #expect(model.state.rows.map(\.summary.symbol) == ["A", "C", "B"])
+    }
+
+    @Test("on a line of their own name the symbol that is selected, and no price of another", arguments: [20, 40, 80])
+    func onlyLine(columns: Int) {
+        var model = DisplayModel(symbols: ["X:A", "X:Y"], status: sampleStatus(.live))
+        model.take(PriceUpdate(summary: sampleSummary("X:A"), skipped: 0), now: sampleNoon.monotonic)
+        var choice = DisplayChoice()
+        choice.selected = "X:Y"
+        func line() -> String {
+            DisplayView.frame(of: model.state, choice: choice, size: .init(columns: columns, rows: 1), now: sampleNoon)
+                .grid.line(0)
+        }
+        #expect(line().contains("Y no price yet") && !line().contains("61837"))
+        let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 0)
+        model.symbolChanged(self.status("X:Y", refused, since: sampleNoon.wall))
+        #expect(line().contains("Y no such symbol") && !line().contains("61837"), "\(line())")
+        model.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
+        #expect(line().contains("Y") && line().contains("RECON"))
+        choice.selected = "X:A"
+        #expect(line().contains("61837.63"))
+    }
+
     @Test("take the place of the age of a price that is old, in the card and in the table")
     func priced() {
         let summary = sampleSummary()

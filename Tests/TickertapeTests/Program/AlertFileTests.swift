@@ -41,11 +41,79 @@ struct AlertFileTests {
         defer { folder.remove() }
         let warnings = Warnings()
         var first = AlertFile(directory: folder.path) { warnings.add($0) }
-        #expect(first != nil)
-        #expect(AlertFile(directory: folder.path) { warnings.add($0) } == nil)
-        #expect(warnings.all == ["alerts are not kept over a restart: another tickertape keeps its own"])
+        #expect(first?.isOurs == true)
+        #expect(AlertFile(directory: folder.path) { warnings.add($0) }?.isOurs == false)
         first = nil
-        #expect(AlertFile(directory: folder.path) { warnings.add($0) } != nil)
+        #expect(AlertFile(directory: folder.path) { warnings.add($0) }?.isOurs == true)
+        #expect(warnings.all == [])
+    }
+
+    @Test("a program beside it takes it over when that is gone, at a change or at its end, and loses nothing of it")
+    func takesOver() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let warnings = Warnings()
+        var first = AlertFile(directory: folder.path) { warnings.add($0) }
+        first?.keep(self.memory)
+        await first?.settle(atMost: .seconds(20))
+        let second = try #require(AlertFile(directory: folder.path) { warnings.add($0) })
+        #expect(!second.isOurs && second.load() == self.memory)
+        second.keep(AlertMemory(rules: ["X below 1"]))
+        await second.settle(atMost: .seconds(20))
+        #expect(!second.isOurs && second.load() == self.memory)
+        first = nil
+        await self.isReleased(folder)
+        await second.settle(atMost: .seconds(20))
+        #expect(second.isOurs && second.load()?.rules == ["X below 1", "X above 100"])
+        #expect(second.load()?.states == self.memory.states)
+        second.keep(AlertMemory(rules: ["X below 2", "X above 100"]))
+        await second.settle(atMost: .seconds(20))
+        #expect(second.load()?.rules == ["X below 2", "X above 100"])
+        #expect(warnings.all == [])
+    }
+
+    /// Waits until the thread that wrote last has let go of the file.
+    private func isReleased(_ folder: TemporaryFolder) async {
+        for _ in 0..<4_000 where AlertFile(directory: folder.path, warn: { _ in })?.isOurs != true {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func keeper(
+        _ folder: TemporaryFolder,
+        _ source: FeedStatus.Source = .live,
+        keeps: Bool = true,
+        hasRules: Bool = false,
+        warnings: Warnings
+    ) -> AlertKeeper {
+        var state = Settings.State()
+        state.directory = .path(folder.path)
+        return AlertKeeper(state, source: source, keeps: keeps, hasRules: hasRules) { warnings.add($0) }
+    }
+
+    @Test("a watch neither takes nor locks it, so that the program with the feed has what was set by key")
+    func watches() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let warnings = Warnings()
+        var before: AlertFile? = AlertFile(directory: folder.path) { warnings.add($0) }
+        before?.keep(self.memory)
+        await before?.settle(atMost: .seconds(20))
+        before = nil
+        await self.isReleased(folder)
+        let watch = self.keeper(folder, keeps: false, hasRules: true, warnings: warnings)
+        #expect(watch.file == nil && watch.memory == AlertMemory())
+        #expect(watch.loss?.contains("alerts.rules") == true)
+        let run = self.keeper(folder, warnings: warnings)
+        #expect(run.file?.isOurs == true && run.memory == self.memory && run.loss == nil)
+        #expect(warnings.all == [])
+        // A second one is told whose they are, and who sets one by key there.
+        let second = self.keeper(folder, warnings: warnings)
+        #expect(second.memory == AlertMemory() && second.loss?.contains("the other tickertape") == true)
+        #expect(warnings.all == ["the alert that was set by key is another tickertape's, which runs already"])
+        for source in [FeedStatus.Source.demo, .replay(file: "f", speed: 1)] {
+            #expect(self.keeper(folder, source, warnings: warnings).loss != nil)
+        }
     }
 
     @Test("a damaged, foreign, linked or huge file is told of and replaced, and a folder that is none is told of")

@@ -71,7 +71,10 @@ struct ScreenProgramTests {
     func stops() async throws {
         let steps = [
             "wait:LIVE", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:LIVE", "wait:BTCUSDT",
-            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:TERM", "exit:0", "restored",
+            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE",
+            // By signals of others too: one that can be heard, and one that cannot.
+            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:STOP", "stopped", "signal:CONT",
+            "wait:LIVE", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
@@ -118,6 +121,74 @@ struct ScreenProgramTests {
         try await server.stop()
     }
 
+    @Test("--once takes the symbols of the settings on a terminal as in a pipe, and no list that a screen has kept")
+    func once() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try folder.write("tickertape watchlist 1\nbase BINANCE:BTCUSDT\nsymbol BINANCE:ETHUSDT\n", to: "watchlist")
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
+        let run = try self.screen(
+            ["wait:BTCUSDT 100\\b", "exit:0"],
+            [
+                "--once", "--upstream", "ws://127.0.0.1:\(server.port)", "--set", "state.directory=\(folder.path)",
+                "--fields", "symbol,price",
+            ],
+            environment: ["FINNHUB_TOKEN": "averysecretkey", "TICKERTAPE_SYMBOLS": "BINANCE:BTCUSDT"]
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output) \(run.errors)")
+        try await server.stop()
+    }
+
+    @Test("watch searches names and asks for news where a key is set, and says why it cannot where none is")
+    func watchSearches() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let service = try RunningProgram(
+            RunningProgram.tickertape,
+            ["serve", Self.demo, "--listen", "127.0.0.1:0", "--ca-out", "\(folder.path)/ca.pem"]
+        )
+        #expect(await service.complains(of: "the authority to trust is in"))
+        let servicePort = try #require(RunningProgram.number(in: service.errors, behind: "wss://127.0.0.1:"))
+        let relay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"]
+        )
+        let port = try #require(await relay.relayPort(), "\(relay.errors)")
+        let place = [
+            "--set", "service.url=https://127.0.0.1:\(servicePort)/api/v1", "--ca-file", "\(folder.path)/ca.pem",
+        ]
+        let steps = [
+            "size:100x24", "wait:BTCUSDT", "key:+bitc", "wait:BINANCE:BTCUSDT +BTC/USDT", "key:\\x15zzz",
+            "wait:nothing among 2 symbols fits", "wait:these are BINANCE's: Enter adds what is typed whole",
+            "key:\\x1b",
+            "absent:add a symbol", "key:n", "wait:NEWS", "wait:no headlines", "key:q", "exit:0", "restored",
+        ]
+        let watch = try self.screen(
+            steps,
+            ["watch", "ws://127.0.0.1:\(port)"] + place,
+            environment: ["FINNHUB_TOKEN": "averysecretkey", "XDG_CACHE_HOME": folder.path]
+        )
+        #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(4_000)) \(watch.errors)")
+        let keyless = try self.screen(
+            ["size:120x24", "wait:BTCUSDT", "key:n", "wait:set FINNHUB_TOKEN", "key:q", "exit:0"],
+            ["watch", "ws://127.0.0.1:\(port)"]
+        )
+        #expect(await keyless.ending() == .exit(0), "\(keyless.output.suffix(4_000)) \(keyless.errors)")
+        for program in [service, relay] { program.send(signal: SIGTERM) }
+        for program in [service, relay] { #expect(await program.ending(atMost: .seconds(20)) == .exit(0)) }
+    }
+
+    @Test("a simulated market has no end on the screen, and its own symbols in the add box")
+    func simulated() async throws {
+        let steps = [
+            "size:100x24", "wait:LIVE", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", "absent:% of",
+            "key:+X:Y\\r",
+            "wait:the simulated market has no X:Y", "key:\\x1b", "key:q", "exit:0", "restored",
+        ]
+        let run = try self.screen(steps, ["simulate", "--relay", "off"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
     @Test("watch shows every trade of a break in tape, chart and sums")
     func watching() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
@@ -132,7 +203,10 @@ struct ScreenProgramTests {
             "size:120x40", "wait:volume 1\\b", "wait:no link to the relay",
             "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
             "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ *108", "key:+X:Y\\r",
-            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0",
+            "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol",
+            // A symbol that went and comes again has its chart again.
+            "key:+BINANCE:ETHUSDT\\r", "wait:ETHUSDT +no price yet", "key:\\x1b[H", "key:-", "wait:BTCUSDT is removed",
+            "absent:┤ *10\\d", "key:+BINANCE:BTCUSDT\\r", "wait:BTCUSDT +105 ", "wait:┤ *10\\d", "key:q", "exit:0",
             "restored",
         ]
         let service = Task {

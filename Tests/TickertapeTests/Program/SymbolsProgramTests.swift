@@ -41,6 +41,9 @@ struct SymbolsProgramTests {
             json.output == #"{"symbol":"BINANCE:BTCUSDT","displaySymbol":"BTC/USDT","description":"Binance BTCUSDT"}"#
                 + "\n"
         )
+        #expect(json.errors.contains("these are the first 1; --limit prints more"), "\(json.errors)")
+        let (both, _) = try await self.run(["symbols", "--limit", "2"] + place, folder)
+        #expect(both.output.split(separator: "\n").count == 2 && !both.errors.contains("--limit"), "\(both.errors)")
         let (none, missing) = try await self.run(["symbols", "zzz"] + place, folder)
         #expect(missing == .exit(1) && none.output == "")
         #expect(none.errors.contains("nothing among 2 symbols fits \"zzz\""), "\(none.errors)")

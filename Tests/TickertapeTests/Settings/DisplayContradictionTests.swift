@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sinks
 import Testing
 
 @testable import Tickertape
@@ -33,6 +34,11 @@ struct DisplayContradictionTests {
                 "--format plain"
             ),
             (
+                ["--fields", "price", "--format", "waybar"],
+                "display.fields ([price], from --fields) cannot be obeyed with display.format (waybar, from --format)",
+                "--format plain"
+            ),
+            (
                 ["--once-within", "5s"],
                 "display.once-within (5s, from --once-within) is of no use with display.once (false", "add --once"
             ),
@@ -43,6 +49,31 @@ struct DisplayContradictionTests {
         let message = error?.message ?? ""
         #expect(message.hasPrefix(beginning) && message.contains("; ") && message.contains(cure), "\(message)")
         #expect(!message.contains("\n") && error?.status == .usage)
+    }
+
+    @Test("are refused where a terminal gets a screen by itself, and a bar by a file, and a flag asks for fields")
+    func fields() throws {
+        let settings = try self.load(["--fields", "price"])
+        #expect(DisplayPart.format(settings, outputIsTerminal: true, term: "xterm") == .tui)
+        let error = #expect(throws: OperatorError.self) { try settings.refuseFields(of: .tui) }
+        #expect(error?.status == .usage && error?.message.contains("--format plain, json or csv") == true)
+        #expect(DisplayPart.format(settings, outputIsTerminal: false, term: "xterm") == .plain)
+        try settings.refuseFields(of: .plain)
+        #expect(throws: OperatorError.self) {
+            try self.load(["--fields", "price"], environment: ["TICKERTAPE_DISPLAY_FORMAT": "oneline"])
+        }
+        // Fields of a file are for the outputs that have them.
+        let file = try self.load([], environment: ["TICKERTAPE_DISPLAY_FIELDS": "price"])
+        try file.refuseFields(of: .tui)
+    }
+
+    @Test("lead to one output, and --once to none that is gone at once")
+    func once() throws {
+        let once = try self.load(["--once"])
+        #expect(DisplayPart.format(once, outputIsTerminal: true, term: "xterm") == .plain)
+        let quiet = try self.load(["--quiet"])
+        #expect(DisplayPart.format(quiet, outputIsTerminal: true, term: "xterm") == nil)
+        #expect(DisplayPart.format(try self.load([]), outputIsTerminal: true, term: "dumb") == .plain)
     }
 
     @Test("are no contradiction where the command line says otherwise than a file or a variable")

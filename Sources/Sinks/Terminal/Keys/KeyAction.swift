@@ -14,6 +14,8 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case rewind, forward
     case stepBack = "step-back"
     case step
+    case stepSecondBack = "step-second-back"
+    case stepSecond = "step-second"
     case slower, faster
     case goTo = "go-to"
 
@@ -48,6 +50,8 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .forward: [.named(.right)]
         case .stepBack: [.character(","), .shifted(.left)]
         case .step: [.character("."), .shifted(.right)]
+        case .stepSecondBack: [.character("<")]
+        case .stepSecond: [.character(">")]
         case .slower: [.character("[")]
         case .faster: [.character("]")]
         case .goTo: [.character("g")]
@@ -85,6 +89,8 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .forward: "10 s on"
         case .stepBack: "one message back"
         case .step: "one message on"
+        case .stepSecondBack: "a second back"
+        case .stepSecond: "a second on"
         case .slower: "slower"
         case .faster: "faster"
         case .goTo: "go to a time, 50% or gap"
@@ -94,7 +100,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     /// Whether it is for replays only.
     package var isForReplays: Bool {
         switch self {
-        case .pause, .rewind, .forward, .stepBack, .step, .slower, .faster, .goTo: true
+        case .pause, .rewind, .forward, .stepBack, .step, .stepSecondBack, .stepSecond, .slower, .faster, .goTo: true
         case .help, .quit, .add, .remove, .up, .down, .first, .last, .pageUp, .pageDown, .open, .back, .sort, .reverse,
             .span, .freeze, .latency, .events, .news, .alert, .alerts, .reconnect, .redraw:
             false

@@ -7,12 +7,16 @@ import Market
 package struct ScreenDialogue: Sendable {
     /// How far back and on the keys for that go in a replay, ns.
     static let leap: Int64 = 10_000_000_000
+    /// How far back and on the keys for a step by time go, ns.
+    static let second: Int64 = 1_000_000_000
     /// News that are older are asked for again when their pane is opened, ns.
     static let newsLast: Int64 = 60_000_000_000
 
     package internal(set) var choice = DisplayChoice()
     /// How many lines a page of a pane or of the table has.
     package var pageLines = 10
+    /// How far the help can be scrolled, as it was drawn last.
+    package var helpEnd = Int.max
     let bindings: KeyBindings
     /// What the rest of the program can do for the screen.
     let reach: ScreenReach
@@ -49,17 +53,36 @@ package struct ScreenDialogue: Sendable {
     // MARK: What is drawn
 
     /// The state to be drawn: the newest, or that of the moment when the picture was frozen, with what is said here.
-    package func shown(_ state: DisplayState) -> DisplayState {
+    ///
+    /// Only the picture stands still then: alerts, events and warnings are of now, and so is what is said of the feed.
+    ///
+    /// - Parameter now: monotonic ns.
+    package func shown(_ state: DisplayState, now: Int64) -> DisplayState {
         var shown = self.frozen ?? state
         shown.news = self.news
-        if self.frozen != nil, state.status.word != shown.status.word {
-            // Who looks at a still picture must hear that the feed behind it has come to grief.
-            let reason = state.status.reason.map { ": \($0)" } ?? ""
-            let since = self.choice.frozenSince?.monotonic ?? 0
-            shown.notice = DisplayNotice(text: "meanwhile the feed is \(state.status.word)\(reason)", since: since)
+        var notices = [state.notice, self.notice].compactMap(\.self)
+        if let frozen {
+            shown.alerts = state.alerts
+            shown.events = state.events
+            shown.behind = state.facts
+            if let word = self.meanwhile(state.status, frozen: frozen.status) { notices.append(word) }
         }
-        if let notice, notice.since >= shown.notice?.since ?? .min { shown.notice = notice }
+        // The one that came up last, and of two at once the one that was said to the person.
+        shown.notice = notices.filter { $0.isShown(at: now) }.reduce(nil) { newest, notice in
+            notice.since >= newest?.since ?? .min ? notice : newest
+        }
         return shown
+    }
+
+    /// What has become of the feed behind a still picture, for as long as it is something else than when that was taken.
+    private func meanwhile(_ status: FeedStatus, frozen: FeedStatus) -> DisplayNotice? {
+        guard status.word != frozen.word, let start = self.choice.frozenSince else { return nil }
+        let reason = status.reason.map { ": \($0)" } ?? ""
+        return DisplayNotice(
+            text: "meanwhile the feed is \(status.word)\(reason)",
+            since: start.monotonic + max(status.since - start.wall, 0),
+            isLasting: true
+        )
     }
 
     // MARK: Keys
@@ -89,7 +112,9 @@ package struct ScreenDialogue: Sendable {
         switch action {
         case .quit: return [.quit]
         case .redraw: return [.redraw]
-        case .help: return self.toggle(.help(self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)))
+        case .help:
+            let keys = self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)
+            return self.toggle(.help(keys, scrolled: 0))
         case .latency: return self.toggle(.latency)
         case .events: return self.toggle(.events(scrolled: 0))
         case .news: return self.toggleNews(now)
@@ -144,6 +169,8 @@ package struct ScreenDialogue: Sendable {
         case .faster: return [.replay(.faster)]
         case .stepBack: return [.replay(.stepMessages(-1))]
         case .step: return [.replay(.stepMessages(1))]
+        case .stepSecondBack: return [.replay(.stepTime(-Self.second))]
+        case .stepSecond: return [.replay(.stepTime(Self.second))]
         case .rewind: return self.leapt(by: -1, isReplay: isReplay, state: state, now: now)
         case .forward: return self.leapt(by: 1, isReplay: isReplay, state: state, now: now)
         }
@@ -188,7 +215,10 @@ package struct ScreenDialogue: Sendable {
             self.choice.pane = .news(scrolled: min(max(scrolled + lines, 0), max(headlines.count - 1, 0)))
         case .alerts(let selected):
             self.choice.pane = .alerts(selected: min(max(selected + lines, 0), max(state.alerts.count - 1, 0)))
-        case .help, .prompt: break
+        case .help(let keys, let scrolled):
+            let end = min(self.helpEnd, max(keys.count - 1, 0))
+            self.choice.pane = .help(keys, scrolled: min(max(min(scrolled, end) + lines, 0), end))
+        case .prompt: break
         case .latency, nil:
             let symbols = self.symbols(state, now)
             guard !symbols.isEmpty else { break }
@@ -275,7 +305,8 @@ package struct ScreenDialogue: Sendable {
             return []
         case .alertSet(let text, let problem):
             guard self.settled(.alert, of: text, problem: problem, now: now) else { return [] }
-            return self.say("alert: \(text)", now)
+            let loss = self.reach.alertsAreLost().map { "; \($0)" } ?? ""
+            return self.say("alert: \(text)\(loss)", now)
         case .alertRemoved(let text, let problem):
             if case .alerts(let selected) = self.choice.pane, selected > 0, selected >= state.alerts.count - 1 {
                 self.choice.pane = .alerts(selected: selected - 1)

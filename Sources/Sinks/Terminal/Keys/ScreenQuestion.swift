@@ -28,6 +28,8 @@ struct ScreenQuestion: Sendable, Equatable {
     var kind: Kind
     /// What was given and is not answered yet.
     var given: String?
+    /// Whether what the line says was given and could not be had.
+    var isRefused = false
     /// The text of the search under way, its number, and when it began (monotonic ns).
     var search: (text: String, number: Int, since: Int64)?
     /// The text whose suggestions are shown.
@@ -112,6 +114,7 @@ extension ScreenDialogue {
 
     private mutating func textChanged(_ now: DisplayTime) -> [ScreenWish] {
         self.question?.given = nil
+        self.question?.isRefused = false
         guard let question, question.kind == .symbol, self.reach.search == nil else {
             self.change { $0.message = nil }
             return []
@@ -152,13 +155,14 @@ extension ScreenDialogue {
         guard let search = self.question?.search, search.number == number else { return [] }
         self.question?.search = nil
         self.question?.searched = search.text
-        let isWaiting = self.question?.given != nil
+        // A search that ends late takes nobody's answer away.
+        let isAnswered = self.question?.given != nil || self.question?.isRefused == true
         self.change { prompt in
             prompt.suggestions = Array(suggestions.prefix(Self.mostSuggestions))
             // A whole name is taken as it stands; of part of one the best that fits.
             prompt.chosen = prompt.suggestions.isEmpty || search.text.contains(":") ? nil : 0
-            guard !isWaiting else { return }
-            prompt.message = problem ?? (suggestions.isEmpty ? "nothing fits; Enter adds it as it stands" : nil)
+            guard !isAnswered else { return }
+            prompt.message = problem
         }
         return self.search(now)
     }
@@ -242,6 +246,7 @@ extension ScreenDialogue {
         if let problem {
             if isOpen {
                 self.question?.given = nil
+                self.question?.isRefused = true
                 self.change { $0.message = problem }
             } else {
                 _ = self.say(problem, now)

@@ -84,6 +84,8 @@ package struct DisplayRemote: Sendable {
     package var setAlert: ScreenAbility<AskWithText>
     /// Judges the text of an alert without setting it: why it is none, or `nil`. Called while somebody waits for the screen.
     package var checkAlert: @Sendable (String) -> String? = { _ in nil }
+    /// Why an alert that is set by key is lost at the end of the program, in one line with the cure; `nil` where it is kept.
+    package var alertsAreLost: @Sendable () -> String? = { nil }
     package var removeAlert: ScreenAbility<@Sendable (Int, _ text: String) async -> String?>
     package var replay: ScreenAbility<@Sendable (ReplayRequest) async -> String?>
 
@@ -110,7 +112,8 @@ package struct DisplayRemote: Sendable {
             setAlert: self.setAlert.obstacle,
             removeAlert: self.removeAlert.obstacle,
             replay: self.replay.obstacle,
-            checkAlert: self.checkAlert
+            checkAlert: self.checkAlert,
+            alertsAreLost: self.alertsAreLost
         )
     }
 
@@ -161,4 +164,5 @@ package struct ScreenReach: Sendable {
     package var removeAlert: String?
     package var replay: String?
     package var checkAlert: @Sendable (String) -> String? = { _ in nil }
+    package var alertsAreLost: @Sendable () -> String? = { nil }
 }

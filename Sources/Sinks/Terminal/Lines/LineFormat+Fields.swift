@@ -17,16 +17,8 @@ extension LineFormat {
 
     /// A record (RFC 4180), with the CR of its line end; what is not known is empty.
     static func csv(_ price: LinePrice, _ fields: [LineField]) -> String {
-        fields.map { Self.quoted(price.text($0) ?? "") }.joined(separator: ",") + "\r"
-    }
-
-    /// A field as it may stand in a record; a line break in foreign text is made visible, so that a record is a line.
-    private static func quoted(_ text: String) -> String {
-        let clean = ScreenText.clean(text, columns: 256)
-        let needsQuotes =
-            clean.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") } || clean.hasPrefix(" ")
-            || clean.hasSuffix(" ")
-        return needsQuotes ? "\"\(clean.replacing("\"", with: "\"\""))\"" : clean
+        // A line break in foreign text is made visible, so that a record is a line.
+        fields.map { CSVText.field(ScreenText.clean(price.text($0) ?? "", columns: 256)) }.joined(separator: ",") + "\r"
     }
 
     /// The relay's message cut down to these keys, and those that only a line has.

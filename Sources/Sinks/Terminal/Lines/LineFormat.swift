@@ -62,7 +62,7 @@ package struct LineFormat: Sendable {
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
-                case .unwished, .expected: nil as ByteBuffer?
+                case .unwished, .expected, .paused: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
@@ -83,7 +83,7 @@ package struct LineFormat: Sendable {
         case .unwished(let symbol):
             self.troubled[symbol] = nil
             return Lines()
-        case .expected:
+        case .expected, .paused:
             return Lines()
         case .alert(let alert, let call):
             return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)

@@ -13,6 +13,8 @@ package enum LineItem: Sendable, Equatable {
     case unwished(String)
     /// The symbols that the feed has, for an output that was not told which ones to wait for.
     case expected([String])
+    /// A replay stands still, or goes on.
+    case paused(Bool)
     /// With what a terminal at the errors is sent beside the line.
     case alert(Alert, call: [UInt8])
 }
@@ -21,36 +23,68 @@ package enum LineItem: Sendable, Equatable {
 package struct LineQueue: Sendable {
     /// The most items held.
     package let capacity: Int
-    private var items: [LineItem] = []
+    /// With the number of each item, in order.
+    private var prices = Line()
+    private var others = Line()
+    private var next: UInt64 = 0
     private var dropped: UInt64 = 0
+
+    /// Items of which the first go, without the others being moved each time.
+    private struct Line: Sendable {
+        var items: [(number: UInt64, item: LineItem)] = []
+        /// So many of them are gone.
+        var gone = 0
+
+        var count: Int { self.items.count - self.gone }
+
+        mutating func dropFirst() {
+            self.gone += 1
+            guard self.gone * 2 > self.items.count else { return }
+            self.items.removeFirst(self.gone)
+            self.gone = 0
+        }
+
+        mutating func take() -> ArraySlice<(number: UInt64, item: LineItem)> {
+            defer { self = Line() }
+            return self.items[self.gone...]
+        }
+    }
 
     package init(capacity: Int) {
         self.capacity = max(capacity, 1)
     }
 
-    package var isEmpty: Bool { self.items.isEmpty && self.dropped == 0 }
+    package var isEmpty: Bool { self.prices.count + self.others.count == 0 && self.dropped == 0 }
 
     /// Adds an item; where there is no room the oldest price makes some, or else the oldest item.
     package mutating func append(_ item: LineItem) {
-        if self.items.count == self.capacity {
-            let oldest = self.items.firstIndex {
-                switch $0 {
-                case .price, .snapshot: true
-                default: false
-                }
-            }
-            self.items.remove(at: oldest ?? 0)
+        if self.prices.count + self.others.count == self.capacity {
+            if self.prices.count > 0 { self.prices.dropFirst() } else { self.others.dropFirst() }
             self.dropped += 1
         }
-        self.items.append(item)
+        switch item {
+        case .price, .snapshot: self.prices.items.append((self.next, item))
+        case .status, .gap, .symbol, .unwished, .expected, .paused, .alert: self.others.items.append((self.next, item))
+        }
+        self.next += 1
     }
 
     /// Takes everything out, with the number of items dropped since the last time; those came before what is left.
     package mutating func take() -> (items: [LineItem], dropped: UInt64) {
-        defer {
-            self.items.removeAll(keepingCapacity: true)
-            self.dropped = 0
+        defer { self.dropped = 0 }
+        var prices = self.prices.take()
+        var others = self.others.take()
+        var items: [LineItem] = []
+        items.reserveCapacity(prices.count + others.count)
+        while let price = prices.first {
+            while let other = others.first, other.number < price.number {
+                items.append(other.item)
+                others.removeFirst()
+            }
+            items.append(price.item)
+            prices.removeFirst()
         }
-        return (self.items, self.dropped)
+        items += others.map(\.item)
+        return (items, self.dropped)
     }
 }

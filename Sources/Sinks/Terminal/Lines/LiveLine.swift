@@ -26,12 +26,16 @@ package struct LiveLine: Sendable {
     }
 
     private let style: Style
-    private let limits: FreshnessLimits
+    /// What is true of the feed.
+    private var feed: FeedFacts
     /// In the order of the line.
     private var order: [String]
+    /// Those that stay, whoever asks for them.
+    private let own: Set<String>
+    /// Those that nobody asks for any more; a price that was held back till then brings none of them back.
+    private var unwished: Set<String> = []
     private var rows: [String: Row] = [:]
     private var states: [String: SymbolStatus] = [:]
-    private var status: FeedStatus
     /// The newest line and when it was written, monotonic ns.
     private var written: (text: String, at: Int64)?
     /// When the words may be others; monotonic ns.
@@ -41,8 +45,9 @@ package struct LiveLine: Sendable {
     /// - Parameter symbols: those that stand first, also before they have a price.
     package init(_ style: Style, symbols: [String], status: FeedStatus, limits: FreshnessLimits = FreshnessLimits()) {
         self.style = style
-        self.limits = limits
-        self.status = status
+        self.feed = FeedFacts(status: status)
+        self.feed.limits = limits
+        self.own = Set(symbols)
         self.order = []
         for symbol in symbols where self.rows[symbol] == nil { self.add(symbol) }
     }
@@ -59,11 +64,19 @@ package struct LiveLine: Sendable {
         switch item {
         case .price(let update, let arrived): self.took(update, arrived: arrived ?? now)
         case .snapshot(let update, let arrived): self.took(update, arrived: arrived)
-        case .status(let status): self.status = status
+        case .status(let status): self.feed.status = status
         case .symbol(let status):
+            self.unwished.remove(status.symbol)
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
         case .unwished(let symbol):
             self.states[symbol] = nil
+            guard !self.own.contains(symbol) else { break }
+            self.order.removeAll { $0 == symbol }
+            self.rows[symbol] = nil
+            if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
+        case .paused(let isPaused):
+            if self.feed.isPaused, !isPaused { self.feed.resumedAt = now }
+            self.feed.isPaused = isPaused
         case .gap, .expected, .alert:
             break
         }
@@ -71,6 +84,7 @@ package struct LiveLine: Sendable {
 
     private mutating func took(_ update: PriceUpdate, arrived: Int64) {
         let symbol = update.summary.symbol
+        guard !self.unwished.contains(symbol) else { return }
         if self.rows[symbol] == nil { self.add(symbol) }
         guard var row = self.rows[symbol] else { return }
         row.update = update
@@ -107,22 +121,23 @@ package struct LiveLine: Sendable {
     private func words(_ now: DisplayTime) -> (text: String, lasts: Int64?) {
         var lasts: Int64?
         func ends(in span: Int64?) { if let span { lasts = min(lasts ?? .max, span) } }
-        let arrivals = self.rows.values.compactMap(\.arrived)
-        let newestAge = arrivals.max().map { now.monotonic - $0 }
-        let status = self.status.believed(newestAge: newestAge, wall: now.wall, limits: self.limits)
+        var feed = self.feed
+        feed.newestArrival = self.rows.values.lazy.compactMap(\.arrived).max()
+        let status = feed.believed(at: now)
         var parts: [String] = []
         var details: [String] = []
         for symbol in self.order.prefix(Self.mostSymbols) {
             let row = self.rows[symbol] ?? Row()
             let age = row.arrived.map { max(now.monotonic - $0, 0) }
             if let age { ends(in: AgeText.untilChange(growing: age)) }
-            parts.append(self.part(symbol, row, age: age))
-            details.append(self.detail(symbol, row, age: age))
+            let silence = row.arrived.map { max(feed.silence(since: $0, now: now.monotonic), 0) }
+            parts.append(self.part(symbol, row, age: age, silence: silence))
+            details.append(self.detail(symbol, row, age: age, silence: silence))
         }
         if self.order.count > Self.mostSymbols { parts.append("\(self.order.count - Self.mostSymbols) more") }
         let (state, stateLasts) = Self.state(status, wall: now.wall)
         ends(in: stateLasts)
-        let line = (parts + [state]).joined(separator: " | ")
+        let line = (parts + [feed.isPaused ? "\(state) PAUSED" : state]).joined(separator: " | ")
         switch self.style {
         case .oneline: return (line, lasts)
         case .waybar: return (self.object(line, details: details, status), lasts)
@@ -130,7 +145,7 @@ package struct LiveLine: Sendable {
     }
 
     /// `BTCUSDT 61837.63 +0.02% 3 s`, and a word where the symbol is in trouble.
-    private func part(_ symbol: String, _ row: Row, age: Int64?) -> String {
+    private func part(_ symbol: String, _ row: Row, age: Int64?, silence: Int64?) -> String {
         var words = [self.shortName(symbol)]
         if let update = row.update {
             words.append(PriceText.exact(update.summary.price, fractionDigits: row.fractionDigits))
@@ -140,17 +155,18 @@ package struct LiveLine: Sendable {
         } else {
             words.append("-")
         }
-        if let trouble = self.trouble(symbol, age: age) { words.append(trouble) }
+        if let trouble = self.trouble(symbol, silence: silence) { words.append(trouble) }
         if let age { words.append(AgeText.words(age)) }
         return words.joined(separator: " ")
     }
 
-    private func trouble(_ symbol: String, age: Int64?) -> String? {
+    /// - Parameter silence: for how long nothing came behind the price, ns; `nil` where there is none.
+    private func trouble(_ symbol: String, silence: Int64?) -> String? {
         switch self.states[symbol]?.state {
         case .quiet, .refused: self.states[symbol]?.word
         case .live: nil
-        case .asked: age == nil ? "no trade yet" : nil
-        case nil: age.map { $0 >= self.limits.staleAfter ? "old" : nil } ?? "no trade yet"
+        case .asked: silence == nil ? "no trade yet" : nil
+        case nil: silence.map { $0 >= self.feed.limits.staleAfter ? "old" : nil } ?? "no trade yet"
         }
     }
 
@@ -174,9 +190,11 @@ package struct LiveLine: Sendable {
 
     // MARK: Waybar
 
-    private func detail(_ symbol: String, _ row: Row, age: Int64?) -> String {
+    private func detail(_ symbol: String, _ row: Row, age: Int64?, silence: Int64?) -> String {
         let name = LineFormat.word(symbol)
-        guard let update = row.update else { return "\(name): \(self.trouble(symbol, age: age) ?? "no trade yet")" }
+        guard let update = row.update else {
+            return "\(name): \(self.trouble(symbol, silence: silence) ?? "no trade yet")"
+        }
         let summary = update.summary
         var text = "\(name) \(PriceText.exact(summary.price, fractionDigits: row.fractionDigits))"
         if let age { text += ", \(AgeText.words(age)) ago" }
@@ -206,6 +224,7 @@ package struct LiveLine: Sendable {
         case .replay: classes.append("replay")
         case .demo: classes.append("demo")
         }
+        if self.feed.isPaused { classes.append("paused") }
         if !status.certificateChecked { classes.append("unchecked") }
         if let summary = self.order.first.flatMap({ self.rows[$0]?.update?.summary }) {
             classes.append(summary.price == summary.open ? "flat" : summary.price < summary.open ? "down" : "up")

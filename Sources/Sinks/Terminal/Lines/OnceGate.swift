@@ -61,7 +61,7 @@ package struct OnceGate: Sendable {
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
         case .expected(let symbols):
             self.wanted = self.wanted ?? symbols
-        case .gap, .unwished, .alert:
+        case .gap, .unwished, .paused, .alert:
             break
         }
         return false

@@ -18,6 +18,8 @@ struct ScreenFilm: Sendable {
     /// What happened until then has been seen, monotonic ns.
     private var seen: Int64?
     private var titledAt: Int64?
+    /// How far the help of the newest picture can be scrolled, where it is open.
+    private(set) var helpEnd: Int?
 
     init(_ settings: DisplaySettings) {
         self.painter = settings.painter(TerminalAnswers())
@@ -77,6 +79,7 @@ struct ScreenFilm: Sendable {
         self.holdTitle(&frame, now: now.monotonic)
         let bytes = self.painter.bytes(from: self.shown, to: frame.grid)
         self.shown = frame.grid
+        self.helpEnd = frame.helpEnd
         self.seen = state.publishedAt ?? now.monotonic
         self.pacer.drew(
             now: now.monotonic,

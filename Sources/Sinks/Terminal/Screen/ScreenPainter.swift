@@ -17,9 +17,10 @@ package struct ScreenPainter: Sendable {
 
     /// Enters the alternate screen: the title is kept on the terminal's stack (xterm's `CSI 22 t`), no cursor, and no
     /// wrapping should the terminal shrink under a frame.
-    package static let enter: [UInt8] = Array(
-        "\u{1B}[?1049h\u{1B}[22;0t\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8
-    )
+    package static let enter: [UInt8] = Array("\u{1B}[?1049h\u{1B}[22;0t".utf8) + Self.inside
+    /// The same on a terminal that may have been given to others meanwhile and has the title on its stack.
+    static let enterAgain: [UInt8] = Array("\u{1B}[?1049h".utf8) + Self.inside
+    private static let inside: [UInt8] = Array("\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8)
     /// Leaves everything as it was found; also closes a synchronised frame that was cut short, and a title.
     package static let leave: [UInt8] = Array(
         "\u{1B}\\\u{1B}[?2026l\u{1B}[23;0t\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l".utf8

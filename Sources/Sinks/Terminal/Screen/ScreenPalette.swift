@@ -150,7 +150,7 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     /// Colours that were chosen for a background. Each has a contrast of 4.5 to 1 or more on black or white (WCAG 2.2,
-    /// 1.4.3), but for the faint one, which carries no text that matters.
+    /// 1.4.3), prices also while they flash; the faint one, which is for rules and axes, 3 to 1 (1.4.11).
     private struct Shades {
         var isLight: Bool
         var isBlue: Bool
@@ -172,12 +172,12 @@ package struct ScreenPalette: Sendable, Equatable {
             switch ink {
             case .rising, .good:
                 self.isBlue
-                    ? (self.isLight ? Shade(153, 0xC7DFF7) : Shade(17, 0x12335A))
-                    : (self.isLight ? Shade(194, 0xCDEFD3) : Shade(22, 0x123D22))
+                    ? (self.isLight ? Shade(195, 0xC7DFF7) : Shade(17, 0x12335A))
+                    : (self.isLight ? Shade(230, 0xE6F7E9) : Shade(22, 0x123D22))
             case .falling, .alarm, .warning:
                 self.isBlue
-                    ? (self.isLight ? Shade(223, 0xFBE0BF) : Shade(58, 0x54330A))
-                    : (self.isLight ? Shade(224, 0xF9D5D3) : Shade(52, 0x521B1B))
+                    ? (self.isLight ? Shade(230, 0xFCEFDE) : Shade(236, 0x54330A))
+                    : (self.isLight ? Shade(230, 0xFCE8E7) : Shade(52, 0x521B1B))
             case .plain, .accent, .faint: self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
             }
         }

@@ -54,7 +54,7 @@ package struct DisplaySettings: Sendable, Equatable {
         let isUTF8 = name.hasSuffix("utf-8") || name.hasSuffix("utf8") || name.contains("utf-8@")
         let isGraphical = Self.isGraphical(environment("TERM") ?? "")
         // The kernel's own console has no Braille, few blocks, and shows titles as text.
-        self.look.glyphs = isUTF8 ? .unicode : .ascii
+        self.look.glyphs = isUTF8 && environment("TERM") != "linux" ? .unicode : .ascii
         self.look.setsTitle = isGraphical
         self.mayAsk = isGraphical
         self.statedBackground = environment("COLORFGBG").flatMap(Self.background)

@@ -47,6 +47,8 @@ package final class TerminalDisplay: Sendable {
     /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
     private static let mostAnswers = 64
 
+    static let mostCallBytes = 4_096
+
     /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
     ///
     /// - Throws: ``TerminalError`` when `output` is no terminal.
@@ -94,11 +96,11 @@ package final class TerminalDisplay: Sendable {
     }
 
     /// Sends the terminal bytes that draw nothing (a bell, a notification), between two frames. From any thread; never
-    /// waits. What a terminal that has stopped reading does not take is left out.
+    /// waits. While the terminal does not read, ``mostCallBytes`` of them wait and more are left out.
     package func call(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         self.mailbox.withLockedValue { mailbox in
-            if mailbox.calls.count + bytes.count <= 4_096 { mailbox.calls += bytes }
+            if mailbox.calls.count + bytes.count <= Self.mostCallBytes { mailbox.calls += bytes }
         }
         self.wake.ring()
     }

@@ -20,12 +20,14 @@ struct TerminalLoop {
     private var pending: ArraySlice<UInt8> = []
     /// When the trades arrived whose prices are in `pending` for the first time; monotonic ns.
     private var arrivals: [Int64] = []
-    /// The newest arrival that was drawn of each symbol; symbols only come, and are bounded by the feed.
+    /// The newest arrival that was drawn of each symbol that is on the screen.
     private var drawnArrivals: [String: Int64] = [:]
     private var dialogue: ScreenDialogue
     private let remote: DisplayRemote
     /// Whether the alternate screen is ours at the moment.
     private var isInside = false
+    /// Whether it was entered and not left since: the title of before lies on the terminal's stack.
+    private var hasEntered = false
 
     init(display: TerminalDisplay) {
         self.display = display
@@ -55,8 +57,9 @@ struct TerminalLoop {
         let events = TerminalRescue.takeEvents()
         if events.contains(.hungUp) { return .hangup }
         if events.contains(.stopAsked) { self.suspend() }
-        if events.contains(.continued) || !self.isInside {
-            self.isInside = false
+        if events.contains(.continued), self.isInside {
+            self.comeBack()
+        } else {
             self.goInside()
         }
         // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
@@ -83,8 +86,10 @@ struct TerminalLoop {
         return self.listen(atMost: wait)
     }
 
-    /// Puts what is to be sent beside the picture behind the frame under way; a job in the background is silent.
+    /// Takes what is to be sent beside the picture, once the frame under way is out: on a terminal that does not read, it
+    /// stays in the mailbox, which is bounded. A job in the background is silent.
     private mutating func takeCalls() {
+        guard self.pending.isEmpty || !self.isInside else { return }
         let calls = self.display.mailbox.withLockedValue { mailbox in
             defer { mailbox.calls = [] }
             return mailbox.calls
@@ -108,12 +113,13 @@ struct TerminalLoop {
             self.noteArrivals(in: state)
             self.pending =
                 self.film.draw(
-                    self.dialogue.shown(state),
+                    self.dialogue.shown(state, now: now.monotonic),
                     choice: choice,
                     size: size,
                     now: now,
                     latency: choice.pane == .latency ? self.display.latency?.report : nil
                 )[...]
+            self.dialogue.helpEnd = self.film.helpEnd ?? .max
             self.display.rest(until: self.film.allowed(now: now.monotonic))
             guard case .sleep(let until) = self.film.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }
@@ -136,6 +142,11 @@ struct TerminalLoop {
     /// Finds the prices that this frame shows and the one before did not.
     private mutating func noteArrivals(in state: DisplayState) {
         guard self.display.latency != nil else { return }
+        // Symbols that are gone are forgotten.
+        if self.drawnArrivals.count > state.rows.count {
+            let known = Set(state.rows.map(\.summary.symbol))
+            self.drawnArrivals = self.drawnArrivals.filter { known.contains($0.key) }
+        }
         for row in state.rows {
             guard let arrived = row.priceArrived, self.drawnArrivals[row.summary.symbol] != arrived else { continue }
             self.drawnArrivals[row.summary.symbol] = arrived
@@ -161,7 +172,8 @@ struct TerminalLoop {
         let needsBell = self.isInside && self.pending.isEmpty && !comesSoon
         let isCalled = self.display.mailbox.withLockedValue { mailbox in
             mailbox.sleeps = needsBell && mailbox.newest == nil
-            return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty
+            let hasCalls = self.pending.isEmpty && !mailbox.calls.isEmpty
+            return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty || hasCalls
         }
         var events: Int16 = self.isInside ? Int16(POLLIN) : 0
         if !self.pending.isEmpty { events |= Int16(POLLOUT) }
@@ -248,14 +260,25 @@ struct TerminalLoop {
             self.film.painter = self.display.settings.painter(self.display.ask())
         }
         self.hasAsked = true
-        self.pending = TerminalModes.enter[...]
+        self.pending = (self.hasEntered ? TerminalModes.enterAgain : TerminalModes.enter)[...]
+        self.hasEntered = true
         self.film.forgetScreen()
+    }
+
+    /// Takes the terminal anew where the job was stopped without a chance to give it back, as by SIGSTOP.
+    private mutating func comeBack() {
+        self.isInside = false
+        let before = self.pending
+        self.goInside()
+        // A frame that was under way is finished, or the terminal would wait for its end.
+        if self.isInside { self.pending = before + self.pending }
     }
 
     /// Gives the terminal back, as far as it takes the bytes within the limit.
     private mutating func goOutside() {
         guard self.isInside else { return }
         self.isInside = false
+        self.hasEntered = false
         self.pending += TerminalModes.leave
         let limit = DisplayClock.monotonic() + Self.leaveLimit
         while self.flush(), !self.pending.isEmpty {

@@ -119,6 +119,8 @@ enum TerminalRescue {
             wake.hush()
         }
         sigaction(SIGTSTP, &ours, nil)
+        // This stop is over and done with; who hears of it again would enter a second time.
+        Self.events.bitwiseAnd(~Events.continued.rawValue, ordering: .sequentiallyConsistent)
     }
 
     // MARK: From a signal handler: nothing here allocates, locks or waits long

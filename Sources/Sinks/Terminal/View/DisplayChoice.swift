@@ -43,8 +43,8 @@ package enum ChartSpan: Sendable, Equatable, CaseIterable {
 
 /// A pane over or beside the prices; one at a time.
 package enum DisplayPane: Sendable, Equatable {
-    /// Each key as it is bound, with what it does.
-    case help([KeyHelp])
+    /// Each key as it is bound, with what it does, so many lines scrolled on.
+    case help([KeyHelp], scrolled: Int)
     case latency
     /// What befell the feed (``DisplayState/events``), so many lines scrolled back.
     case events(scrolled: Int)
@@ -119,13 +119,22 @@ package struct DisplayAlert: Sendable, Equatable {
     package var text: String
     /// `armed`, `fired 3 times, armed again at 59940`, `quiet until 07:00`.
     package var state: String
-    /// When it fired last; monotonic ns; the screen flashes for a moment after it.
+    /// When it fired last; monotonic ns; the screen has a line for it then.
     package var fired: Int64?
+    /// Whether that line stands out for a moment.
+    package var flashes = true
 
     package init(text: String, state: String, fired: Int64? = nil) {
         self.text = text
         self.state = state
         self.fired = fired
+    }
+
+    /// The same, flashing or not.
+    package func flashing(_ flashes: Bool) -> DisplayAlert {
+        var alert = self
+        alert.flashes = flashes
+        return alert
     }
 }
 

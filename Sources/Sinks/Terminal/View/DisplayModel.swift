@@ -14,6 +14,8 @@ package struct DisplayModel: Sendable {
     var rankOf: [String: Int] = [:]
     /// Symbols that were removed from the screen, whoever else wants them.
     var hidden: Set<String> = []
+    /// Symbols that nobody asks for any more; a price that was held back till then brings none of them back.
+    private var unwished: Set<String> = []
     var log = DisplayEventLog()
     /// What charts begin with, of symbols that have no row yet.
     var earlier: [String: PriceHistory] = [:]
@@ -37,7 +39,7 @@ package struct DisplayModel: Sendable {
     ///   - age: how old it is already, ns.
     package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
-        guard !self.hidden.contains(summary.symbol) else { return }
+        guard !self.hidden.contains(summary.symbol), !self.unwished.contains(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
         // What came before now, all at once, is no rate.
@@ -123,6 +125,7 @@ package struct DisplayModel: Sendable {
     /// Takes the state of one symbol.
     package mutating func symbolChanged(_ status: SymbolStatus) {
         guard !self.hidden.contains(status.symbol) else { return }
+        self.unwished.remove(status.symbol)
         self.log.symbolChanged(status)
         self.state.events = self.log.events
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
@@ -134,11 +137,14 @@ package struct DisplayModel: Sendable {
         }
     }
 
-    /// Takes that a symbol is asked for no more.
+    /// Takes that a symbol is asked for no more: unless it is of the watchlist it goes.
     package mutating func symbolUnwished(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
         self.log.symbolUnwished(symbol)
-        if self.rankOf[symbol] == nil { self.state.waiting.removeAll { $0 == symbol } }
+        guard self.rankOf[symbol] == nil else { return }
+        self.state.waiting.removeAll { $0 == symbol }
+        self.removeRow(symbol)
+        if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
     }
 
     package mutating func gapFound(_ gap: Gap) {
@@ -173,9 +179,11 @@ package struct DisplayModel: Sendable {
         self.state.rows.removeAll {
             self.rankOf[$0.summary.symbol] == nil && self.state.symbolStates[$0.summary.symbol] == nil
         }
-        self.rowOf = [:]
-        for index in self.state.rows.indices { self.rowOf[self.state.rows[index].summary.symbol] = index }
+        self.countRows()
     }
+
+    /// Takes that a symbol is wanted, whoever gave it up before.
+    mutating func wishAgain(_ symbol: String) { self.unwished.remove(symbol) }
 
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }

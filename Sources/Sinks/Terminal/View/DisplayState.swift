@@ -52,11 +52,17 @@ package struct DisplayNotice: Sendable, Equatable {
     package var text: String
     /// When it came up; monotonic clock, ns.
     package var since: Int64
+    /// Whether it is shown for as long as it is there.
+    package var isLasting: Bool
 
-    package init(text: String, since: Int64) {
+    package init(text: String, since: Int64, isLasting: Bool = false) {
         self.text = text
         self.since = since
+        self.isLasting = isLasting
     }
+
+    /// Whether it is still to be shown; monotonic ns.
+    func isShown(at now: Int64) -> Bool { self.isLasting || now - self.since < Self.lifetime }
 }
 
 /// Everything that the screen shows, as a value.
@@ -85,6 +91,10 @@ package struct DisplayState: Sendable {
     package var news = DisplayNews.notAsked
     /// Where the replay stands, if it is one.
     package var replay: ReplayPosition?
+    /// When a replay that was paused went on last; monotonic ns.
+    package var resumedAt: Int64?
+    /// What is true of the feed now, behind a picture that is frozen; `nil` where this state is of now.
+    package var behind: FeedFacts?
     /// When it was given to the screen, monotonic ns: what has happened since then is not in it. `nil` where nobody says.
     package var publishedAt: Int64?
     /// Whether charts follow the exchange's clock, as in a replay, and not the arrival's.

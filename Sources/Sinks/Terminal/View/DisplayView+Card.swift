@@ -16,9 +16,9 @@ extension DisplayView {
             line += big.lines.count + 1
         } else {
             let items = [
-                LineItem(self.priceForms(row), self.priceStyle(row, freshness)),
-                LineItem(self.changeForms(row), self.changeStyle(row, freshness)),
-                LineItem(ageForms, freshness.style),
+                ScreenItem(self.priceForms(row), self.priceStyle(row, freshness)),
+                ScreenItem(self.changeForms(row), self.changeStyle(row, freshness)),
+                ScreenItem(ageForms, freshness.style),
             ]
             let wishes = [items[2].shortest(2)] + items[0].all(0) + items[2].all(2) + items[1].all(1)
             let chosen = self.place(items, wishes: wishes, row: line, gap: 2)
@@ -64,10 +64,10 @@ extension DisplayView {
     }
 
     private mutating func drawSymbol(_ symbol: String, line: Int) {
-        let item = LineItem(Self.symbolForms(symbol), CellStyle(.accent, .bold))
+        let item = ScreenItem(Self.symbolForms(symbol), CellStyle(.accent, .bold))
         let all = DisplayListing.symbols(of: self.state, choice: self.choice, now: self.now)
         let place = all.firstIndex(of: symbol).map { "\($0 + 1) of \(all.count)" } ?? ""
-        let items = [item, LineItem(all.count > 1 ? [place] : [], .dimmed)]
+        let items = [item, ScreenItem(all.count > 1 ? [place] : [], .dimmed)]
         self.place(items, wishes: item.all(0) + [(1, 0)], row: line, gap: 2)
     }
 
@@ -103,11 +103,11 @@ extension DisplayView {
         let facts = line + max(0, big.lines.count - 3)
         // Of a relay's session nobody knows when it began.
         let since = row.history.sessionStart.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
-        let items = [LineItem(self.changeForms(row), self.changeStyle(row, freshness)), LineItem([since], .dimmed)]
+        let items = [ScreenItem(self.changeForms(row), self.changeStyle(row, freshness)), ScreenItem([since], .dimmed)]
         self.place(items, wishes: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
         self.drawChanges(row, freshness, line: facts + 1, column: column)
-        let age = LineItem(ageForms, freshness.style)
-        let arrow = LineItem(row.direction == .none ? [] : [self.arrow(row.direction)], style)
+        let age = ScreenItem(ageForms, freshness.style)
+        let arrow = ScreenItem(row.direction == .none ? [] : [self.arrow(row.direction)], style)
         self.place([arrow, age], wishes: age.all(1) + arrow.all(0), row: facts + 2, column: column, gap: 1)
     }
 

@@ -101,7 +101,7 @@ extension DisplayView {
 
     /// Whether the feed is cut, so that nobody knows what the price has done since its newest trade.
     var isCut: Bool {
-        switch self.status.phase {
+        switch self.state.status.phase {
         case .live, .late, .stale: false
         case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted,
             .ended, .stopped:

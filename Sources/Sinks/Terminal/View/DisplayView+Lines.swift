@@ -6,14 +6,14 @@ extension DisplayView {
     mutating func drawHeader() -> String? {
         let words = self.statusWords()
         let items = [
-            LineItem(words.forms, CellStyle(words.ink, .bold)),
+            ScreenItem(words.forms, CellStyle(words.ink, .bold)),
             self.sourceMark(),
-            LineItem(
-                DisplayMarks.certificate(isChecked: self.state.status.certificateChecked),
+            ScreenItem(
+                DisplayMarks.certificate(isChecked: self.status.certificateChecked),
                 CellStyle(.alarm, [.bold, .reversed])
             ),
             self.frozenMark(),
-            LineItem([self.symbolCount()], .dimmed),
+            ScreenItem([self.symbolCount()], .dimmed),
         ]
         var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Marks that are words come before more words of the state, and its reason last: it can have its own line.
@@ -25,20 +25,20 @@ extension DisplayView {
     }
 
     /// Where the trades come from, when that is not the market, and how fast.
-    func sourceMark() -> LineItem {
-        LineItem(
-            DisplayMarks.source(self.state.status.source, replay: self.state.replay),
+    func sourceMark() -> ScreenItem {
+        ScreenItem(
+            DisplayMarks.source(self.status.source, replay: self.feed.replay),
             CellStyle(.warning, [.bold, .reversed])
         )
     }
 
     /// That the picture stands still because somebody wanted it to.
-    mutating func frozenMark() -> LineItem {
-        guard let since = self.choice.frozenSince else { return LineItem([]) }
+    mutating func frozenMark() -> ScreenItem {
+        guard let since = self.choice.frozenSince else { return ScreenItem([]) }
         let age = self.now.monotonic - since.monotonic
         self.note(changeIn: AgeText.untilChange(growing: age))
         let words = AgeText.words(age)
-        return LineItem(
+        return ScreenItem(
             ["FROZEN at \(UTCText.timeOfDay(since.wall)) UTC, \(words) ago", "FROZEN \(words)", "FROZEN", "F"],
             CellStyle(.accent, [.bold, .reversed])
         )
@@ -54,9 +54,9 @@ extension DisplayView {
             }
         }
         let items = [
-            LineItem(relay ?? [], CellStyle(.plain, .dim)),
-            LineItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
-            LineItem(self.choice.hints, .dimmed),
+            ScreenItem(relay ?? [], CellStyle(.plain, .dim)),
+            ScreenItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
+            ScreenItem(self.choice.hints, .dimmed),
         ]
         let wishes = [(1, 1)] + items[2].all(2).prefix(1) + [(0, 1)] + items[2].all(2) + [(0, 0), (1, 0)]
         self.place(items, wishes: wishes, row: row, gap: 3)
@@ -67,7 +67,7 @@ extension DisplayView {
         let gaps = Self.count(self.state.gaps, "gap")
         let span = AgeText.words(gap.to - gap.from)
         let until = UTCText.timeOfDay(gap.to)
-        let item = LineItem(
+        let item = ScreenItem(
             [
                 "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)",
                 "\(gaps), the last \(span) until \(until)",
@@ -81,12 +81,19 @@ extension DisplayView {
     /// Draws where a replay stands: the recording's own clock, a bar, and its end.
     mutating func drawReplay(_ replay: ReplayPosition, row: Int) {
         let columns = self.grid.size.columns
+        guard replay.end < .max else {
+            // A market that is simulated has no end, and nothing of it is a part of the whole.
+            let clock = UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at)
+            let item = ScreenItem([clock, UTCText.timeOfDay(replay.at)])
+            self.place([item], wishes: item.all(0), row: row, gap: 1)
+            return
+        }
         let length = max(replay.end - replay.start, 1)
         let part = min(max(Double(replay.at - replay.start) / Double(length), 0), 1)
         let percent = "\(Int(part * 100))%"
         let items = [
-            LineItem([UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at), UTCText.timeOfDay(replay.at)]),
-            LineItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed),
+            ScreenItem([UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at), UTCText.timeOfDay(replay.at)]),
+            ScreenItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed),
         ]
         let wishes = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
         let widths = items.map { $0.forms.map { ScreenText.width(of: $0) } }
@@ -116,16 +123,20 @@ extension DisplayView {
         let (freshness, _) = self.age(of: row)
         let mark =
             switch freshness {
+            case .fresh where self.choice.frozenSince != nil: self.isPassable ? "FROZEN " : "OLD "
             case .fresh: self.glyphs == .ascii ? "" : (row.direction == .down ? "▼ " : "▲ ")
             case .late: "LATE "
             case .old: "OLD "
             }
         // The longest form without a file's name.
-        let sources = DisplayMarks.source(self.state.status.source, replay: self.state.replay)
+        let sources = DisplayMarks.source(self.status.source, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
         let name = Self.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
+
+    /// Whether the feed brings trades, be they late.
+    private var isPassable: Bool { self.status.phase == .live || self.status.phase == .late }
 
     private func symbolCount() -> String {
         let count = self.state.rows.count + self.state.waiting.count

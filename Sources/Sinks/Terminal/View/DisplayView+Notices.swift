@@ -4,18 +4,29 @@ import Market
 extension DisplayView {
     /// The newest warning as long as it is to be shown; notes when that ends.
     mutating func livingNotice() -> DisplayNotice? {
-        guard let notice = self.state.notice else { return nil }
-        let left = DisplayNotice.lifetime - (self.now.monotonic - notice.since)
-        guard left > 0 else { return nil }
-        self.note(changeIn: left)
+        guard let notice = self.state.notice, notice.isShown(at: self.now.monotonic) else { return nil }
+        if !notice.isLasting { self.note(changeIn: notice.since + DisplayNotice.lifetime - self.now.monotonic) }
         return notice
     }
 
-    /// Draws a warning with its age; where it does not fit, its end is cut.
-    mutating func drawNotice(_ notice: DisplayNotice, row: Int) {
+    /// Draws a warning with its age, its last line above `bottom`; answers with its first. Where it does not fit its end is
+    /// cut, and on a screen with room not before the third line, for the cure stands at the end.
+    mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int) -> Int {
         let mark = self.glyphs == .unicode ? "▲" : "!"
         let age = self.now.monotonic - notice.since
-        self.drawPassing("\(mark) \(notice.text)", age: age, row: row, style: CellStyle(.warning, .bold))
+        let style = CellStyle(.warning, .bold)
+        var lines = ["\(mark) \(notice.text)"]
+        let room = self.room(besideAge: age)
+        if self.grid.size.rows >= 16, room >= Self.leastPassing {
+            lines = ScreenText.lines(lines[0], columns: room, most: 3, glyphs: self.glyphs)
+        }
+        guard let last = lines.popLast() else { return bottom }
+        let top = bottom - 1 - lines.count
+        for (index, line) in lines.enumerated() {
+            self.grid.put(line, row: top + index, column: 0, style: style, glyphs: self.glyphs)
+        }
+        self.drawPassing(last, age: age, row: bottom - 1, style: style)
+        return top
     }
 
     /// The alert that fired last, for half a minute; notes when that ends.
@@ -28,8 +39,8 @@ extension DisplayView {
         return alert
     }
 
-    /// Whether an alert fired within the last second; notes when that is over.
-    mutating func isFlashing(_ alert: DisplayAlert) -> Bool {
+    /// Whether an alert fired within the last second, in which it is to be seen on any screen; notes when that is over.
+    mutating func isNew(_ alert: DisplayAlert) -> Bool {
         guard let fired = alert.fired else { return false }
         let left = fired + 1_000_000_000 - self.now.monotonic
         guard left > 0 else { return false }
@@ -37,15 +48,15 @@ extension DisplayView {
         return true
     }
 
-    /// Draws an alert that has fired: for a second reversed over the whole line, and then bold.
+    /// Draws an alert that has fired: for a second reversed over the whole line, where that is wanted, and then bold.
     mutating func drawAlert(_ alert: DisplayAlert, row: Int) {
         let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
         let mark = self.glyphs == .unicode ? "◆" : "*"
-        let isFlashing = self.isFlashing(alert)
-        // On a screen of a few lines it stands over the state, for as long as it flashes.
-        guard isFlashing || row > 0 else { return }
-        let style = CellStyle(.alarm, isFlashing ? [.bold, .reversed] : .bold)
-        if isFlashing {
+        let isNew = self.isNew(alert)
+        // On a screen of a few lines it stands over the state, for a second.
+        guard isNew || row > 0 else { return }
+        let style = CellStyle(.alarm, isNew && alert.flashes ? [.bold, .reversed] : .bold)
+        if isNew {
             let columns = self.grid.size.columns
             self.grid.put(String(repeating: " ", count: columns), row: row, column: 0, style: style)
         }
@@ -54,15 +65,21 @@ extension DisplayView {
 
     private mutating func drawPassing(_ text: String, age: Int64, row: Int, style: CellStyle) {
         self.note(changeIn: AgeText.untilChange(growing: age))
-        let ago = "\(AgeText.words(age)) ago"
-        let room = self.grid.size.columns - ago.count - 2
-        guard room >= 24 else {
+        let room = self.room(besideAge: age)
+        guard room >= Self.leastPassing else {
             self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
             return
         }
         let text = ScreenText.clean(text, columns: room, glyphs: self.glyphs)
         let width = self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
         let quiet = style.attributes.contains(.reversed) ? style : .dimmed
-        self.grid.put(ago, row: row, column: width + 2, style: quiet, glyphs: self.glyphs)
+        self.grid.put(Self.ago(age), row: row, column: width + 2, style: quiet, glyphs: self.glyphs)
     }
+
+    /// The least columns for a text that has its age beside it.
+    private static let leastPassing = 24
+
+    private static func ago(_ age: Int64) -> String { "\(AgeText.words(age)) ago" }
+
+    private func room(besideAge age: Int64) -> Int { self.grid.size.columns - Self.ago(age).count - 2 }
 }

@@ -8,45 +8,60 @@ extension DisplayView {
             self.drawPromptLine(prompt, row: 0)
             return
         }
-        if let alert = self.livingAlert(), self.isFlashing(alert) {
+        if let alert = self.livingAlert(), self.isNew(alert) {
             self.drawAlert(alert, row: 0)
             return
         }
         let status = self.status
         let words = self.statusWords()
         let wanted = self.choice.opened ?? self.choice.selected
-        let row = self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
-        var state = LineItem(words.forms, CellStyle(words.ink, .bold))
-        var price = LineItem([])
-        var symbol = LineItem(self.state.waiting.first.map(Self.symbolForms) ?? [])
-        var change = LineItem([])
-        if let row {
+        let waiting =
+            self.state.waiting.first { $0 == wanted } ?? (self.state.rows.isEmpty ? self.state.waiting.first : nil)
+        let row = waiting != nil ? nil : self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
+        var state = ScreenItem(words.forms, CellStyle(words.ink, .bold))
+        var price = ScreenItem([])
+        var symbol = ScreenItem(waiting.map(Self.symbolForms) ?? [])
+        var change = ScreenItem([])
+        if let waiting, status.phase == .live || status.phase == .late {
+            // Without a price there is what keeps it from coming.
+            let (text, style) = self.waitingWords(waiting)
+            let short =
+                SymbolWords(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]
+            state = ScreenItem([text] + short, style)
+        } else if let row {
             let (freshness, forms) = self.age(of: row)
             // While the feed stands the row's own age says more than the word LIVE.
             if status.phase == .live || status.phase == .late {
-                state = LineItem(freshness == .fresh ? [forms[1]] : forms, freshness.style)
+                state = ScreenItem(freshness == .fresh ? [forms[1]] : forms, freshness.style)
             }
-            price = LineItem(self.priceForms(row), self.priceStyle(row, freshness))
-            symbol = LineItem(Self.symbolForms(row.summary.symbol))
-            change = LineItem(self.changeForms(row), self.changeStyle(row, freshness))
+            price = ScreenItem(self.priceForms(row), self.priceStyle(row, freshness))
+            symbol = ScreenItem(Self.symbolForms(row.summary.symbol))
+            change = ScreenItem(self.changeForms(row), self.changeStyle(row, freshness))
         }
         let others = self.state.rows.count + self.state.waiting.count - 1
         let items = [
             symbol, price, change, state, self.sourceMark(),
-            LineItem(
+            ScreenItem(
                 DisplayMarks.certificate(isChecked: status.certificateChecked),
                 CellStyle(.alarm, [.bold, .reversed])
             ),
             self.frozenMark(),
-            LineItem(others > 0 ? ["+\(others)"] : []),
+            ScreenItem(others > 0 ? ["+\(others)"] : []),
         ]
         let marks = 4...6
         var wishes = marks.map { items[$0].shortest($0) } + [items[3].shortest(3)]
-        wishes += price.all(1)
-        wishes += marks.flatMap { items[$0].shortWord($0) }
-        wishes += items[3].all(3).filter { $0.form > 0 }
+        if waiting != nil {
+            // A line without a price says of whom.
+            wishes += [symbol.shortest(0)] + items[3].all(3)
+            wishes += marks.flatMap { items[$0].shortWord($0) }
+        } else {
+            wishes += price.all(1)
+            wishes += marks.flatMap { items[$0].shortWord($0) }
+            wishes += items[3].all(3).filter { $0.form > 0 }
+        }
         wishes += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
-        wishes += marks.flatMap { items[$0].all($0) } + items[3].all(3)
+        wishes += marks.flatMap { items[$0].all($0) }
+        if waiting == nil { wishes += items[3].all(3) }
         self.place(items, wishes: wishes, row: 0, gap: 1)
     }
 }

@@ -16,7 +16,7 @@ extension DisplayView {
         switch self.choice.pane {
         case nil: return lines.upperBound
         case .latency: return self.drawLatency(lines: lines)
-        case .help(let keys): return self.drawHelp(keys, lines: lines)
+        case .help(let keys, let scrolled): return self.drawHelp(keys, scrolled, lines: lines)
         case .events(let scrolled): return self.drawEvents(scrolled, lines: lines)
         case .news(let scrolled): return self.drawNews(scrolled, lines: lines)
         case .alerts(let selected): return self.drawAlerts(selected, lines: lines)
@@ -70,8 +70,8 @@ extension DisplayView {
 
     // MARK: Help
 
-    /// Draws the keys, in as many columns as make them fit; on a small screen over the prices.
-    private mutating func drawHelp(_ keys: [KeyHelp], lines: Range<Int>) -> Int {
+    /// Draws the keys, in as many columns as make them fit; on a small screen over the prices, and a part of them.
+    private mutating func drawHelp(_ keys: [KeyHelp], _ scrolled: Int, lines: Range<Int>) -> Int {
         let columns = self.grid.size.columns
         let keyWidth = min(keys.map { ScreenText.width(of: $0.keys, limit: 12, glyphs: self.glyphs) }.max() ?? 0, 12)
         let widest = keys.map { ScreenText.width(of: $0.meaning, limit: 60, glyphs: self.glyphs) }.max() ?? 0
@@ -80,7 +80,10 @@ extension DisplayView {
         var width = keyWidth + 2 + widest
         // Rather over the prices than with a key left out, and rather with a meaning cut.
         if (keys.count + count(width) - 1) / count(width) > room - 1 { room = lines.count }
+        let whole = width
         while (keys.count + count(width) - 1) / count(width) > room - 1, width > keyWidth + 2 + 9 { width -= 1 }
+        // Where they do not fit at all they are scrolled, and no meaning is cut for nothing.
+        if (keys.count + count(width) - 1) / count(width) > room - 1 { width = whole }
         let across = count(width)
         width = min(width, (columns + 3) / across - 3)
         let down = (keys.count + across - 1) / across
@@ -101,7 +104,11 @@ extension DisplayView {
             }
             contents.append(PaneLine(pieces))
         }
-        return self.drawPane("KEYS", contents, lines: lines, room: room)
+        let end = max(contents.count - max(room - 1, 1), 0)
+        self.helpEnd = end
+        let first = min(max(scrolled, 0), end)
+        let more = first > 0 ? ", \(first) on" : ""
+        return self.drawPane("KEYS\(more)", Array(contents.dropFirst(first)), lines: lines, room: room)
     }
 
     // MARK: Events, news, alerts

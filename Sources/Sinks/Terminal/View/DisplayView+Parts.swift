@@ -3,7 +3,7 @@ import Market
 /// What all parts of the screen draw with.
 extension DisplayView {
     /// A text in several lengths, longest first, with its look.
-    struct LineItem {
+    struct ScreenItem {
         var forms: [String]
         var style: CellStyle
 
@@ -27,7 +27,7 @@ extension DisplayView {
     /// Writes the items that fit, side by side, from `column` on; gives the form of each.
     @discardableResult
     mutating func place(
-        _ items: [LineItem],
+        _ items: [ScreenItem],
         wishes: [LineFitter.Wish],
         row: Int,
         column: Int = 0,

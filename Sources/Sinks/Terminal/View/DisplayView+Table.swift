@@ -103,7 +103,7 @@ extension DisplayView {
         else { return lines }
         let top = lines.upperBound - left
         let (freshness, _) = self.age(of: row)
-        let name = LineItem(Self.symbolForms(selected), CellStyle(.accent, .bold))
+        let name = ScreenItem(Self.symbolForms(selected), CellStyle(.accent, .bold))
         self.place([name], wishes: name.all(0), row: top, gap: 1)
         self.drawHistory(row, freshness, lines: (top + 1)..<lines.upperBound, columns: self.grid.size.columns)
         return lines.lowerBound..<(top - 1)
@@ -123,8 +123,8 @@ extension DisplayView {
 
     private mutating func drawPosition(_ window: Range<Int>, all: Int, row: Int) {
         let items = [
-            LineItem(["\(window.lowerBound + 1) to \(window.upperBound) of \(all)", "of \(all)"], .dimmed),
-            LineItem([window.upperBound < all ? "+\(all - window.upperBound) more" : ""], .dimmed),
+            ScreenItem(["\(window.lowerBound + 1) to \(window.upperBound) of \(all)", "of \(all)"], .dimmed),
+            ScreenItem([window.upperBound < all ? "+\(all - window.upperBound) more" : ""], .dimmed),
         ]
         self.place(items, wishes: items[1].all(1) + items[0].all(0), row: row, gap: 2)
     }
@@ -189,9 +189,11 @@ extension DisplayView {
             let (fresh, forms) = self.age(of: row)
             lines.freshness.append(fresh)
             // A fresh age has no word to be shortened to; it goes before a warning does.
-            lines.ages[0].append(fresh == .fresh ? forms[1] : forms[0])
-            lines.ages[1].append(fresh == .fresh ? "" : forms[1])
-            lines.ages[2].append(fresh == .fresh ? "" : forms[2])
+            // Nor is there a column between mark and word.
+            let short = Array(forms.suffix(3))
+            lines.ages[0].append(fresh == .fresh ? forms[1] : short[0])
+            lines.ages[1].append(fresh == .fresh ? "" : short[1])
+            lines.ages[2].append(fresh == .fresh ? "" : short[2])
             lines.rates.append(self.rate(of: row).map(self.written) ?? "")
         }
         return lines

@@ -7,6 +7,8 @@ package struct DisplayFrame: Sendable {
     package var changesAt: Int64?
     /// When the clock alone makes untrue what it says of the feed or of a price, as a price that is late then; monotonic ns.
     package var stateChangesAt: Int64?
+    /// How far the help can be scrolled, where it is open.
+    package var helpEnd: Int?
 }
 
 /// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
@@ -25,12 +27,15 @@ package struct DisplayView {
     /// What the latency pane shows.
     let latency: LatencyReport?
     var grid: ScreenGrid
-    /// The age of the newest trade of all, ns.
-    private let silence: Int64?
-    /// What is true of the feed, its age considered.
+    /// What is true of the feed now, also behind a frozen picture.
+    let feed: FeedFacts
+    /// The same in words, its age considered.
     let status: FeedStatus
+    /// What the rows are judged by: the feed as it was when the picture was frozen, or as it is.
+    private let judged: (facts: FeedFacts, phase: FeedStatus.Phase, at: Int64)
     private var changesAt: Int64?
     private var stateChangesAt: Int64?
+    var helpEnd: Int?
 
     /// Draws.
     ///
@@ -58,7 +63,12 @@ package struct DisplayView {
         )
         view.draw()
         if look.setsTitle { view.grid.title = view.title() }
-        return DisplayFrame(grid: view.grid, changesAt: view.changesAt, stateChangesAt: view.stateChangesAt)
+        return DisplayFrame(
+            grid: view.grid,
+            changesAt: view.changesAt,
+            stateChangesAt: view.stateChangesAt,
+            helpEnd: view.helpEnd
+        )
     }
 
     private init(
@@ -77,9 +87,11 @@ package struct DisplayView {
         self.look = look
         self.latency = latency
         self.grid = grid
-        let silence = state.rows.lazy.map { now.monotonic - $0.arrived }.min()
-        self.silence = silence
-        self.status = state.status.believed(newestAge: silence, wall: now.wall, limits: state.limits)
+        let facts = state.facts
+        let pictured = choice.frozenSince ?? now
+        self.feed = state.behind ?? facts
+        self.status = self.feed.believed(at: now)
+        self.judged = (facts, facts.believed(at: pictured).phase, pictured.monotonic)
     }
 
     private mutating func draw() {
@@ -114,8 +126,7 @@ package struct DisplayView {
             self.drawGaps(row: bottom)
         }
         if rows >= 4, let notice = self.livingNotice() {
-            bottom -= 1
-            self.drawNotice(notice, row: bottom)
+            bottom = self.drawNotice(notice, above: bottom)
         }
         if let alert = self.livingAlert() {
             bottom -= rows >= 4 ? 1 : 0
@@ -175,11 +186,12 @@ package struct DisplayView {
 
     /// The state in words; notes how long they stay true.
     mutating func statusWords() -> StatusWords {
-        let words = StatusWords(self.status, silence: self.silence, wall: self.now.wall, glyphs: self.glyphs)
+        let silence = self.feed.newestAge(now: self.now.monotonic)
+        let words = StatusWords(self.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
         self.note(changeIn: words.lasts)
-        if let silence = self.silence, self.state.status.phase == .live {
+        if let silence, self.feed.status.phase == .live, !self.feed.isPaused {
             // When the feed should have spoken.
-            let limits = self.state.limits
+            let limits = self.feed.limits
             for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
                 self.note(stateChangeAt: limit + FreshnessLimits.patience, of: silence)
             }
@@ -193,28 +205,31 @@ package struct DisplayView {
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
         let unusual = row.history.medianGap.map { max(limits.lateAfter, $0.multipliedOrMost(by: 10)) }
-        let phase = self.status.phase
+        let phase = self.judged.phase
         func believed(at age: Int64) -> Freshness {
             Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
         }
-        let freshness = believed(at: age)
+        let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
+        let freshness = believed(at: silence)
         self.note(changeIn: AgeText.untilChange(growing: age))
-        for limit in [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] {
+        // Neither in a frozen picture nor in a replay that stands still a price grows late.
+        let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused
+        for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
             if believed(at: limit) == freshness {
-                self.note(changeAt: limit, of: age)
+                self.note(changeAt: limit, of: silence)
             } else {
-                self.note(stateChangeAt: limit, of: age)
+                self.note(stateChangeAt: limit, of: silence)
             }
         }
-        if let words = SymbolWords(symbol, age: age) { return (.old, words.forms) }
-        return (freshness, freshness.forms(age: age))
+        if let words = SymbolWords(symbol, age: age, glyphs: self.glyphs) { return (.old, words.forms) }
+        return (freshness, freshness.forms(age: age, glyphs: self.glyphs))
     }
 
     /// What is said of a symbol that has no price yet; notes when the words change.
     mutating func waitingWords(_ symbol: String) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)
-        guard let words = SymbolWords(status, age: age) else { return ("no price yet", .dimmed) }
+        guard let words = SymbolWords(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
         if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
         return (words.sentence, words.isAged ? CellStyle(.warning) : CellStyle(.alarm))
     }

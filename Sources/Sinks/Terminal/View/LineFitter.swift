@@ -46,16 +46,4 @@ package struct LineFitter {
         }
         return chosen
     }
-
-    /// The columns that a choice takes.
-    package func columns(of chosen: [Int?], widths: [[Int]]) -> Int {
-        var total = 0
-        var items = 0
-        for (item, form) in chosen.enumerated() {
-            guard let form else { continue }
-            total += widths[item][form]
-            items += 1
-        }
-        return total + max(0, items - 1) * self.gap
-    }
 }

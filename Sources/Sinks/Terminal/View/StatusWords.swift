@@ -141,13 +141,24 @@ enum Freshness: Equatable {
         }
     }
 
-    /// The age in words, longest form first; anything but fresh says so with a word.
-    func forms(age: Int64) -> [String] {
+    /// The age in words, longest form first; anything but fresh says so with a mark and a word.
+    func forms(age: Int64, glyphs: ScreenGlyphs) -> [String] {
         let words = AgeText.words(age)
+        let mark = self.mark(glyphs)
         return switch self {
         case .fresh: ["\(words) ago", words]
-        case .late: ["LATE \(words)", "LATE", "!"]
-        case .old: ["OLD \(words)", "OLD", "!"]
+        case .late: ["\(mark) LATE \(words)", "\(mark)LATE \(words)", "\(mark)LATE", "!"]
+        case .old: ["\(mark) OLD \(words)", "\(mark)OLD \(words)", "\(mark)OLD", "!"]
+        }
+    }
+
+    /// What stands before the word, so that colour is never alone.
+    func mark(_ glyphs: ScreenGlyphs) -> String {
+        guard glyphs == .unicode else { return "*" }
+        return switch self {
+        case .fresh: "●"
+        case .late: "◌"
+        case .old: "✖"
         }
     }
 }

@@ -38,7 +38,21 @@ private struct Person {
     var choice: DisplayChoice { self.dialogue.choice }
     var prompt: DisplayPrompt? { if case .prompt(let prompt) = self.choice.pane { prompt } else { nil } }
     /// What the screen says in its line of warnings.
-    var said: String? { self.dialogue.shown(self.state).notice?.text }
+    var said: String? { self.shown.notice?.text }
+
+    /// What is drawn.
+    var shown: DisplayState { self.dialogue.shown(self.state, now: self.now.monotonic) }
+    /// The picture at a size, with its title.
+    func frame(_ columns: Int, _ rows: Int) -> ScreenGrid {
+        let size = ScreenGrid.Size(columns: columns, rows: rows)
+        return DisplayView.frame(of: self.shown, choice: self.choice, size: size, now: self.now).grid
+    }
+
+    /// Lets time pass.
+    mutating func waits(_ seconds: Int64) {
+        self.now.monotonic += seconds * oneSecond
+        self.now.wall += seconds * oneSecond
+    }
 
     static let replaying = ReplayPosition(
         start: sampleNoon.wall - 600 * oneSecond,
@@ -87,7 +101,7 @@ struct ScreenDialogueTests {
         person.presses("e")
         #expect(person.choice.pane == nil)
         person.presses("?")
-        guard case .help(let help) = person.choice.pane else {
+        guard case .help(let help, _) = person.choice.pane else {
             Issue.record("no help")
             return
         }
@@ -125,19 +139,66 @@ struct ScreenDialogueTests {
         #expect(person.choice.selected == nil)
     }
 
+    @Test(
+        "The help scrolls to its last key on the smallest screen that has panes, and no further",
+        arguments: [10, 6, 24]
+    )
+    func helpScrolls(rows: Int) throws {
+        var person = Person(reach: ScreenReach())
+        person.state.replay = Person.replaying
+        person.presses("?")
+        let keys = KeyBindings().help(isReplay: true)
+        var seen: Set<String> = []
+        func look() -> Int {
+            let size = ScreenGrid.Size(columns: 40, rows: rows)
+            let frame = DisplayView.frame(of: person.shown, choice: person.choice, size: size, now: person.now)
+            let text = (0..<rows).map(frame.grid.line).joined(separator: "\n")
+            for key in keys where text.contains(key.meaning.prefix(12)) { seen.insert(key.meaning) }
+            return frame.helpEnd ?? -1
+        }
+        let end = look()
+        #expect(end > 0 || rows == 24)
+        for _ in 0..<40 {
+            person.dialogue.helpEnd = look()
+            person.presses("j")
+        }
+        #expect(seen.count == keys.count, "\(keys.map(\.meaning).filter { !seen.contains($0) })")
+        guard case .help(_, let scrolled) = person.choice.pane else { throw Missing() }
+        #expect(scrolled == end)
+        // The first key up moves at once.
+        person.presses("k")
+        #expect(person.choice.pane == .help(keys, scrolled: max(end - 1, 0)))
+        person.presses(.named(.home))
+        #expect(person.choice.pane == .help(keys, scrolled: 0))
+    }
+
+    private struct Missing: Error {}
+
+    @Test("An alert that will not be kept says so when it is set")
+    func lostAlert() {
+        var reach = ScreenReach()
+        reach.alertsAreLost = { "it ends with this watch" }
+        var person = Person(reach: reach)
+        person.presses("a")
+        person.types("above 1")
+        person.presses(.named(.enter))
+        person.hears(.alertSet("X:A above 1", problem: nil))
+        #expect(person.said == "alert: X:A above 1; it ends with this watch")
+    }
+
     @Test("A frozen picture stays as it was while the feed runs on, and tells when the feed comes to grief")
     func freezes() {
         var person = Person()
         person.presses("p")
         #expect(person.choice.frozenSince == sampleNoon)
         person.state.rows[0].summary.price = sampleDecimal("1")
-        #expect(person.dialogue.shown(person.state).rows[0].summary.price == sampleDecimal("61837.63"))
+        #expect(person.shown.rows[0].summary.price == sampleDecimal("61837.63"))
         #expect(person.said == nil)
         person.state.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0), reason: "no pong")
         #expect(person.said == "meanwhile the feed is reconnecting: no pong")
         person.presses("p")
         #expect(person.choice.frozenSince == nil)
-        #expect(person.dialogue.shown(person.state).rows[0].summary.price == sampleDecimal("1"))
+        #expect(person.shown.rows[0].summary.price == sampleDecimal("1"))
     }
 
     @Test("A symbol is added by its whole name; the line stays open with the problem until it is done")
@@ -207,6 +268,20 @@ struct ScreenDialogueTests {
         person.presses(.named(.up), .named(.up))
         #expect(person.prompt?.chosen == 0)
         #expect(person.presses(.named(.enter)) == [.subscribe("BINANCE:BTCUSDT")])
+    }
+
+    @Test("A search that answers late does not take away why a symbol cannot be had")
+    func refusedBeforeFound() {
+        var person = Person(reach: ScreenReach())
+        person.presses("+")
+        #expect(person.types("X") == [.search("X", number: 1)])
+        #expect(person.presses(.named(.enter)) == [.subscribe("X")])
+        person.hears(.subscribed("X", problem: "the recording has no X"))
+        person.hears(.found([], number: 1, problem: "nothing fits"))
+        #expect(person.prompt?.message == "the recording has no X")
+        person.types("Y")
+        person.hears(.found([], number: 2, problem: "nothing fits"))
+        #expect(person.prompt?.message == "nothing fits")
     }
 
     @Test("A search that never answers is given up, and its late answer is not heard")
@@ -377,11 +452,11 @@ struct ScreenDialogueTests {
     func news() {
         var person = Person()
         #expect(person.presses("n") == [.news])
-        #expect(person.dialogue.shown(person.state).news == .asking)
+        #expect(person.shown.news == .asking)
         #expect(person.presses("n", "n") == [])
         let lines = [DisplayHeadline(time: 0, source: "S", text: "one"), .init(time: 0, source: "S", text: "two")]
         person.hears(.news(.headlines(lines)))
-        #expect(person.dialogue.shown(person.state).news == .headlines(lines))
+        #expect(person.shown.news == .headlines(lines))
         person.presses("j", "j", "j")
         #expect(person.choice.pane == .news(scrolled: 1))
         #expect(person.presses("n", "n") == [])
@@ -398,6 +473,7 @@ struct ScreenDialogueTests {
         #expect(person.presses(" ") == [.replay(.togglePause)])
         #expect(person.presses("[", "]") == [.replay(.slower), .replay(.faster)])
         #expect(person.presses(",", ".") == [.replay(.stepMessages(-1)), .replay(.stepMessages(1))])
+        #expect(person.presses("<", ">") == [.replay(.stepTime(-oneSecond)), .replay(.stepTime(oneSecond))])
         #expect(person.presses(.named(.left)) == [.replay(.seek(.time(sampleNoon.wall - 10 * oneSecond)))])
         #expect(person.presses(.named(.right)) == [.replay(.seek(.time(sampleNoon.wall + 10 * oneSecond)))])
         person.state.replay?.at = Person.replaying.end
@@ -411,7 +487,7 @@ struct ScreenDialogueTests {
         #expect(person.presses(.named(.enter)) == [])
         #expect(person.prompt?.message == TypedPlace.usage)
         person.presses(.named(.escape), "?")
-        guard case .help(let help) = person.choice.pane else {
+        guard case .help(let help, _) = person.choice.pane else {
             Issue.record("no help")
             return
         }

@@ -93,6 +93,29 @@ struct LinePrinterTests {
         #expect(queue.isEmpty)
     }
 
+    @Test("A queue keeps its order and its bound through any mixture, as a plain list would")
+    func queueOrder() {
+        var numbers = SeededGenerator(seed: 3)
+        var queue = LineQueue(capacity: 7)
+        var list: [LineItem] = []
+        var lost: UInt64 = 0
+        for number in UInt64(0)..<4_000 {
+            let isPrice = Bool.random(using: &numbers) || number % 1_000 > 900
+            let price = LineItem.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0))
+            let item = isPrice ? price : .unwished("\(number)")
+            queue.append(item)
+            if list.count == 7 {
+                list.remove(at: list.firstIndex { if case .price = $0 { true } else { false } } ?? 0)
+                lost += 1
+            }
+            list.append(item)
+            guard Int.random(in: 0..<12, using: &numbers) == 0 else { continue }
+            let (items, dropped) = queue.take()
+            #expect(items == list && dropped == lost && queue.isEmpty)
+            (list, lost) = ([], 0)
+        }
+    }
+
     @Test("All that was printed is written before the end")
     func prints() async throws {
         let (reader, writer) = try Self.pipeEnds()

@@ -100,6 +100,33 @@ struct LiveLineTests {
         #expect(self.text(&many, 0)?.hasSuffix("| 30 more | live") == true)
     }
 
+    @Test("a symbol that nobody asks for any more goes, and makes room; those that were named stay")
+    func unwished() {
+        var line = LiveLine(.oneline, symbols: ["X:A"], status: sampleStatus())
+        let names = (1...30).map { "Y:B\($0)" }
+        for name in ["X:A"] + names { line.took(self.price(name, "1", open: "1", at: 0), now: self.at(0).monotonic) }
+        #expect(self.text(&line, 0)?.hasSuffix("| B19 1 0.00% 0 s | 11 more | live") == true)
+        for name in ["X:A"] + names.dropLast() { line.took(.unwished(name), now: self.at(0).monotonic) }
+        // What was held back till now brings nothing back.
+        line.took(self.price("Y:B1", "1", open: "1", at: 0), now: self.at(0).monotonic)
+        #expect(self.text(&line, 1_000) == "A 1 0.00% 1 s | B30 1 0.00% 1 s | live")
+        line.took(.symbol(SymbolStatus(symbol: "Y:B1", state: .asked, since: 0)), now: self.at(0).monotonic)
+        line.took(self.price("Y:B1", "1", open: "1", at: 2_000), now: self.at(2_000).monotonic)
+        #expect(self.text(&line, 2_000)?.contains("| B1 1 0.00% 0 s |") == true)
+    }
+
+    @Test("a replay that stands still is neither late nor old, says that it is paused, and begins its silence anew")
+    func paused() {
+        var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
+        line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
+        line.took(.paused(true), now: self.at(1_000).monotonic)
+        #expect(self.text(&line, 60_000) == "A 1 0.00% 1m00s | live REPLAY PAUSED")
+        line.took(.paused(false), now: self.at(61_000).monotonic)
+        #expect(self.text(&line, 62_000) == "A 1 0.00% 1m02s | live REPLAY")
+        #expect(self.text(&line, 68_000) == "A 1 0.00% 1m08s | late REPLAY")
+        #expect(self.text(&line, 93_000) == "A 1 0.00% old 1m33s | stale REPLAY")
+    }
+
     @Test("Waybar gets text, tooltip and classes, with its markup escaped")
     func waybar() {
         var line = LiveLine(

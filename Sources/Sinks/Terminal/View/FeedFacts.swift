@@ -1,0 +1,48 @@
+package import Market
+
+/// What an output goes by when it says what is true of the feed, and of a price by its age.
+///
+/// Of a replay that somebody has paused nobody expects a trade, so that no age says anything there; and when it goes on, the
+/// silence begins anew.
+package struct FeedFacts: Sendable {
+    package var status: FeedStatus
+    /// When the newest trade of all arrived; monotonic ns.
+    package var newestArrival: Int64?
+    /// Where the replay stands, if it is one.
+    package var replay: ReplayPosition?
+    package var isPaused = false
+    /// When a replay that was paused went on last; monotonic ns.
+    package var resumedAt: Int64?
+    package var limits = FreshnessLimits()
+
+    package init(status: FeedStatus) { self.status = status }
+
+    /// For how long something that came at `arrived` has had nothing behind it, as far as anything could have come; ns.
+    func silence(since arrived: Int64, now: Int64) -> Int64 {
+        self.isPaused ? 0 : now - max(arrived, self.resumedAt ?? .min)
+    }
+
+    /// The age of the newest trade of all as the words tell it, ns.
+    func newestAge(now: Int64) -> Int64? {
+        self.newestArrival.map { now - (self.isPaused ? $0 : max($0, self.resumedAt ?? .min)) }
+    }
+
+    /// The feed's word, or, when it hangs, what it should have said.
+    func believed(at now: DisplayTime) -> FeedStatus {
+        let silence = self.newestArrival.map { self.silence(since: $0, now: now.monotonic) }
+        return self.status.believed(newestAge: silence, wall: now.wall, limits: self.limits)
+    }
+}
+
+extension DisplayState {
+    /// What is true of the feed by this state.
+    var facts: FeedFacts {
+        var facts = FeedFacts(status: self.status)
+        facts.newestArrival = self.rows.lazy.map(\.arrived).max()
+        facts.replay = self.replay
+        facts.isPaused = self.replay?.isPaused ?? false
+        facts.resumedAt = self.resumedAt
+        facts.limits = self.limits
+        return facts
+    }
+}

@@ -1,0 +1,72 @@
+import Market
+
+/// Whether alerts that are set by key outlive the program, and if not, why not.
+struct AlertKeeper: Sendable {
+    let file: AlertFile?
+    /// What an earlier run of this program left.
+    let memory: AlertMemory
+    /// Why nothing is kept; `nil` where there is a file.
+    private let obstacle: String?
+
+    /// - Parameters:
+    ///   - keeps: whether this program is one that keeps alerts: one that only looks at another's relay is not.
+    ///   - hasRules: whether the settings name rules. Who has set no alert does not want to hear that none can be kept.
+    ///   - warn: is told in one line what does not work; from any thread.
+    init(
+        _ state: Settings.State,
+        source: FeedStatus.Source,
+        keeps: Bool,
+        hasRules: Bool,
+        surroundings: Surroundings = .ofThisProcess,
+        warn: @escaping @Sendable (String) -> Void
+    ) {
+        let folder: String? =
+            switch state.directory {
+            case .off: nil
+            case .path(let path): path
+            case .auto: surroundings.stateFolder
+            }
+        var obstacle: String?
+        // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
+        switch source {
+        case .live where !keeps: obstacle = "it ends with this watch; alerts.rules keep one"
+        case .live: if folder == nil { obstacle = "it ends with this program, which keeps no state (state.directory)" }
+        case .replay: obstacle = "it ends with this replay"
+        case .demo: obstacle = "it ends with this demo"
+        }
+        guard obstacle == nil, let folder else {
+            self.init(obstacle: obstacle)
+            return
+        }
+        guard let file = AlertFile(directory: folder, warn: { if hasRules { warn($0) } }) else {
+            self.init(obstacle: "it ends with this program, for nothing can be kept in \(folder) (state.directory)")
+            return
+        }
+        let kept = file.load() ?? AlertMemory()
+        guard file.isOurs else {
+            if !kept.rules.isEmpty {
+                let alerts = kept.rules.count == 1 ? "the alert that was" : "the \(kept.rules.count) alerts that were"
+                warn(
+                    "\(alerts) set by key \(kept.rules.count == 1 ? "is" : "are") another tickertape's, which runs already"
+                )
+            } else if hasRules {
+                warn("alerts are not kept over a restart: another tickertape keeps its own")
+            }
+            self.init(file: file)
+            return
+        }
+        self.init(file: file, memory: kept)
+    }
+
+    private init(file: AlertFile? = nil, memory: AlertMemory = AlertMemory(), obstacle: String? = nil) {
+        self.file = file
+        self.memory = memory
+        self.obstacle = obstacle
+    }
+
+    /// Why an alert that is set now is lost at the end, in one line; `nil` where it is kept. From any thread.
+    var loss: String? {
+        if let obstacle { return obstacle }
+        return self.file?.isOurs == true ? nil : "kept only if the other tickertape ends first; alerts.rules keep it"
+    }
+}
