@@ -30,8 +30,9 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Check every line of recordings.",
         discussion: """
-            A torn line at the end is what a crash leaves: it is told with its place, and is no damage. Exit status 0 when \
-            nothing is damaged, else 1.
+            A torn line at the end is what a crash leaves: it is told with its place, and is no damage. Of several files of \
+            one run those that are missing between them are told as well. Exit status 0 when nothing is damaged or missing, \
+            else 1.
             """
     )
 

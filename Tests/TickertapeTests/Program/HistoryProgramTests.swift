@@ -92,7 +92,7 @@ struct HistoryProgramTests {
             (["export", "x.jsonl"], 64, "--csv or --jsonl"),
             (["export", "/nonexistent", "--csv"], 1, "No such file"),
             (["export", "/nonexistent", "--csv", "--bars", "2m"], 64, "1s, 1m, 5m, 1h"),
-            (["export", "/nonexistent", "--csv", "--from", "yesterday"], 64, "2026-11-21T05:00:00Z"),
+            (["export", "/nonexistent", "--csv", "--from", "yesterday"], 64, "2026-01-01T14:30:00Z"),
             (["history", "info", "--file", "/nonexistent"], 1, "there is no history"),
             (["history", "prune", "--older-than", "3 weeks"], 64, "30d"),
         ]
