@@ -183,7 +183,7 @@ struct ScreenProgramTests {
         let steps = [
             "size:100x24", "wait:LIVE", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", "absent:% of",
             "key:+X:Y\\r",
-            "wait:the simulated market has no X:Y", "key:\\x1b", "key:q", "exit:0", "restored",
+            "wait:the simulated market has no X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["simulate", "--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
@@ -206,7 +206,8 @@ struct ScreenProgramTests {
             "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol",
             // A symbol that went and comes again has its chart again.
             "key:+BINANCE:ETHUSDT\\r", "wait:ETHUSDT +no price yet", "key:\\x1b[H", "key:-", "wait:BTCUSDT is removed",
-            "absent:┤ *10\\d", "key:+BINANCE:BTCUSDT\\r", "wait:BTCUSDT +105 ", "wait:┤ *10\\d", "key:q", "exit:0",
+            "absent:┤ *10\\d", "key:+BINANCE:BTCUSDT\\r", "wait:BTCUSDT +no price yet", "wait:BTCUSDT +106 ",
+            "wait:┤ *10\\d", "key:q", "exit:0",
             "restored",
         ]
         let service = Task {
@@ -229,6 +230,8 @@ struct ScreenProgramTests {
         )
         #expect(await plain.prints("105\r"), "\(plain.output) \(plain.errors)")
         line.mend()
+        #expect(await watch.prints("ok wait:BTCUSDT +no price yet"), "\(watch.output.suffix(4_000))")
+        server.send(Self.trade(106, at: Self.now), on: 0)
         #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(8_000)) \(watch.errors)")
         for program in [plain, relay] { program.send(signal: SIGTERM) }
         #expect(await relay.ending(atMost: .seconds(10)) == .exit(0))

@@ -28,7 +28,7 @@ package struct ScreenDialogue: Sendable {
     /// What is said to the person, until the next key.
     var notice: DisplayNotice?
     /// The picture while it is frozen.
-    private var frozen: DisplayState?
+    var frozen: DisplayState?
     var news = DisplayNews.notAsked
     /// When the news came; monotonic ns.
     private var newsSince: Int64?
@@ -48,41 +48,6 @@ package struct ScreenDialogue: Sendable {
         let help = bindings[.help].first.map { "\($0.label(glyphs: glyphs)) help" }
         let quit = "\((bindings[.quit].first ?? .control("c")).label(glyphs: glyphs)) quits"
         return [[help, quit].compactMap(\.self).joined(separator: "   "), help ?? quit]
-    }
-
-    // MARK: What is drawn
-
-    /// The state to be drawn: the newest, or that of the moment when the picture was frozen, with what is said here.
-    ///
-    /// Only the picture stands still then: alerts, events and warnings are of now, and so is what is said of the feed.
-    ///
-    /// - Parameter now: monotonic ns.
-    package func shown(_ state: DisplayState, now: Int64) -> DisplayState {
-        var shown = self.frozen ?? state
-        shown.news = self.news
-        var notices = [state.notice, self.notice].compactMap(\.self)
-        if let frozen {
-            shown.alerts = state.alerts
-            shown.events = state.events
-            shown.behind = state.facts
-            if let word = self.meanwhile(state.status, frozen: frozen.status) { notices.append(word) }
-        }
-        // The one that came up last, and of two at once the one that was said to the person.
-        shown.notice = notices.filter { $0.isShown(at: now) }.reduce(nil) { newest, notice in
-            notice.since >= newest?.since ?? .min ? notice : newest
-        }
-        return shown
-    }
-
-    /// What has become of the feed behind a still picture, for as long as it is something else than when that was taken.
-    private func meanwhile(_ status: FeedStatus, frozen: FeedStatus) -> DisplayNotice? {
-        guard status.word != frozen.word, let start = self.choice.frozenSince else { return nil }
-        let reason = status.reason.map { ": \($0)" } ?? ""
-        return DisplayNotice(
-            text: "meanwhile the feed is \(status.word)\(reason)",
-            since: start.monotonic + max(status.since - start.wall, 0),
-            isLasting: true
-        )
     }
 
     // MARK: Keys
