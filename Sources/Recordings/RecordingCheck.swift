@@ -207,6 +207,9 @@ package struct RecordingCheck {
             if let last = self.findings.lastNumber { self.number(number, after: last &+ 1) }
             self.findings.lastNumber = max(self.findings.lastNumber ?? 0, number)
         }
+        // What happens while a read is looked at is written before its frames, with a time a little later than theirs; so a
+        // line whose time stands still says nothing of the wall clock.
+        let hasAdvanced = if let at = line.at, let last = self.findings.lastAt { at > last } else { true }
         if let at = line.at {
             self.findings.firstAt = self.findings.firstAt ?? at
             if let last = self.findings.lastAt, at < last { self.findings.timesBack += 1 }
@@ -215,7 +218,9 @@ package struct RecordingCheck {
         let wall = line.wall ?? self.wall(of: line)
         if let wall {
             self.findings.firstWall = self.findings.firstWall ?? wall
-            if let last = self.findings.lastWall, wall < last { self.findings.wallsBack += 1 }
+            let isBack = self.findings.lastWall.map { wall < $0 } ?? false
+            if isBack, !hasAdvanced { return }
+            if isBack { self.findings.wallsBack += 1 }
             self.findings.lastWall = wall
         }
     }

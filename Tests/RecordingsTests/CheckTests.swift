@@ -26,6 +26,33 @@ struct CheckTests {
         #expect((found.trades ?? 0) > 8_000 && found.longestSilence.map { $0.nanoseconds > 0 } == true)
     }
 
+    @Test("a clock that was set back is told, and a frame behind what its own read brought about is none")
+    func walls() throws {
+        /// Wall clock and time of each line, ms since the beginning.
+        func found(_ lines: [(wall: Int64, at: Int64)]) throws -> Int {
+            let header = MarketText.header()
+            let start = try #require(header.start)
+            var text = ByteBuffer()
+            RecordingSyntax.header(header, into: &text)
+            for (place, line) in lines.enumerated() {
+                RecordingSyntax.frame(
+                    ByteBuffer(string: "{}"),
+                    RecordingSyntax.Stamp(
+                        number: UInt64(place + 1),
+                        wall: start + line.wall * 1_000_000,
+                        at: line.at * 1_000_000
+                    ),
+                    into: &text
+                )
+            }
+            return try self.check(text).wallsBack
+        }
+        #expect(try found([(5, 5), (12, 12), (10, 12), (20, 20)]) == 0)
+        #expect(try found([(5, 5), (1, 6), (2, 7)]) == 1)
+        // Set back in that very moment.
+        #expect(try found([(1_000, 1_000), (100, 1_000), (101, 1_001), (102, 1_002)]) == 1)
+    }
+
     @Test("a torn end is told with its place, and is no damage")
     func torn() throws {
         let text = MarketText.make(frames: 20, hasEnd: false)

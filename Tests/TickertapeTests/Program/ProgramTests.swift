@@ -188,6 +188,7 @@ struct ProgramTests {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
         #expect(await server.complains(of: "--ca-out"))
         // The authority is printed.
+        #expect(await server.prints("-----END CERTIFICATE-----"))
         #expect(server.output.hasPrefix("-----BEGIN CERTIFICATE-----\n"), "\(server.output)")
         #expect(server.output.hasSuffix("-----END CERTIFICATE-----\n"), "\(server.output)")
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
