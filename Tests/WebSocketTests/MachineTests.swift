@@ -109,6 +109,20 @@ import Testing
         #expect(end.transport == .close && end.report?.cause == .closeTimedOut)
     }
 
+    @Test("A peer that takes a byte now and then is waited for twelve times the time, and no longer")
+    func endsTrickle() {
+        var server = self.machine(.server)
+        _ = server.closeAsked(.tryAgainLater, reason: "", now: self.now, outflow: Outflow(left: 0, waiting: 1_000))
+        for step in 1...11 {
+            let outflow = Outflow(left: step, waiting: 1_000 - step)
+            let action = server.timeReached(self.now + .seconds(Int64(step)), outflow: outflow)
+            #expect(action == Action())
+        }
+        #expect(server.deadline == self.now + .seconds(12))
+        let end = server.timeReached(self.now + .seconds(12), outflow: Outflow(left: 12, waiting: 988))
+        #expect(end.transport == .close && end.report?.cause == .closeTimedOut)
+    }
+
     @Test("The peer's close is answered with its code; the server ends the transport, the client waits for it")
     func answersClose() {
         let report = WebSocketClosure(code: .goingAway, reason: "bye", cause: .peerClosed)

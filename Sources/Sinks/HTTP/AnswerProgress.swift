@@ -2,9 +2,15 @@ import NIOCore
 
 /// Whether a peer takes an answer, judged by what is left of it; time is an argument.
 ///
-/// A slow peer may take as long as it needs, as long as bytes leave.
+/// A slow peer may pause for the time of the patience, and needs a least pace: an answer is memory, and may not be held for as
+/// long as a peer likes.
 struct AnswerProgress: Equatable {
+    /// The least pace on average, in bytes per second.
+    private static let leastPace = 8 << 10
+
     private let patience: TimeAmount
+    /// When all must have left, at the least pace and one patience.
+    private let last: NIODeadline
     /// The bytes that were left when they last became fewer.
     private(set) var left: Int
     private var since: NIODeadline
@@ -14,15 +20,16 @@ struct AnswerProgress: Equatable {
         self.left = left
         self.patience = patience
         self.since = now
+        let seconds = Double(left) / Double(Self.leastPace)
+        self.last = now + patience + .nanoseconds(Int64(seconds * 1_000_000_000))
     }
 
-    /// Takes what is left now, and answers whether the peer takes nothing any more.
+    /// Takes what is left now, and answers whether the peer takes nothing any more, or too little.
     mutating func isStuck(left: Int, now: NIODeadline) -> Bool {
-        guard left >= self.left else {
+        if left < self.left {
             self.left = left
             self.since = now
-            return false
         }
-        return now - self.since >= self.patience
+        return now - self.since >= self.patience || now >= self.last
     }
 }

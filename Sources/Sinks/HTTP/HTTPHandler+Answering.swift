@@ -10,10 +10,16 @@ extension HTTPHandler {
     /// and the reset can overtake the answer.
     private static let lingerTime: TimeAmount = .seconds(1)
 
+    /// The most parts of requests that wait: more than one read of the socket brings. A request has two or more.
+    private static let mostWaiting = 128
+
+    /// Whether the connection ends behind the answer under way.
+    private var isLast: Bool { !self.mayKeepAlive || (self.isInputOver && self.waiting.isEmpty) }
+
     /// Writes an answer, and goes on behind it once it has left.
     func send(_ head: HTTPResponseHead, _ body: ByteBuffer?, context: ChannelHandlerContext) {
         var head = head
-        if !self.mayKeepAlive, !head.headers.contains(name: "Connection") {
+        if self.isLast, !head.headers.contains(name: "Connection") {
             head.headers.add(name: "Connection", value: "close")
         }
         self.stopTimer()
@@ -53,17 +59,22 @@ extension HTTPHandler {
     private func sent(context: ChannelHandlerContext) {
         guard case .sending = self.state, context.channel.isActive else { return }  // late: it has been closed
         self.stopTimer()
-        guard self.mayKeepAlive else { return self.linger(context: context) }
+        guard !self.isLast else { return self.linger(context: context) }
         self.state = .idle
         self.isHead = false
         self.origin = nil
         self.answered += 1
         self.startTimer(context: context)
         while !self.isAnswering, let part = self.waiting.popFirst() { self.take(part, context: context) }
-        if !self.isAnswering { self.readOn(context: context) }
+        switch self.state {
+        case .answering, .sending: break
+        case .idle, .receiving: self.isInputOver ? self.linger(context: context) : self.readOn(context: context)
+        case .lingering: self.readOn(context: context)
+        }
     }
 
     private func linger(context: ChannelHandlerContext) {
+        self.stopTimer()
         self.state = .lingering
         self.waiting.removeAll()
         context.close(mode: .output, promise: nil)
@@ -71,11 +82,32 @@ extension HTTPHandler {
         self.awaitClose(self.progress(of: context), context: context)
     }
 
-    /// Makes up for a read that was asked for while an answer was under way.
+    /// Makes up for a read that was asked for while an answer was under way; also for a WebSocket that has just taken this
+    /// handler's place, so it begins at the pipeline's end.
     private func readOn(context: ChannelHandlerContext) {
         guard self.isReadHeld else { return }
         self.isReadHeld = false
-        context.read()
+        context.channel.read()
+    }
+
+    // MARK: The end of the input
+
+    /// Keeps a part of a request that comes while another is answered.
+    ///
+    /// Nothing is read meanwhile, but at the end of its input a socket gives all that it has.
+    func keep(_ part: HTTPServerRequestPart) {
+        guard !self.isInputOver else { return }
+        guard self.waiting.count < Self.mostWaiting else { return self.endInput() }
+        self.waiting.append(part)
+    }
+
+    /// Takes no more: the connection ends behind the answers to the requests that are here whole.
+    func endInput() {
+        self.isInputOver = true
+        while let part = self.waiting.last {
+            if case .end = part { return }
+            self.waiting.removeLast()
+        }
     }
 
     // MARK: Time
@@ -91,7 +123,10 @@ extension HTTPHandler {
     /// Ends the connection when its peer takes nothing of the answer any more.
     private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
         let pause = TimeAmount.nanoseconds(self.host.settings.stallTimeout.nanoseconds / 4)
+        // A refusal behind this answer may be on its way already, with a timer of its own.
+        self.stopTimer()
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
+            guard case .sending = self.state else { return }
             var progress = progress
             guard progress.isStuck(left: UnsentBytes.count(of: context.channel), now: context.eventLoop.now) else {
                 return self.watch(progress, context: context)

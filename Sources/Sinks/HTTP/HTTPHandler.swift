@@ -50,8 +50,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var state: State = .idle
     /// The one timer: of a request, of an answer's way out, or of the peer's close.
     var timer: Scheduled<Void>?
-    /// Parts of the next requests, which came in the same read as the one that is being answered.
+    /// Parts of the next requests, which came in the same read as the one that is being answered, or with the end.
     var waiting: CircularBuffer<HTTPServerRequestPart> = []
+    /// Whether nothing is taken behind what waits.
+    var isInputOver = false
     var isReadHeld = false
     var mayKeepAlive = true
     var answered = 0
@@ -95,7 +97,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = Self.unwrapInboundIn(data)
         if self.isAnswering {
-            self.waiting.append(part)
+            self.keep(part)
         } else {
             self.take(part, context: context)
         }
@@ -211,8 +213,13 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             try pipeline.addHandler(client)
             // Last, for it hands on the bytes that came right behind the request. It does so in a turn of its own, of which
             // it does not tell the end.
+            let isInputOver = self.isInputOver
             pipeline.removeHandler(decoder).assumeIsolated().whenComplete { _ in
                 if channel.isActive { channel.pipeline.fireChannelReadComplete() }
+                // The peer ended its side while a request before this one was answered.
+                if channel.isActive, isInputOver {
+                    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+                }
             }
         } catch {
             context.close(promise: nil)
@@ -227,9 +234,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.refuse(.needsTLS, context: context)
         case (is ChannelShouldQuiesceEvent, .idle), (is ChannelShouldQuiesceEvent, .receiving):
             self.answered == 0 ? self.refuse(.stopping, context: context) : context.close(promise: nil)
-        case (is ChannelShouldQuiesceEvent, .answering), (is ChannelShouldQuiesceEvent, .sending),
-            (ChannelEvent.inputClosed, .answering), (ChannelEvent.inputClosed, .sending):
+        case (is ChannelShouldQuiesceEvent, .answering), (is ChannelShouldQuiesceEvent, .sending):
             self.mayKeepAlive = false
+        case (ChannelEvent.inputClosed, .answering), (ChannelEvent.inputClosed, .sending):
+            self.endInput()
         case (ChannelEvent.inputClosed, .idle), (ChannelEvent.inputClosed, .receiving),
             (ChannelEvent.inputClosed, .lingering):
             context.close(promise: nil)
@@ -245,7 +253,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             guard context.channel.isActive else { return }
             self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering), (is HTTPParserError, .sending):
-            self.mayKeepAlive = false  // what follows the request under way is no HTTP
+            self.endInput()  // what follows is no HTTP
         case (is HTTPParserError, .lingering):
             break
         default:

@@ -49,7 +49,7 @@ extension HTTPRefusal {
         status: .serviceUnavailable,
         type: "too-many-clients",
         message: "all places for clients are taken",
-        cure: "try again later, or raise relay.max-clients",
+        cure: "try again later, or raise relay.max-clients and the limit of open files (ulimit -n)",
         headers: ["Retry-After": "10"]
     )
     static let tooManyFromAddress = HTTPRefusal(

@@ -8,6 +8,15 @@ struct CatchUp {
         var control: StreamControl
     }
 
+    /// A symbol that is resumed by its newest price, which stands behind all trades and gaps before it.
+    struct Priced {
+        var symbol: String
+        /// How many of its trades there were from the place on when the way began.
+        var missed: UInt64
+        /// How many of this run there had been by then.
+        var taken: UInt64
+    }
+
     /// The trade that the client named.
     let since: TapePosition
     /// Whether it follows everything from there, and not only certain symbols.
@@ -19,6 +28,8 @@ struct CatchUp {
     var isComplete: Bool
     /// Trades of the symbols that it resumes, so far.
     var trades: UInt64 = 0
+    /// What is shown at the end by its newest price.
+    var priced: [Priced] = []
     /// Trades that left the ring before their turn came, and the numbers of the first and the last.
     private(set) var missed: UInt64 = 0
     private(set) var missedRange: ClosedRange<UInt64>?

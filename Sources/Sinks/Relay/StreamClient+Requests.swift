@@ -122,7 +122,9 @@ extension StreamClient {
             self.tell(.subscribed(accepted, delivery))
         }
         self.policyChanged()
-        for row in changed { self.change(row, to: delivery, next: next) }
+        // What comes again from a place is told, or counted, from there.
+        let isAgain = since.map { self.hub.ring.path(since: $0) != nil } ?? false
+        for row in changed { self.change(row, to: delivery, next: next, tellsUntold: !isAgain) }
         self.wishesChanged()
         if let since {
             let again = again.subtracting(new).sorted()
@@ -176,9 +178,9 @@ extension StreamClient {
         return row
     }
 
-    private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64) {
+    private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, tellsUntold: Bool) {
         guard let before = self.session.delivery(of: row), before != delivery else { return }
-        if before != .all { self.showUntold(row) }
+        if before != .all, tellsUntold { self.showUntold(row) }
         let newest = self.hub.desk.newest(row: row)
         // Merged prices that still wait are told in the new way, too.
         self.session.change(

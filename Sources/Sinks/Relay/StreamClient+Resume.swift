@@ -32,11 +32,17 @@ extension StreamClient {
         guard !single.isEmpty || (isEverything && self.session.everything == .all) else {
             return self.resumePrices(others, since: since, path: path)
         }
-        let counted = self.showResumed(others, path)
         self.session.resume(single, next: self.hub.ring.sequences.upperBound)
         self.hub.tradeAudience.remove(self)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
-        self.catchUp?.trades = counted
+        self.catchUp?.priced = others.map { row in
+            let symbol = self.hub.desk.symbol(ofRow: row)
+            return CatchUp.Priced(
+                symbol: symbol,
+                missed: self.hub.ring.count(of: symbol, from: path.start),
+                taken: self.hub.desk.taken(row: row)
+            )
+        }
         self.hub.resuming[ObjectIdentifier(self)] = self
         self.step()
     }
@@ -76,17 +82,22 @@ extension StreamClient {
         for row in rows {
             let missed = self.hub.ring.count(of: self.hub.desk.symbol(ofRow: row), from: path.start)
             trades += missed
-            guard let newest = self.hub.desk.newest(row: row) else { continue }
-            let snapshot = StreamEncoder.snapshot(
-                newest.summary,
-                skipped: missed,
-                age: self.hub.age(ofArrival: newest.summary.received),
-                number: self.hub.number()
-            )
-            self.session.told(newest.summary.price, newest.ordinal, row)
-            self.write(RelayHub.framed(snapshot), messages: 1)
+            if let frame = self.resumedFrame(row, missed: missed) { self.write(frame, messages: 1) }
         }
         return trades
+    }
+
+    /// The newest of a symbol, which is taken as told; `nil` where it has not traded in this run.
+    private func resumedFrame(_ row: Int, missed: UInt64) -> ByteBuffer? {
+        guard let newest = self.hub.desk.newest(row: row) else { return nil }
+        let snapshot = StreamEncoder.snapshot(
+            newest.summary,
+            skipped: missed,
+            age: self.hub.age(ofArrival: newest.summary.received),
+            number: self.hub.number()
+        )
+        self.session.told(newest.summary.price, newest.ordinal, row)
+        return RelayHub.framed(snapshot)
     }
 
     // MARK: Trade by trade
@@ -178,6 +189,17 @@ extension StreamClient {
             self.add(.gap(gap), to: &out, &messages)
             catchUp.place = next
             return true
+        }
+        for priced in catchUp.priced {
+            // It may have been dropped, or subscribed to in another way, meanwhile.
+            guard let row = self.hub.desk.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
+                delivery != .all
+            else { continue }
+            let missed = priced.missed + (self.hub.desk.taken(row: row) - priced.taken)
+            catchUp.trades += missed
+            guard let frame = self.resumedFrame(row, missed: missed) else { continue }
+            out.writeImmutableBuffer(frame)
+            messages += 1
         }
         let resumed = StreamControl.resumed(
             since: catchUp.since,

@@ -33,11 +33,14 @@ package struct ClosingMachine: Sendable {
     private enum State {
         case open
         /// Our close frame is out; waits for the peer's.
-        case awaitingReply(until: NIODeadline, seen: Outflow)
+        case awaitingReply(until: NIODeadline, last: NIODeadline, seen: Outflow)
         /// Both frames are exchanged, or the connection has failed; waits for the end of the transport.
         case awaitingEnd(until: NIODeadline)
         case ended
     }
+
+    /// How many times the time for the closing handshake a peer has that takes what stands before our close frame slowly.
+    private static let mostTimeouts = 12
 
     private let role: WebSocketRole
     /// The time for the closing handshake, from its beginning; where our close frame stands behind what a slow peer has not
@@ -59,7 +62,7 @@ package struct ClosingMachine: Sendable {
     package var deadline: NIODeadline? {
         switch self.state {
         case .open, .ended: nil
-        case .awaitingReply(let until, _), .awaitingEnd(let until): until
+        case .awaitingReply(let until, _, _), .awaitingEnd(let until): until
         }
     }
 
@@ -73,7 +76,11 @@ package struct ClosingMachine: Sendable {
         outflow: Outflow = Outflow()
     ) -> Action {
         guard self.isOpen else { return Action() }
-        self.state = .awaitingReply(until: now + self.timeout, seen: outflow)
+        self.state = .awaitingReply(
+            until: now + self.timeout,
+            last: now + self.timeout * Self.mostTimeouts,
+            seen: outflow
+        )
         return Action(send: .closeFrame(code, reason))
     }
 
@@ -137,18 +144,18 @@ package struct ClosingMachine: Sendable {
         )
     }
 
-    /// Time has passed. The peer's close is awaited on while it takes what stands before ours: nothing is written behind that,
-    /// so there is an end to it.
+    /// Time has passed. The peer's close is awaited on while it takes what stands before ours, but not for as long as a peer
+    /// likes that takes a byte now and then: what waits is memory.
     ///
     /// - Parameter outflow: how far the peer has taken what was written to it.
     package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
         switch self.state {
         case .open, .ended:
             return Action()
-        case .awaitingReply(let until, let seen):
+        case .awaitingReply(let until, let last, let seen):
             guard now >= until else { return Action() }
-            if outflow.hasMoved(since: seen) {
-                self.state = .awaitingReply(until: now + self.timeout, seen: outflow)
+            if now < last, outflow.hasMoved(since: seen) {
+                self.state = .awaitingReply(until: min(now + self.timeout, last), last: last, seen: outflow)
                 return Action()
             }
             self.state = .ended

@@ -183,8 +183,10 @@ struct AbuseFloodTests {
 
 extension RelayFixture {
     /// The bytes that wait for all clients, as `/v1/status` tells it.
-    func waitingBytes() async throws -> Int {
-        let client = try await RawClient.connect(to: self.address)
+    func waitingBytes(
+        below: @escaping @Sendable () -> [any ChannelHandler] = { [] }
+    ) async throws -> Int {
+        let client = try await RawClient.connect(to: self.address, below: below)
         _ = try await client.request("GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let body = try await client.rest()
         let key = #""waitingBytes":"#

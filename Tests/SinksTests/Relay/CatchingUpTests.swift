@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -88,6 +89,34 @@ struct CatchingUpTests {
         #expect(snapshot?.contains(#""symbol":"B","price":"19","#) == true, "\(texts)")
         #expect(snapshot?.contains(#""seq":19,"skipped":1,"#) == true, "\(texts)")
         #expect(texts.last?.contains(#""from":17,"to":21,"trades":4,"complete":true}"#) == true, "\(texts)")
+        bench.stop()
+    }
+
+    @Test("prices that wait are not told where a symbol goes on trade by trade: its trades come once, in their order")
+    func untoldPrices() throws {
+        let bench = HubBench {
+            $0.pingInterval = .hours(1)
+            $0.activityInterval = .hours(1)
+            $0.pipeline = PricePipeline.Settings(quiet: 3_600_000_000_000, atMost: nil)
+        }
+        let client = try bench.pipedStream()
+        bench.play(Frames.trade("A", "1"))
+        try client.send(#"{"type":"subscribe","symbol":"A"}"#)
+        bench.play(Frames.trade("A", "2"))
+        bench.play(Frames.trade("A", "3"))
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all","since":"7:1"}"#)
+        bench.loop.run()
+        var texts = try client.takeTexts()
+        #expect(texts.count == 4 && self.singles(texts) == [2, 3], "\(texts)")
+        #expect(texts.last?.contains(#""trades":2,"complete":true}"#) == true, "\(texts)")
+        // Without a place they are: nothing else would tell them.
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"latest"}"#)
+        bench.play(Frames.trade("A", "4"))
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all"}"#)
+        texts = try client.takeTexts()
+        #expect(texts.contains { $0.hasPrefix(#"{"type":"price","#) && $0.contains(#""seq":4,"#) }, "\(texts)")
         bench.stop()
     }
 

@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import NIOEmbedded
 import Testing
 import Wire
 
@@ -56,6 +57,32 @@ struct EarlierTradesTests {
         let body = String(buffer: StatusAnswers.trades(excerpt))
         #expect(body.hasPrefix(#"{"symbol":"A","epoch":7,"#), "\(body)")
         #expect(body.contains(#""trades":[{"epoch":3,"seq":7,"#) && body.contains(#"},{"seq":1,"#), "\(body)")
+        bench.stop()
+    }
+
+    @Test(
+        "a symbol that is resumed by its price is shown behind the gap between the runs, beside one trade by trade, too"
+    )
+    func resumesBehindGap() throws {
+        let bench = try self.bench()
+        var feed = HandFeed()
+        var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("B", "9")])
+        batch.receivedMonotonic = 0
+        bench.hub.take([.batch(batch)])
+        let client = try bench.pipedStream()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all"}"#)
+        try client.send(#"{"type":"subscribe","symbol":"B"}"#)
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbols":["A","B"],"since":"3:5"}"#)
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let kinds = texts.map { $0.split(separator: "\"")[3] }
+        #expect(kinds == ["subscribed", "trade", "gap", "trade", "snapshot", "resumed"], "\(texts)")
+        #expect(
+            texts.contains { $0.contains(#""symbol":"B","price":"9","#) && $0.contains(#""skipped":3,"#) },
+            "\(texts)"
+        )
+        #expect(texts.last?.contains(#""trades":5,"complete":false}"#) == true, "\(texts)")
         bench.stop()
     }
 

@@ -10,6 +10,8 @@ final class SocketGate: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     var isOpen = true
+    /// Whether it is full again behind the next flush.
+    var closesAfterFlush = false
     private var promises: [EventLoopPromise<Void>] = []
 
     // As with a socket: what has not left is told to have failed when it is closed, which an embedded channel forgets.
@@ -21,6 +23,7 @@ final class SocketGate: ChannelOutboundHandler {
     func flush(context: ChannelHandlerContext) {
         guard self.isOpen else { return }
         context.flush()
+        if self.closesAfterFlush { (self.isOpen, self.closesAfterFlush) = (false, false) }
         for promise in self.takePromises() { promise.succeed() }
     }
 

@@ -12,6 +12,7 @@ import Testing
 struct RelayTLSTests {
     /// A relay with a certificate, the instruments that count for it, and the folder with the two files.
     private func run(
+        changing change: (inout RelaySettings) -> Void = { _ in },
         _ body: (_ fixture: RelayFixture, _ tls: RelayTLS, _ instruments: Instruments, TemporaryFolder) async throws ->
             Void
     ) async throws {
@@ -27,7 +28,7 @@ struct RelayTLSTests {
             instruments: instruments,
             logger: Logger(label: "tls", factory: { _ in SwiftLogNoOpLogHandler() })
         )
-        try await RelayFixture.run(instruments: instruments, tls: tls) { fixture in
+        try await RelayFixture.run(instruments: instruments, tls: tls, change) { fixture in
             try await body(fixture, tls, instruments, folder)
         }
     }
@@ -99,6 +100,43 @@ struct RelayTLSTests {
             #expect(self.count(MetricName.tlsHandshakes, #"resumed="false""#, instruments) == "1")
             #expect(self.count(MetricName.tlsHandshakes, #"resumed="true""#, instruments) == "2")
             #expect(tls.warnings.allSatisfy { $0.contains("chmod 600") })
+        }
+    }
+
+    @Test("an answer that is not read ends the connection, and one that is read slowly comes whole")
+    func unreadAnswers() async throws {
+        let request = "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for patience in [TimeAmount.milliseconds(300), .hours(1)] {
+            try await self.run(changing: {
+                $0.sendBufferBytes = 8 << 10
+                $0.stallTimeout = patience
+            }) { fixture, _, instruments, _ in
+                fixture.feed((1...3_000).map { Frames.trade(Frames.btc, "\($0)") })
+                let client = try await RawClient.connect(
+                    to: fixture.address,
+                    receiveBuffer: 4 << 10,
+                    below: try Self.client()
+                )
+                // The handshake wants to be read.
+                _ = try await client.request("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                try await client.skip("ok\n".utf8.count)
+                try await client.read(false)
+                try await client.channel.writeAndFlush(ByteBuffer(string: request))
+                func unread() -> Int { instruments.refusals.all.count { $0.type == "answer-unread" && $0.number == 1 } }
+                if patience < .hours(1) {
+                    // The suite's limit ends it.
+                    while unread() == 0 { try await Task.sleep(for: .milliseconds(10)) }
+                    try await client.close()
+                } else {
+                    // What waits to be encrypted is counted, too.
+                    while try await fixture.waitingBytes(below: try Self.client()) == 0 {}
+                    try await client.read(true)
+                    let head = try await client.head().lowercased()
+                    let length = try #require(head.firstRange(of: "content-length: ").map { head[$0.upperBound...] })
+                    try await client.skip(try #require(Int(length.prefix { $0.isNumber })))
+                    #expect(unread() == 0)
+                }
+            }
         }
     }
 
