@@ -46,6 +46,18 @@ struct ExportTests {
         return (text.split(separator: "\n").map(String.init), export.report)
     }
 
+    @Test("a gap as far from the trades as can be is one of another clock")
+    func farGap() {
+        var file = ByteBuffer()
+        RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: 0, epoch: 7, source: "live"), into: &file)
+        let start: Int64 = 1_795_239_000_000_000_000
+        RecordingEncoder.frame(Self.frame(Self.trade("A", "1", "2", at: 0)), at: 0, into: &file)
+        let gap = Gap(from: start, to: start &- .min, reason: "r", nextSequence: 0)
+        RecordingEncoder.gap(gap, at: 1, into: &file)
+        let (lines, report) = Self.export([file], RecordingExport.Order(format: .csv, bars: .second))
+        #expect(lines.count == 2 && lines.last?.hasSuffix(",true") == true && report.gaps == 1, "\(lines)")
+    }
+
     @Test("trades as CSV: exact, with both clocks and their names for ever, each once")
     func csv() {
         let (lines, report) = Self.export([Self.recording()], RecordingExport.Order(format: .csv))

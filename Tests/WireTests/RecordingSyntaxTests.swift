@@ -157,6 +157,16 @@ import Wire
         }
     }
 
+    @Test("a time is rounded down to µs, whatever it is")
+    func microseconds() {
+        for (time, rounded) in [
+            (0, 0), (999, 0), (1_000, 1), (-1, -1), (-1_000, -1), (-1_001, -2), (.max, .max / 1_000),
+            (.min, .min / 1_000 - 1),
+        ] as [(Int64, Int64)] {
+            #expect(RecordingSyntax.microseconds(time) == rounded)
+        }
+    }
+
     @Test("is read the same in pieces of every size and at every cut")
     func splits() {
         let whole = self.lines([self.bytes[...]])

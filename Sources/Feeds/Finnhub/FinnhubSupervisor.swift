@@ -168,7 +168,7 @@ final class FinnhubSupervisor {
         self.logger.warning(
             "The feed has a gap",
             metadata: [
-                "reason": "\(gap.reason)", "ms": "\((gap.to - gap.from) / 1_000_000)",
+                "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
                 "repeats": "\(gap.overlap.map { "\($0)" } ?? "unknown")",
             ]
         )

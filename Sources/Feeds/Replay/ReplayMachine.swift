@@ -234,8 +234,8 @@ package struct ReplayMachine: Sendable {
             return .seek(self.bounded(self.bounds.lowerBound.addingCapped(offset)))
         case .percent(let percent):
             guard (0...100).contains(percent) else { return .refuse(ReplayRefusal("a percentage is 0 to 100")) }
-            let length = Double(self.bounds.upperBound - self.bounds.lowerBound)
-            return .seek(self.bounded(self.bounds.lowerBound.addingCapped(Int64(length * percent / 100))))
+            let length = self.bounds.upperBound.subtractingCapped(self.bounds.lowerBound)
+            return .seek(self.bounded(self.bounds.lowerBound.addingCapped(ReplayPlace.part(percent, of: length))))
         case .nextGap:
             return .findGap
         }

@@ -28,6 +28,9 @@ struct ReplayReading {
     /// A silence that is to be skipped has no more gaps than that; of a file that says otherwise the rest is left out.
     private static let mostWaitingGaps = 1_000
 
+    /// What a file may say of a gap's time, ns since 1970: up to what every reader of JSON holds exactly, µs.
+    private static let gapTimes: ClosedRange<Int64> = 0...(1 << 53) * 1_000
+
     private let bounds: ClosedRange<Int64>
     /// The wall clock at the recording's start, ns since 1970.
     private let start: Int64
@@ -116,14 +119,19 @@ struct ReplayReading {
             self.isClosed = true
             self.untoldClosing = closing
         case .connected(let at): self.endClosing(at: at)
-        case .gap(let gap) where !self.hasBreaks || gap.gap.symbol != nil:
+        case .gap(let gap): self.take(Self.sound(gap))
+        }
+    }
+
+    private mutating func take(_ gap: RecordedGap) {
+        if !self.hasBreaks || gap.gap.symbol != nil {
             guard !self.isLanding, self.bounds.contains(gap.at) else { return }
             if self.hasSignals {
                 self.upcoming.append(.gap(at: gap.at, gap))
             } else if self.waitingGaps.count < Self.mostWaitingGaps {
                 self.waitingGaps.append(gap)
             }
-        case .gap(let gap):
+        } else {
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
             self.endClosing(at: gap.at)
             if let closing = self.untoldClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) { return }
@@ -131,6 +139,14 @@ struct ReplayReading {
             self.upcoming.append(.breakBegins(at: begin, nil))
             self.upcoming.append(.breakEnds(at: end))
         }
+    }
+
+    /// A gap with times that can be reckoned with, whatever the file says.
+    private static func sound(_ gap: RecordedGap) -> RecordedGap {
+        var gap = gap
+        gap.gap.from = min(max(gap.gap.from, Self.gapTimes.lowerBound), Self.gapTimes.upperBound)
+        gap.gap.to = min(max(gap.gap.to, gap.gap.from), Self.gapTimes.upperBound)
+        return gap
     }
 
     /// Whether a gap is that of an end that has been played.

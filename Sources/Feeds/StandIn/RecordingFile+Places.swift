@@ -52,8 +52,8 @@ extension RecordingFile {
         case .time(let time): return time.subtractingCapped(span.start)
         case .offset(let offset): return bounds.lowerBound.addingCapped(offset)
         case .percent(let percent):
-            let length = Double(bounds.upperBound - bounds.lowerBound)
-            return bounds.lowerBound.addingCapped(Int64(length * min(max(percent, 0), 100) / 100))
+            let length = bounds.upperBound.subtractingCapped(bounds.lowerBound)
+            return bounds.lowerBound.addingCapped(ReplayPlace.part(percent, of: length))
         case .nextGap: throw Failure(description: "next-gap is no place to begin or to end at")
         }
     }

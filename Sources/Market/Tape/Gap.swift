@@ -37,4 +37,11 @@ package struct Gap: Sendable, Equatable {
         self.cause = cause
         self.symbol = symbol
     }
+
+    /// How long it is, ns, never less than nothing: times that a file tells may be any.
+    package var length: Int64 {
+        let (length, isOut) = self.to.subtractingReportingOverflow(self.from)
+        if isOut { return self.to > self.from ? .max : 0 }
+        return max(0, length)
+    }
 }

@@ -8,6 +8,12 @@ package enum ReplayPlace: Sendable, Equatable {
     case percent(Double)
     /// The first trade behind the next gap that was recorded, or at least five seconds of silence where none was.
     case nextGap
+
+    /// A part of a length, ns, 0 to 100; of the longest there is, too, which is no number of a `Double`'s.
+    package static func part(_ percent: Double, of length: Int64) -> Int64 {
+        let part = Double(length) * min(max(percent, 0), 100) / 100
+        return Int64(exactly: part.rounded()) ?? .max
+    }
 }
 
 /// What a person or a program may ask of a running replay.

@@ -21,7 +21,7 @@ package struct EarlierBars: Sendable {
 /// The bars of all symbols of a feed, of every width: the newest of each, in bounded memory.
 struct BarBook {
     /// Where the exchange's clock and the arrivals' are further apart, the trades are not of now (a replay), ns.
-    private static let foreignAfter: Int64 = 3_600_000_000_000
+    private static let foreignAfter: UInt64 = 3_600_000_000_000
 
     private var rows: [SymbolBars] = []
     private var names: [String: Int] = [:]
@@ -92,7 +92,7 @@ struct BarBook {
     }
 
     mutating func gapFound(_ gap: Gap) {
-        let isForeign = self.newest.map { abs($0.time &- gap.to) > Self.foreignAfter } ?? false
+        let isForeign = self.newest.map { ($0.time &- gap.to).magnitude > Self.foreignAfter } ?? false
         for (name, row) in self.names where gap.symbol == nil || gap.symbol == name {
             if isForeign {
                 self.rows[row].interrupted()

@@ -36,7 +36,7 @@ package struct DisplayEventLog: Sendable {
 
     package mutating func gapFound(_ gap: Gap) {
         let whose = gap.symbol.map { " of \($0)" } ?? ""
-        self.add("gap\(whose) of \(AgeText.words(gap.to - gap.from)): \(gap.reason)", isTrouble: true, at: gap.to)
+        self.add("gap\(whose) of \(AgeText.words(gap.length)): \(gap.reason)", isTrouble: true, at: gap.to)
     }
 
     /// Takes the state of a symbol: trouble, and that it is over. That one was asked for and came is seen by its price.

@@ -44,7 +44,7 @@ struct RecordingPlace: Sendable, Equatable {
             guard let length = try stream.duration() else {
                 throw RecordingFailure("\(path) does not say how long it is; name a time instead of \(self.text)")
             }
-            return Self.sum(start, Int64((Double(length) * percent / 100).rounded()))
+            return Self.sum(start, ReplayPlace.part(percent, of: length))
         case .nextGap, nil: break
         }
         throw RecordingFailure("\(path) does not say when it began; \(self.text) is no time in it")

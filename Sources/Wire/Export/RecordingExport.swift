@@ -46,7 +46,7 @@ package struct RecordingExport: Sendable {
     /// So many bars of a symbol wait for late trades.
     private static let openBars = 64
     /// The recording's clock and the exchange's are not of one day where they are further apart, ns.
-    private static let foreignAfter: Int64 = 3_600_000_000_000
+    private static let foreignAfter: UInt64 = 3_600_000_000_000
 
     private let order: Order
     package private(set) var report = Report()
@@ -188,7 +188,7 @@ package struct RecordingExport: Sendable {
     }
 
     private mutating func gapFound(from: Int64, to: Int64, symbol: String?) {
-        let isForeign = self.newest.map { abs($0 &- to) > Self.foreignAfter } ?? false
+        let isForeign = self.newest.map { ($0 &- to).magnitude > Self.foreignAfter } ?? false
         for name in self.series.keys where symbol == nil || symbol == name {
             if isForeign {
                 self.series[name]?.interrupted()

@@ -115,7 +115,7 @@ package enum RecordingSyntax {
 
     /// Rounded down, also before 1970.
     package static func microseconds(_ nanoseconds: Int64) -> Int64 {
-        nanoseconds >= 0 ? nanoseconds / 1_000 : (nanoseconds - 999) / 1_000
+        nanoseconds / 1_000 - (nanoseconds % 1_000 < 0 ? 1 : 0)
     }
 
     private static func begin(_ stamp: Stamp, into buffer: inout ByteBuffer) -> Int {

@@ -22,20 +22,22 @@ struct RecordedGapReplayTests {
         )
     }
 
+    private static let lines: [SegmentedRecording.Line] = [
+        .trade(at: 0, number: 0), .trade(at: 900, number: 1), .gap(Self.gap(900, 3_000, "lost"), at: 3_000),
+        .trade(at: 3_000, number: 2), .gap(Self.gap(2_000, 3_500, "quiet", symbol: "A"), at: 3_500),
+        .gap(Self.gap(2_000, 3_500, "quiet", symbol: "B"), at: 3_500), .trade(at: 3_600, number: 3),
+        .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
+    ]
+
     /// Plays a recording with gaps in virtual time; answers with what its readers were told.
-    private func play(_ change: (inout ReplaySettings) -> Void = { _ in }) throws -> TapeLog.Contents {
+    private func play(
+        _ lines: [SegmentedRecording.Line] = Self.lines,
+        _ change: (inout ReplaySettings) -> Void = { _ in }
+    ) throws -> TapeLog.Contents {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         var recording = SegmentedRecording(in: folder)
-        try recording.write(
-            from: 0,
-            [
-                .trade(at: 0, number: 0), .trade(at: 900, number: 1), .gap(Self.gap(900, 3_000, "lost"), at: 3_000),
-                .trade(at: 3_000, number: 2), .gap(Self.gap(2_000, 3_500, "quiet", symbol: "A"), at: 3_500),
-                .gap(Self.gap(2_000, 3_500, "quiet", symbol: "B"), at: 3_500), .trade(at: 3_600, number: 3),
-                .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
-            ]
-        )
+        try recording.write(from: 0, lines)
         var settings = ReplaySettings()
         change(&settings)
         let file = try RecordingFile(path: recording.names.path(1))
@@ -74,6 +76,25 @@ struct RecordedGapReplayTests {
             $0.to = .offset(5_000_000_000)
         }
         #expect(part.gaps.map(\.symbol) == ["A"] && part.trades.count == 1)
+    }
+
+    @Test("times that a hostile file gives a gap are bounded, with and without breaks of the connection")
+    func hostileTimes() throws {
+        let farthest: Int64 = .max / 1_000 * 1_000
+        let most: Int64 = (1 << 53) * 1_000
+        for (from, to, told) in [
+            (-farthest, farthest, [0, most]), (farthest, -farthest, [most, most]), (-farthest, -farthest, [0, 0]),
+        ] {
+            var gap = Self.gap(0, 0, "lost")
+            gap.from = from
+            gap.to = to
+            let lines: [SegmentedRecording.Line] = [
+                .trade(at: 0, number: 0), .gap(gap, at: 1_000), .trade(at: 2_000, number: 1),
+            ]
+            let played = try self.play(lines)
+            #expect(played.gaps.map { [$0.from, $0.to] } == [told] && played.frames.count == 2, "\(from) \(to)")
+            #expect(try self.play(lines, { $0.hasBreaks = true }).frames.count >= 1, "\(from) \(to)")
+        }
     }
 
     @Test("the mark of a gap is read as it was written, and nothing else is one")

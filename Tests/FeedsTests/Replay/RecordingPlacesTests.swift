@@ -73,4 +73,16 @@ struct RecordingPlacesTests {
         let recording = try Self.recording(String(plain), in: folder)
         #expect(try recording.span().start == ReplayRecording.start)
     }
+
+    @Test("a part of the longest recording that a file can tell of is a place")
+    func longest() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recording = try Self.recording(ReplayRecording.text([.trade(at: 0, number: 0)]), in: folder)
+        let span = RecordingSpan(start: 0, bounds: 0...(.max))
+        #expect(try recording.bounds(from: .percent(100), to: nil, in: span) == .max...(.max))
+        #expect(try recording.bounds(from: .percent(50), to: nil, in: span).lowerBound > 1 << 61)
+        #expect(ReplayPlace.part(.infinity, of: 1_000) == 1_000 && ReplayPlace.part(-1, of: .max) == 0)
+        #expect(ReplayPlace.part(98.5, of: 1_000) == 985)
+    }
 }

@@ -75,7 +75,7 @@ package struct LineFormat: Sendable {
         case .status(let status):
             return Lines(errors: Self.line("\(UTCText.timestamp(status.since)) \(Self.sentence(status))"))
         case .gap(let gap):
-            let span = AgeText.record(gap.to - gap.from)
+            let span = AgeText.record(gap.length)
             let reason = ScreenText.clean(gap.reason, columns: 256)
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
         case .symbol(let status):

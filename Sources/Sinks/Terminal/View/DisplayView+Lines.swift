@@ -65,7 +65,7 @@ extension DisplayView {
     mutating func drawGaps(row: Int) {
         guard let gap = self.state.lastGap else { return }
         let gaps = Self.count(self.state.gaps, "gap")
-        let span = AgeText.words(gap.to - gap.from)
+        let span = AgeText.words(gap.length)
         let until = UTCText.timeOfDay(gap.to)
         let item = ScreenItem(
             [

@@ -61,6 +61,19 @@ struct DisplayEventLogTests {
         #expect(log.events.count == DisplayEventLog.capacity)
     }
 
+    @Test("A gap of any times is an entry: its length is never less than nothing, nor more than a number holds")
+    func anyGap() {
+        for (from, to, length) in [
+            (Int64.min, Int64.max, Int64.max), (.max, .min, 0), (5, 3, 0), (-2, 3, 5), (.min, -1, .max),
+        ] {
+            let gap = Gap(from: from, to: to, reason: "lost", nextSequence: 0)
+            #expect(gap.length == length)
+            var log = DisplayEventLog()
+            log.gapFound(gap)
+            #expect(log.events.count == 1)
+        }
+    }
+
     @Test("A symbol that is added stands behind those that were named before it, also when it has a row already")
     func adds() {
         var model = DisplayModel(symbols: ["X:B"], status: sampleStatus())
