@@ -122,9 +122,10 @@ extension StreamClient {
             self.tell(.subscribed(accepted, delivery))
         }
         self.policyChanged()
-        // What comes again from a place is told, or counted, from there.
-        let isAgain = since.map { self.hub.ring.path(since: $0) != nil } ?? false
-        for row in changed { self.change(row, to: delivery, next: next, tellsUntold: !isAgain) }
+        let place = since.flatMap { self.hub.ring.path(since: $0)?.start }
+        for row in changed {
+            self.change(row, to: delivery, next: next, tellsUntold: !self.comesAgain(row, from: place))
+        }
         self.wishesChanged()
         if let since {
             let again = again.subtracting(new).sorted()
@@ -176,6 +177,13 @@ extension StreamClient {
             self.session.change(row, to: delivery, newest: nil, first: first)
         }
         return row
+    }
+
+    /// Whether the symbol's newest trade is told, or counted, again from a place on; what has not been told before then is
+    /// among that, or the reader knows it.
+    private func comesAgain(_ row: Int, from place: TapePosition?) -> Bool {
+        guard let place, let newest = self.hub.desk.newest(row: row) else { return false }
+        return place.epoch != self.hub.ring.epoch || newest.summary.sequence >= place.sequence
     }
 
     private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, tellsUntold: Bool) {

@@ -34,23 +34,18 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("requests before the end of a client's side are answered all, and the last answer says that it is the last")
+    @Test("requests before the end of a client's side are answered all")
     func answersBeforeEnd() async throws {
         try await RelayFixture.run { fixture in
             let client = try await RawClient.connect(to: fixture.address)
-            // The sixth is cut, and nobody waits for its rest.
-            let requests = String(repeating: Self.live, count: 5) + Self.live.prefix(20)
-            try await client.channel.writeAndFlush(ByteBuffer(string: requests))
+            try await client.channel.writeAndFlush(ByteBuffer(string: String(repeating: Self.live, count: 5)))
             try await client.channel.close(mode: .output)
             let answers = try await client.rest().split(separator: "HTTP/1.1 ")
             #expect(answers.map { $0.prefix(3) } == Array(repeating: "200", count: 5))
-            #expect(
-                answers.map { $0.lowercased().contains("connection: close") } == [false, false, false, false, true]
-            )
         }
     }
 
-    @Test("so are those that come while an answer is unread")
+    @Test("so are those that come while an answer is unread, and the last answer says that it is the last")
     func answersBehindUnread() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
@@ -62,11 +57,13 @@ struct PipelinedRequestTests {
             let trades = "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
             try await client.channel.writeAndFlush(ByteBuffer(string: trades + Self.live))
             while try await fixture.waitingBytes() == 0 {}
-            try await client.channel.writeAndFlush(ByteBuffer(string: Self.live))
+            // The last one is cut, and nobody waits for its rest.
+            try await client.channel.writeAndFlush(ByteBuffer(string: Self.live + Self.live.prefix(20)))
             try await client.channel.close(mode: .output)
             try await client.read(true)
             let answers = try await client.rest().split(separator: "HTTP/1.1 ")
             #expect(answers.map { $0.prefix(3) } == ["200", "200", "200"])
+            #expect(answers.map { $0.lowercased().contains("connection: close") } == [false, false, true])
             #expect(answers.dropFirst().allSatisfy { $0.hasSuffix("ok\n") })
         }
     }
