@@ -8,6 +8,7 @@ usage: screen.py STEP... -- PROGRAM [ARGUMENT...]
     absent:REGEX    until the picture does not show that any more
     key:TEXT        types; \\r, \\x1b and so on are read as in Python
     signal:TERM     sends the program a signal
+    behind          keeps the program in the background when it goes on next, as a shell's `bg` does
     stopped         until the program is stopped, as by Ctrl-Z
     exit:0          until it has ended with this status; exit:-11 is a signal
     restored        the terminal is as it was: modes, main screen, cursor, and its title as often off the stack as on it
@@ -175,6 +176,11 @@ class Session:
         elif kind == "signal":
             self.news.clear()
             os.kill(self.program, getattr(signal, "SIG" + value))
+        elif kind == "behind":
+            os.kill(self.supervisor, signal.SIGUSR1)
+            end = time.monotonic() + PATIENCE
+            while "behind" not in self.news and time.monotonic() < end:
+                self.read(0.05)
         elif kind == "show":
             print(self.text(), flush=True)
         else:
@@ -196,6 +202,14 @@ def supervise(command, report, columns, lines):
         os.close(report)
         os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", COLORFGBG="15;0", SWIFT_BACKTRACE="enable=no")
         os.execvp(command[0], command)
+    is_behind = False
+
+    def stay_behind(*_):
+        nonlocal is_behind
+        is_behind = True
+        os.write(report, b"behind\n")
+
+    signal.signal(signal.SIGUSR1, stay_behind)
     os.write(report, f"started {program}\n".encode())
     while True:
         _, status = os.waitpid(program, os.WUNTRACED)
@@ -203,7 +217,9 @@ def supervise(command, report, columns, lines):
             os.tcsetpgrp(0, os.getpgrp())
             os.write(report, b"stopped\n")
             os.waitid(os.P_PID, program, os.WCONTINUED)
-            os.tcsetpgrp(0, program)
+            if not is_behind:
+                os.tcsetpgrp(0, program)
+            is_behind = False
         else:
             os.write(report, f"ended {os.waitstatus_to_exitcode(status)}\n".encode())
             # The terminal stays until somebody has looked at it.

@@ -6,6 +6,7 @@ import { Series } from "./series.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
+const mostPauses = 32;
 // As the relay does: a trade that is older than its symbol's newest by up to this does not become the price. ms
 const reorderWindow = 10_000;
 
@@ -20,9 +21,10 @@ export class Market {
         this.tape = [];
         // Where times are `performance.now()`: when the newest trade of any symbol arrived.
         this.newestArrival = null;
-        // Where a replay stands, if it is one, and since when one that was paused goes on again.
+        // Where a replay stands, if it is one, since when it stands still, and from when to when it did before.
         this.replay = null;
-        this.resumedAt = null;
+        this.pausedAt = null;
+        this.pauses = [];
         // The relay's wall clock minus `performance.now()`, ms.
         this.clockOffset = null;
         this.isCatchingUp = false;
@@ -83,7 +85,8 @@ export class Market {
         this.epoch = message.epoch ?? null;
         this.version = message.version ?? null;
         this.status = message.status ?? this.status;
-        this.#replay(message.replay ?? null, now);
+        // One that stood still before this page came did so for all of what was silent.
+        this.#replay(message.replay ?? null, now, this.newestArrival === null ? -Infinity : now);
         this.isCatchingUp = false;
         this.runOfTrades = this.epoch;
         if (isNewRun) {
@@ -110,15 +113,26 @@ export class Market {
         }
     }
 
-    #replay(position, now) {
-        if (this.replay?.paused === true && position?.paused === false) this.resumedAt = now;
+    #replay(position, now, since = now) {
         this.replay = position;
+        if (position?.paused === true) {
+            this.pausedAt ??= since;
+        } else if (this.pausedAt !== null) {
+            this.pauses.push({ from: this.pausedAt, to: now });
+            this.pausedAt = null;
+            if (this.pauses.length > mostPauses) {
+                const { from, to } = this.pauses.shift();
+                this.pauses[0].from -= to - from;
+            }
+        }
     }
 
     /** For how long nothing came that could have come, ms: of a replay that is paused nobody expects anything. */
     silence(now) {
         if (this.newestArrival === null) return null;
-        return this.replay?.paused === true ? 0 : now - Math.max(this.newestArrival, this.resumedAt ?? -Infinity);
+        if (this.replay?.paused === true) return 0;
+        const stood = this.pauses.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, this.newestArrival)), 0);
+        return now - this.newestArrival - stood;
     }
 
     #summary(message, now, age) {

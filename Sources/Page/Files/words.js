@@ -30,12 +30,14 @@ export function stateWords(market, relay, now) {
     const age = market.silence(now);
     const retry = status.retryAt ? `, next ${inTime(status.retryAt - wall)}` : "";
     const alarm = (word, detail) => ({ level: "alarm", mark: "✖", word, detail: detail.replace(/^[:,] /, "") });
-    switch (status.state) {
+    // Of a replay that stands still no silence is told, also not one that began before.
+    const isStill = market.replay?.paused === true;
+    switch (isStill && (status.state === "late" || status.state === "stale") ? "live" : status.state) {
     case "live":
         if (age !== null && age >= lateAfter) return late(age);
         return {
             level: "good", mark: "●", detail: market.newestArrival === null ? "no trade yet" : "",
-            word: status.source === "live" ? "Live" : market.replay?.paused === true ? "Paused" : "Playing",
+            word: status.source === "live" ? "Live" : isStill ? "Paused" : "Playing",
         };
     case "late":
         return late(age ?? wall - status.since);

@@ -36,8 +36,8 @@ extension DisplayModel {
 
     /// Takes where the replay stands; `now` in monotonic ns.
     package mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
-        if self.state.replay?.isPaused == true, position?.isPaused == false { self.state.resumedAt = now }
         self.state.replay = position
+        self.state.pauses.took(isPaused: position?.isPaused ?? false, now: now)
     }
 
     /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.

@@ -88,7 +88,7 @@ extension RelayHub {
     /// The feed's status, or what it should be when the feed hangs.
     private var believedStatus: FeedStatus {
         // Of a replay that somebody paused nobody expects anything.
-        if self.replay?.position().isPaused == true { return self.status }
+        if self.replay?.position().isPaused == true { return self.status.heldStill }
         let age = self.newestAge
         let wall = (self.lastArrival?.received ?? 0) + (age ?? 0)
         return self.status.believed(newestAge: age, wall: wall, limits: self.settings.freshness)

@@ -22,6 +22,15 @@ package struct FreshnessLimits: Sendable, Equatable {
 }
 
 extension FeedStatus {
+    /// What is true while somebody has paused the replay: nobody expects a trade, also where none came before the pause.
+    var heldStill: FeedStatus {
+        guard self.phase == .late || self.phase == .stale else { return self }
+        var status = self
+        status.phase = .live
+        status.reason = nil
+        return status
+    }
+
     /// What is true of the feed for who knows the age of its newest trade: the feed's word, or, when it hangs and goes on
     /// calling itself live, what it should have said.
     ///

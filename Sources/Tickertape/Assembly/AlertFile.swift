@@ -128,7 +128,11 @@ final class AlertFile: Sendable {
             let next = self.state.withLockedValue { state -> AlertMemory? in
                 defer { state.waiting = nil }
                 if state.waiting == nil { state.isWriting = false }
-                return state.waiting?.with(state.inherited)
+                guard let own = state.waiting else { return nil }
+                let both = own.with(state.inherited)
+                // What has once been of this program is its own to remove.
+                state.inherited.forget(own.rules)
+                return both
             }
             guard let next else { return }
             do throws(PrivateFolder.Failure) {
@@ -152,5 +156,10 @@ extension AlertMemory {
         let known = Set(self.states.map { [$0.rule, $0.symbol] })
         both.states += other.states.filter { !known.contains([$0.rule, $0.symbol]) }
         return both
+    }
+
+    fileprivate mutating func forget(_ rules: [String]) {
+        self.rules.removeAll { rules.contains($0) }
+        self.states.removeAll { rules.contains($0.rule) }
     }
 }

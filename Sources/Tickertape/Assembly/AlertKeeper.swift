@@ -9,7 +9,8 @@ struct AlertKeeper: Sendable {
     private let obstacle: String?
 
     /// - Parameters:
-    ///   - keeps: whether this program is one that keeps alerts: one that only looks at another's relay is not.
+    ///   - keeps: whether this program is one that keeps alerts: one that only looks at another's relay is not, nor
+    ///     one that ends with its first prices.
     ///   - hasRules: whether the settings name rules. Who has set no alert does not want to hear that none can be kept.
     ///   - warn: is told in one line what does not work; from any thread.
     init(

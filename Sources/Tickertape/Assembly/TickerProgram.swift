@@ -142,6 +142,8 @@ struct TickerProgram {
             symbols: self.feed.symbols,
             registry: instruments.registry,
             shown: shown,
+            // One look ends before anybody sets an alert; what was set by key is watched by the program that stays.
+            keeps: !self.settings.display.isOnce,
             warn: Self.warning(on: shown)
         )
         if let recorder {

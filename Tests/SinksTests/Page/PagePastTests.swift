@@ -90,7 +90,7 @@ struct PagePastTests {
         #expect(lines == ["60000 61000", "2 1"])
     }
 
-    @Test("of a replay that stands still says no word of late, and begins its silence anew when it goes on")
+    @Test("of a replay that stands still says no word of late, and goes on with its silence when it does")
     func paused() async throws {
         let lines = try await self.printed(
             """
@@ -115,12 +115,33 @@ struct PagePastTests {
             say(70_000);
             market.take({ type: "hello", epoch: 1, seq: 5, time: 0, status, replay: replay(true), symbols: [] }, 71_000);
             say(90_000);
+            // Late already when it was paused.
+            for (const state of ["late", "stale"]) {
+                market.take({ type: "status", ...status, state }, 91_000);
+                say(92_000);
+            }
+            market.take({ type: "status", ...status }, 93_000);
+            market.take(replay(false), 100_000);
+            say(101_000);
+            // Any number of pauses.
+            for (let at = 110_000; at < 1_110_000; at += 10_000) {
+                market.take(replay(true), at);
+                market.take(replay(false), at + 10_000);
+            }
+            say(1_110_000);
+            // Paused for an hour when the page comes.
+            const other = new Market();
+            const symbols = [{ ...trade, age: 3_600_000 }];
+            other.take({ type: "hello", epoch: 1, seq: 5, time: 0, status, replay: replay(true), symbols }, 0);
+            other.take(replay(false), 10_000);
+            console.log(stateWords(other, { state: "open" }, 11_000).word, other.silence(11_000));
             """
         )
         #expect(
             lines == [
                 "Playing  good", "Late no trade for 9 s warning", "Paused  good", "Playing  good",
-                "Late no trade for 9 s warning", "Paused  good",
+                "Late no trade for 10 s warning", "Paused  good", "Paused  good", "Paused  good",
+                "Late no trade for 12 s warning", "Late no trade for 21 s warning", "Playing 1000",
             ]
         )
     }

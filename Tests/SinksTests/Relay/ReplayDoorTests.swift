@@ -89,6 +89,13 @@ struct ReplayDoorTests {
             }
             let status = try await self.statusBody(fixture)
             #expect(status.contains(#""replay":{\#(Self.here)true}"#))
+            // A silence of before the pause is none in it.
+            try await fixture.onFeedLoop {
+                $0.relay.statusChanged(FeedStatus(source: .replay(file: "f", speed: 1), phase: .stale, since: 0))
+            }
+            #expect(try await other.frame().text.contains(#""state":"stale""#))
+            let held = try await self.statusBody(fixture)
+            #expect(held.contains(#""state":"live""#) && !held.contains("stale"), "\(held)")
         }
     }
 

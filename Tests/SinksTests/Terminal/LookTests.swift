@@ -98,8 +98,17 @@ struct LookTests {
                         let colour = try #require(Self.colour(codes, "38"))
                         let tint = try #require(Self.colour(codes, "48"))
                         #expect(Self.contrast(colour, tint) >= 4.5, "\(ink) \(background) \(depth) \(hues)")
-                        #expect(tint != behind)
+                        #expect(Self.contrast(tint, behind) >= 1.3, "\(ink) \(background) \(depth) \(hues)")
                     }
+                    let tints = [CellStyle.Ink.rising, .falling].map {
+                        Self.colour(palette.codes(CellStyle($0, .flash)), "48")
+                    }
+                    #expect(tints[0] != tints[1], "\(background) \(depth) \(hues)")
+                    // No grey: a tint has a hue.
+                    #expect(
+                        tints.allSatisfy { $0.map { $0 % 0x010101 != 0 } ?? false },
+                        "\(background) \(depth) \(hues)"
+                    )
                 }
             }
         }

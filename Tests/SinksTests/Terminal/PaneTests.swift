@@ -90,6 +90,33 @@ struct PaneTests {
         #expect(!Self.screen(model.state, 80, 24, now: later).contains { $0.contains("warning") })
     }
 
+    @Test("A warning of many lines breaks at the same words at any age, and leaves prices some room")
+    func steadyNotice() {
+        let words = (1...60).map { "w\($0)" }.joined(separator: " ")
+        func lines(age: Int64, columns: Int = 80, rows: Int = 24) -> [String] {
+            var state = Self.one
+            state.notice = DisplayNotice(text: words, since: sampleNoon.monotonic - age * oneSecond, isLasting: true)
+            if rows == 16 {
+                state.status = sampleStatus(.live, .replay(file: "f", speed: 1), reason: words)
+                state.replay = ReplayPosition(start: 0, end: 9, at: 5, speed: 1)
+                state.gaps = 1
+                state.alerts = [DisplayAlert(text: "A above 1", state: "fired", fired: sampleNoon.monotonic)]
+            }
+            return Self.screen(state, columns, rows)
+        }
+        func notice(_ lines: [String]) -> [String] {
+            lines.filter { $0.contains("w1 ") || $0.contains(" w30 ") || $0.contains("ago") }
+                .map { String($0.prefix { $0 != "…" }) }
+        }
+        for columns in [60, 80] {
+            let first = notice(lines(age: 0, columns: columns))
+            for age in [9, 10, 65, 3_700, 90_000] as [Int64] {
+                #expect(notice(lines(age: age, columns: columns)) == first)
+            }
+        }
+        #expect(lines(age: 5, columns: 40, rows: 16).contains { $0.contains("61837.63") })
+    }
+
     @Test("A market without an end has a clock and no place in it", arguments: [40, 80, 200])
     func endless(columns: Int) {
         var state = Self.one

@@ -69,6 +69,10 @@ struct AlertFileTests {
         second.keep(AlertMemory(rules: ["X below 2", "X above 100"]))
         await second.settle(atMost: .seconds(20))
         #expect(second.load()?.rules == ["X below 2", "X above 100"])
+        // What was set here too is removed here for good.
+        second.keep(AlertMemory(rules: ["X below 2"]))
+        await second.settle(atMost: .seconds(20))
+        #expect(second.load()?.rules == ["X below 2"])
         #expect(warnings.all == [])
     }
 
@@ -114,6 +118,43 @@ struct AlertFileTests {
         for source in [FeedStatus.Source.demo, .replay(file: "f", speed: 1)] {
             #expect(self.keeper(folder, source, warnings: warnings).loss != nil)
         }
+    }
+
+    @Test("--once neither takes nor locks it, while it waits for its prices, and says nothing of another's")
+    func once() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var before: AlertFile? = AlertFile(directory: folder.path) { _ in }
+        before?.keep(self.memory)
+        await before?.settle(atMost: .seconds(20))
+        before = nil
+        await self.isReleased(folder)
+        let server = try await ScriptedFinnhub.start { _ in .play([]) }
+        let once = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "--once", "--once-within", "60s", "--symbol", "BINANCE:BTCUSDT", "--upstream",
+                "ws://127.0.0.1:\(server.port)", "--set", "state.directory=\(folder.path)",
+            ],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        for await case .received in server.events { break }
+        let run = AlertFile(directory: folder.path) { _ in }
+        #expect(run?.isOurs == true && run?.load() == self.memory)
+        let another = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "--once", "--once-within", "1s", "--symbol", "BINANCE:BTCUSDT", "--upstream",
+                "ws://127.0.0.1:\(server.port)", "--set", "state.directory=\(folder.path)",
+            ],
+            environment: ["FINNHUB_TOKEN": "anothersecretkey"]
+        )
+        #expect(await another.ending(atMost: .seconds(30)) == .exit(3), "\(another.errors)")
+        #expect(!another.errors.contains("alert"), "\(another.errors)")
+        once.send(signal: SIGTERM)
+        _ = await once.ending(atMost: .seconds(20))
+        #expect(!once.errors.contains("alert"), "\(once.errors)")
+        try await server.stop()
     }
 
     @Test("a damaged, foreign, linked or huge file is told of and replaced, and a folder that is none is told of")

@@ -73,8 +73,18 @@ struct ScreenProgramTests {
             "wait:LIVE", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:LIVE", "wait:BTCUSDT",
             "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE",
             // By signals of others too: one that can be heard, and one that cannot.
-            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:LIVE", "signal:STOP", "stopped", "signal:CONT",
-            "wait:LIVE", "signal:TERM", "exit:0", "restored",
+            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:LIVE",
+            // The picture of before is still there: only a new one has the new size.
+            "signal:STOP", "stopped", "size:80x24", "signal:CONT", "wait:LIVE", "signal:TERM", "exit:0", "restored",
+        ]
+        let run = try self.screen(steps, ["--relay", "off"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
+    @Test("a job that was stopped without a word, and ends behind another one, gives the terminal back all the same")
+    func endsBehind() async throws {
+        let steps = [
+            "wait:LIVE", "signal:STOP", "stopped", "behind", "signal:CONT", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")

@@ -54,13 +54,15 @@ struct LineLoop {
 
     /// Turns waiting items into one piece of whole lines; tells whether the end has come or has been asked for.
     private mutating func fill() -> Bool {
-        let isStopping = self.printer.mailbox.withLockedValue { mailbox -> Bool in
-            if self.items.isEmpty, self.next == nil, self.pending.isEmpty {
-                let (items, dropped) = mailbox.queue.take()
-                self.items = items[...]
-                if dropped > 0 { self.add(self.output.dropped(dropped)) }
-            }
-            return mailbox.isStopping
+        let canTake = self.items.isEmpty && self.next == nil && self.pending.isEmpty
+        // Only taken out under the lock, for the feed's loop waits for that.
+        let (queue, isStopping) = self.printer.mailbox.withLockedValue { mailbox in
+            (canTake ? mailbox.queue.takeOut() : nil, mailbox.isStopping)
+        }
+        if var queue {
+            let (items, dropped) = queue.take()
+            self.items = items[...]
+            if dropped > 0 { self.add(self.output.dropped(dropped)) }
         }
         let now = DisplayClock.now()
         while self.pending.count < Int(PIPE_BUF) {

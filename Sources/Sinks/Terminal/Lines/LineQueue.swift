@@ -69,6 +69,13 @@ package struct LineQueue: Sendable {
         self.next += 1
     }
 
+    /// Takes everything out as it lies, for whoever holds a lock here; what is taken is put in order by its ``take()``.
+    package mutating func takeOut() -> LineQueue {
+        let taken = self
+        self = LineQueue(capacity: self.capacity)
+        return taken
+    }
+
     /// Takes everything out, with the number of items dropped since the last time; those came before what is left.
     package mutating func take() -> (items: [LineItem], dropped: UInt64) {
         defer { self.dropped = 0 }

@@ -75,7 +75,7 @@ package struct LiveLine: Sendable {
             self.rows[symbol] = nil
             if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
         case .paused(let isPaused):
-            if self.feed.isPaused, !isPaused { self.feed.resumedAt = now }
+            self.feed.pauses.took(isPaused: isPaused, now: now)
             self.feed.isPaused = isPaused
         case .gap, .expected, .alert:
             break

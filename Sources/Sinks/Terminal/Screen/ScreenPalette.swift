@@ -25,8 +25,9 @@ package struct ScreenPalette: Sendable, Equatable {
         case colourBlind = "colour-blind"
     }
 
-    /// The codes of each ink as text, and of its background while a price flashes; empty: the terminal's own.
+    /// The codes of each ink as text, and of text and background while a price flashes; empty: the terminal's own.
     private let inks: [String]
+    private let flashInks: [String]
     private let flashes: [String]
     private let depth: Depth
 
@@ -38,6 +39,7 @@ package struct ScreenPalette: Sendable, Equatable {
         switch depth {
         case .none:
             self.inks = CellStyle.Ink.allCases.map { _ in "" }
+            self.flashInks = self.inks
             self.flashes = self.inks
         case .sixteen:
             // Bright blue, for plain blue can hardly be read on black; on white the plain one is better.
@@ -53,11 +55,15 @@ package struct ScreenPalette: Sendable, Equatable {
                 case .accent: "36"
                 }
             }
+            self.flashInks = self.inks
             self.flashes = self.inks.map { _ in "7" }
         case .many, .full:
             let shades = Shades(isLight: isLight, isBlue: isBlue)
             let isFull = depth == .full
             self.inks = CellStyle.Ink.allCases.map { shades.ink($0)?.code(foreground: true, isFull: isFull) ?? "" }
+            self.flashInks = CellStyle.Ink.allCases.map {
+                shades.flashInk($0)?.code(foreground: true, isFull: isFull) ?? ""
+            }
             self.flashes = CellStyle.Ink.allCases.map { shades.flash($0).code(foreground: false, isFull: isFull) }
         }
     }
@@ -88,7 +94,12 @@ package struct ScreenPalette: Sendable, Equatable {
         rendition.isStruck = style.attributes.contains(.struck)
         if style.attributes.contains(.flash), !rendition.isReversed {
             let flash = self.flashes[Int(style.ink.rawValue)]
-            if flash.isEmpty || flash == "7" { rendition.isReversed = true } else { rendition.ground = flash }
+            if flash.isEmpty || flash == "7" {
+                rendition.isReversed = true
+            } else {
+                rendition.ground = flash
+                rendition.ink = self.flashInks[Int(style.ink.rawValue)]
+            }
         }
         return rendition
     }
@@ -150,7 +161,8 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     /// Colours that were chosen for a background. Each has a contrast of 4.5 to 1 or more on black or white (WCAG 2.2,
-    /// 1.4.3), prices also while they flash; the faint one, which is for rules and axes, 3 to 1 (1.4.11).
+    /// 1.4.3), prices also while they flash; the faint one, which is for rules and axes, 3 to 1 (1.4.11). What flashes has
+    /// 1.3 to 1 or more against the rest of the screen.
     private struct Shades {
         var isLight: Bool
         var isBlue: Bool
@@ -168,16 +180,26 @@ package struct ScreenPalette: Sendable, Equatable {
             }
         }
 
+        /// On white, a tint that can be seen takes darker text.
+        func flashInk(_ ink: CellStyle.Ink) -> Shade? {
+            guard self.isLight else { return self.ink(ink) }
+            return switch ink {
+            case .rising, .good: self.isBlue ? Shade(18, 0x0F3F7D) : Shade(22, 0x0B5A22)
+            case .falling, .alarm, .warning: self.isBlue ? Shade(58, 0x6B3300) : Shade(88, 0x8E1616)
+            case .plain, .accent, .faint: self.ink(ink)
+            }
+        }
+
         func flash(_ ink: CellStyle.Ink) -> Shade {
             switch ink {
             case .rising, .good:
                 self.isBlue
-                    ? (self.isLight ? Shade(195, 0xC7DFF7) : Shade(17, 0x12335A))
-                    : (self.isLight ? Shade(230, 0xE6F7E9) : Shade(22, 0x123D22))
+                    ? (self.isLight ? Shade(153, 0xB5D3F3) : Shade(18, 0x12335A))
+                    : (self.isLight ? Shade(151, 0xB7E4C0) : Shade(22, 0x123D22))
             case .falling, .alarm, .warning:
                 self.isBlue
-                    ? (self.isLight ? Shade(230, 0xFCEFDE) : Shade(236, 0x54330A))
-                    : (self.isLight ? Shade(230, 0xFCE8E7) : Shade(52, 0x521B1B))
+                    ? (self.isLight ? Shade(223, 0xF7D3A1) : Shade(52, 0x54330A))
+                    : (self.isLight ? Shade(217, 0xF6C2C0) : Shade(52, 0x521B1B))
             case .plain, .accent, .faint: self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
             }
         }

@@ -30,6 +30,11 @@ final class TerminalDevice: Sendable {
     /// Takes keys one by one, unechoed, Ctrl-C and Ctrl-Z among them as bytes, and no Ctrl-S that would stop the output.
     func takeKeys() {
         TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes)
+        var raw = self.rawModes
+        tcsetattr(self.descriptor, TCSANOW, &raw)
+    }
+
+    private var rawModes: termios {
         var raw = self.modes
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         raw.c_iflag &= ~tcflag_t(IXON)
@@ -37,7 +42,26 @@ final class TerminalDevice: Sendable {
             characters[Int(VMIN)] = 1
             characters[Int(VTIME)] = 0
         }
-        tcsetattr(self.descriptor, TCSANOW, &raw)
+        return raw
+    }
+
+    /// Whether the modes are still those of ``takeKeys()``.
+    private var hasRawModes: Bool {
+        var modes = termios()
+        guard tcgetattr(self.descriptor, &modes) == 0 else { return false }
+        let raw = self.rawModes
+        return modes.c_lflag == raw.c_lflag && modes.c_iflag == raw.c_iflag
+    }
+
+    /// Writes to the terminal without being stopped for it, where the job stands behind another one.
+    static func withoutStops(_ body: () -> Void) {
+        var stop = sigset_t()
+        sigemptyset(&stop)
+        sigaddset(&stop, SIGTTOU)
+        var before = sigset_t()
+        pthread_sigmask(SIG_BLOCK, &stop, &before)
+        body()
+        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
     /// Asks the terminal what it is, once keys are taken one by one. The drawing thread waits for the answer, for `patience`
@@ -62,10 +86,12 @@ final class TerminalDevice: Sendable {
         return reader.answers
     }
 
-    /// Gives the modes back.
+    /// Gives the modes back, unless the job stands behind another one that has set its own.
     func giveBack() {
-        var modes = self.modes
-        tcsetattr(self.descriptor, TCSANOW, &modes)
+        if self.isOurs || self.hasRawModes {
+            var modes = self.modes
+            Self.withoutStops { tcsetattr(self.descriptor, TCSANOW, &modes) }
+        }
         TerminalRescue.disarm()
     }
 

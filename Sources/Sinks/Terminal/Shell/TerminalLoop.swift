@@ -276,10 +276,19 @@ struct TerminalLoop {
 
     /// Gives the terminal back, as far as it takes the bytes within the limit.
     private mutating func goOutside() {
-        guard self.isInside else { return }
+        // Also where the job came back behind another one: the alternate screen is still on, and nobody else leaves it.
+        guard self.hasEntered else { return }
+        if !self.isInside { self.pending = [] }
         self.isInside = false
         self.hasEntered = false
         self.pending += TerminalModes.leave
+        TerminalDevice.withoutStops { self.writeLast() }
+        self.pending = []
+        self.display.device.giveBack()
+    }
+
+    /// Writes what is on its way, for as long as the limit.
+    private mutating func writeLast() {
         let limit = DisplayClock.monotonic() + Self.leaveLimit
         while self.flush(), !self.pending.isEmpty {
             let left = limit - DisplayClock.monotonic()
@@ -289,8 +298,6 @@ struct TerminalLoop {
             ]
             DisplayClock.wait(&descriptors, nanoseconds: left)
         }
-        self.pending = []
-        self.display.device.giveBack()
     }
 
     /// Gives the terminal back, stops the job as Ctrl-Z should, and goes on when the job does.

@@ -91,8 +91,8 @@ package struct DisplayState: Sendable {
     package var news = DisplayNews.notAsked
     /// Where the replay stands, if it is one.
     package var replay: ReplayPosition?
-    /// When a replay that was paused went on last; monotonic ns.
-    package var resumedAt: Int64?
+    /// When it stood still.
+    package var pauses = ReplayPauses()
     /// What is true of the feed now, behind a picture that is frozen; `nil` where this state is of now.
     package var behind: FeedFacts?
     /// When it was given to the screen, monotonic ns: what has happened since then is not in it. `nil` where nobody says.

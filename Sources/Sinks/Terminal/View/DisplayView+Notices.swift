@@ -11,14 +11,17 @@ extension DisplayView {
 
     /// Draws a warning with its age, its last line above `bottom`; answers with its first. Where it does not fit its end is
     /// cut, and on a screen with room not before the third line, for the cure stands at the end.
-    mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int) -> Int {
+    ///
+    /// - Parameter most: how many lines it may take.
+    mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int, most: Int) -> Int {
         let mark = self.glyphs == .unicode ? "▲" : "!"
         let age = self.now.monotonic - notice.since
         let style = CellStyle(.warning, .bold)
         var lines = ["\(mark) \(notice.text)"]
-        let room = self.room(besideAge: age)
-        if self.grid.size.rows >= 16, room >= Self.leastPassing {
-            lines = ScreenText.lines(lines[0], columns: room, most: 3, glyphs: self.glyphs)
+        // Where the lines end must not change with the words of the age.
+        let room = self.grid.size.columns - Self.longestAgo
+        if most > 1, room >= Self.leastPassing {
+            lines = ScreenText.lines(lines[0], columns: room, most: most, glyphs: self.glyphs)
         }
         guard let last = lines.popLast() else { return bottom }
         let top = bottom - 1 - lines.count
@@ -78,6 +81,9 @@ extension DisplayView {
 
     /// The least columns for a text that has its age beside it.
     private static let leastPassing = 24
+
+    /// The columns that any age of less than a hundred days takes, with the gap before it.
+    private static let longestAgo = "  23h59m ago".count
 
     private static func ago(_ age: Int64) -> String { "\(AgeText.words(age)) ago" }
 

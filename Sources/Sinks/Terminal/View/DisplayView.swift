@@ -111,7 +111,7 @@ package struct DisplayView {
                 top += 1
             }
         }
-        if rows >= 8, let replay = self.state.replay {
+        if rows >= 8, let replay = self.feed.replay {
             self.drawReplay(replay, row: top)
             top += 1
         }
@@ -125,10 +125,13 @@ package struct DisplayView {
             bottom -= 1
             self.drawGaps(row: bottom)
         }
+        let alert = self.livingAlert()
         if rows >= 4, let notice = self.livingNotice() {
-            bottom = self.drawNotice(notice, above: bottom)
+            // An alert and an empty line are still to come, and the prices need some lines.
+            let left = bottom - (alert == nil ? 0 : 1) - 1 - top
+            bottom = self.drawNotice(notice, above: bottom, most: rows >= 16 ? min(max(left - 6, 1), 3) : 1)
         }
-        if let alert = self.livingAlert() {
+        if let alert {
             bottom -= rows >= 4 ? 1 : 0
             self.drawAlert(alert, row: rows >= 4 ? bottom : 0)
         }

@@ -3,7 +3,7 @@ package import Market
 /// What an output goes by when it says what is true of the feed, and of a price by its age.
 ///
 /// Of a replay that somebody has paused nobody expects a trade, so that no age says anything there; and when it goes on, the
-/// silence begins anew.
+/// silence does from where it was, as in the feed.
 package struct FeedFacts: Sendable {
     package var status: FeedStatus
     /// When the newest trade of all arrived; monotonic ns.
@@ -11,26 +11,28 @@ package struct FeedFacts: Sendable {
     /// Where the replay stands, if it is one.
     package var replay: ReplayPosition?
     package var isPaused = false
-    /// When a replay that was paused went on last; monotonic ns.
-    package var resumedAt: Int64?
+    /// When a replay stood still.
+    package var pauses = ReplayPauses()
     package var limits = FreshnessLimits()
 
     package init(status: FeedStatus) { self.status = status }
 
     /// For how long something that came at `arrived` has had nothing behind it, as far as anything could have come; ns.
     func silence(since arrived: Int64, now: Int64) -> Int64 {
-        self.isPaused ? 0 : now - max(arrived, self.resumedAt ?? .min)
+        self.isPaused ? 0 : now - arrived - self.pauses.stood(since: arrived, now: now)
     }
 
     /// The age of the newest trade of all as the words tell it, ns.
     func newestAge(now: Int64) -> Int64? {
-        self.newestArrival.map { now - (self.isPaused ? $0 : max($0, self.resumedAt ?? .min)) }
+        self.newestArrival.map { now - $0 - self.pauses.stood(since: $0, now: now) }
     }
 
-    /// The feed's word, or, when it hangs, what it should have said.
+    /// The feed's word, or, when it hangs, what it should have said. Of a silence in a pause nothing is said, though the feed
+    /// spoke of one before.
     func believed(at now: DisplayTime) -> FeedStatus {
         let silence = self.newestArrival.map { self.silence(since: $0, now: now.monotonic) }
-        return self.status.believed(newestAge: silence, wall: now.wall, limits: self.limits)
+        let status = self.isPaused ? self.status.heldStill : self.status
+        return status.believed(newestAge: silence, wall: now.wall, limits: self.limits)
     }
 }
 
@@ -41,7 +43,7 @@ extension DisplayState {
         facts.newestArrival = self.rows.lazy.map(\.arrived).max()
         facts.replay = self.replay
         facts.isPaused = self.replay?.isPaused ?? false
-        facts.resumedAt = self.resumedAt
+        facts.pauses = self.pauses
         facts.limits = self.limits
         return facts
     }

@@ -184,14 +184,56 @@ struct PausedPictureTests {
         #expect(Self.frame(model, after: 60).1.contains("1m00s"))
     }
 
-    @Test("begins its silence anew when it goes on")
+    @Test(
+        "says so too where it was silent before the pause, and goes on with that when it goes on",
+        arguments: [FeedStatus.Phase.late, .stale]
+    )
+    func silentBefore(_ phase: FeedStatus.Phase) {
+        var model = Self.model(.replay(file: "x.jsonl", speed: 1))
+        model.statusChanged(sampleStatus(phase, .replay(file: "x.jsonl", speed: 1)))
+        #expect(Self.frame(model, after: 40).0.grid.line(0).contains(phase == .late ? "LATE" : "STALE"))
+        model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + 40 * oneSecond)
+        for seconds in [41, 7_200] as [Int64] {
+            let (frame, text) = Self.frame(model, after: seconds)
+            #expect(frame.grid.line(0).contains("● LIVE") && frame.grid.line(0).contains("PAUSED"), "\(text)")
+            for word in ["LATE", "STALE", "OLD"] { #expect(!text.contains(word), "\(text)") }
+        }
+        model.replayMoved(Self.position(isPaused: false), now: sampleNoon.monotonic + 7_200 * oneSecond)
+        #expect(Self.frame(model, after: 7_201).1.contains("no trade for 41 s"))
+        #expect(Self.frame(model, after: 7_201).1.contains("OLD"))
+    }
+
+    @Test("goes on with its silence from where it was, without the pause")
     func resumed() {
         var model = Self.model(.demo)
         model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + oneSecond)
         model.replayMoved(Self.position(isPaused: false), now: sampleNoon.monotonic + 60 * oneSecond)
         let (frame, text) = Self.frame(model, after: 62)
         #expect(frame.grid.line(0).contains("● LIVE") && !text.contains("OLD") && !text.contains("LATE"), "\(text)")
-        #expect(Self.frame(model, after: 67).1.contains("LATE, no trade for 7 s"))
-        #expect(Self.frame(model, after: 92).1.contains("STALE, no trade for 32 s"))
+        #expect(Self.frame(model, after: 67).1.contains("LATE, no trade for 8 s"))
+        #expect(Self.frame(model, after: 92).1.contains("STALE, no trade for 33 s"))
+        // Twice, and any number of times.
+        for number in Int64(0)..<100 {
+            let at = sampleNoon.monotonic + (100 + number * 10) * oneSecond
+            model.replayMoved(Self.position(isPaused: true), now: at)
+            model.replayMoved(Self.position(isPaused: true), now: at + oneSecond)
+            model.replayMoved(Self.position(isPaused: false), now: at + 10 * oneSecond)
+        }
+        #expect(Self.frame(model, after: 1_110).1.contains("STALE, no trade for 51 s"))
+    }
+
+    @Test("has a bar of now behind a picture that is frozen, as its mark and its state are")
+    func frozen() {
+        var model = Self.model(.replay(file: "x.jsonl", speed: 1))
+        var dialogue = ScreenDialogue(reach: ScreenReach(replay: nil))
+        _ = dialogue.took(.key("p"), state: model.state, now: sampleNoon)
+        var position = Self.position(isPaused: true)
+        position.at = sampleNoon.wall + 1_800 * oneSecond
+        model.replayMoved(position, now: sampleNoon.monotonic + oneSecond)
+        let state = dialogue.shown(model.state, now: sampleNoon.monotonic + oneSecond)
+        let size = ScreenGrid.Size(columns: 80, rows: 24)
+        let frame = DisplayView.frame(of: state, choice: dialogue.choice, size: size, now: sampleNoon)
+        let text = (0..<24).map(frame.grid.line).joined(separator: "\n")
+        #expect(text.contains("PAUSED") && text.contains("50% of 1h00m"), "\(text)")
     }
 }

@@ -93,6 +93,21 @@ struct LinePrinterTests {
         #expect(queue.isEmpty)
     }
 
+    @Test("A queue is taken out as it lies, empty from then on, and put in order apart from it")
+    func queueTakenOut() {
+        var queue = LineQueue(capacity: 2)
+        for number in UInt64(1)...3 {
+            queue.append(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
+        }
+        var taken = queue.takeOut()
+        #expect(queue.isEmpty && queue.capacity == 2)
+        queue.append(.unwished("A"))
+        let (items, dropped) = taken.take()
+        #expect(items.count == 2 && dropped == 1)
+        let (later, laterDropped) = queue.take()
+        #expect(later == [.unwished("A")] && laterDropped == 0)
+    }
+
     @Test("A queue keeps its order and its bound through any mixture, as a plain list would")
     func queueOrder() {
         var numbers = SeededGenerator(seed: 3)

@@ -115,7 +115,7 @@ struct LiveLineTests {
         #expect(self.text(&line, 2_000)?.contains("| B1 1 0.00% 0 s |") == true)
     }
 
-    @Test("a replay that stands still is neither late nor old, says that it is paused, and begins its silence anew")
+    @Test("a replay that stands still is neither late nor old, says that it is paused, and goes on with its silence")
     func paused() {
         var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
         line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
@@ -125,6 +125,11 @@ struct LiveLineTests {
         #expect(self.text(&line, 62_000) == "A 1 0.00% 1m02s | live REPLAY")
         #expect(self.text(&line, 68_000) == "A 1 0.00% 1m08s | late REPLAY")
         #expect(self.text(&line, 93_000) == "A 1 0.00% old 1m33s | stale REPLAY")
+        line.took(.status(sampleStatus(.stale, .replay(file: "f", speed: 1))), now: self.at(94_000).monotonic)
+        line.took(.paused(true), now: self.at(94_000).monotonic)
+        #expect(self.text(&line, 95_000) == "A 1 0.00% 1m35s | live REPLAY PAUSED")
+        line.took(.paused(false), now: self.at(96_000).monotonic)
+        #expect(self.text(&line, 97_000) == "A 1 0.00% old 1m37s | stale REPLAY")
     }
 
     @Test("Waybar gets text, tooltip and classes, with its markup escaped")
