@@ -11,6 +11,12 @@ final class LineSource {
     /// Of the newest line, ns since 1970.
     private var newestWall: Int64
     private(set) var damagedLines = 0
+    /// Whether the last line is of another run than the first, as where files of several were joined: the numbers of its
+    /// trades are not of the run that the header names.
+    private(set) var isOtherRun = false
+    /// Behind the trades so far, and the same before the last line.
+    private var nextSequence: UInt64?
+    private var sequenceAtLoss: UInt64?
     /// What is missing behind the last line.
     private(set) var lossAtEnd: RecordingLoss?
 
@@ -33,6 +39,12 @@ final class LineSource {
     /// How many files have been read from so far.
     var files: Int { self.stream.segment - self.first + 1 }
 
+    /// The line that tells of what is missing before the last line, or at the end.
+    func line(of loss: RecordingLoss) -> RecordedLine {
+        guard let epoch = self.header.epoch, !self.isOtherRun else { return loss.line() }
+        return loss.line(epoch: epoch, next: self.sequenceAtLoss)
+    }
+
     /// The next line that says something, and what is missing before it; `nil` at the end.
     func next() throws(RecordingFailure) -> (line: RecordedLine, loss: RecordingLoss?)? {
         while let line = try self.stream.next() {
@@ -42,15 +54,22 @@ final class LineSource {
             case .damaged:
                 self.damagedLines += 1
                 continue
-            case .torn, .header: continue
+            case .torn: continue
+            case .header(let header):
+                self.isOtherRun = header.epoch != self.header.epoch
+                continue
             case .frame, .gap, .note, .unknown: break
             }
+            let told = self.isOtherRun ? line.withoutNumbers : line
+            self.sequenceAtLoss = self.nextSequence
+            self.nextSequence = told.sequences?.upperBound ?? self.nextSequence
             self.newestWall = self.wall(of: line) ?? before
             loss?.from = before
             loss?.to = max(before, self.newestWall)
-            return (line, loss)
+            return (told, loss)
         }
         if var loss = self.losses.finish() {
+            self.sequenceAtLoss = self.nextSequence
             loss.from = self.newestWall
             loss.to = self.newestWall
             self.lossAtEnd = loss
@@ -67,5 +86,21 @@ final class LineSource {
         guard let start = self.header.start, let at = line.at else { return nil }
         let (sum, isOut) = start.addingReportingOverflow(at)
         return isOut ? nil : sum
+    }
+}
+
+extension RecordedLine {
+    /// The line without the numbers of its trades.
+    fileprivate var withoutNumbers: RecordedLine {
+        var line = self
+        switch self.content {
+        case .frame(let bytes, _): line.content = .frame(bytes, nil)
+        case .gap(var gap, let dropped):
+            gap.nextSequence = 0
+            gap.epoch = 0
+            line.content = .gap(gap, dropped: dropped)
+        case .header, .note, .unknown, .damaged, .torn: break
+        }
+        return line
     }
 }

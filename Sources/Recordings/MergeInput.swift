@@ -43,6 +43,8 @@ final class MergeInput {
 
     var damagedLines: Int { self.source.damagedLines }
     var lossAtEnd: RecordingLoss? { self.source.lossAtEnd }
+    /// Whether the newest line is of another run than the header's.
+    var isOtherRun: Bool { self.source.isOtherRun }
     /// Whether it has begun, and has more.
     var isOpen: Bool { self.hasBegun && self.current != nil }
 
@@ -74,30 +76,36 @@ final class MergeInput {
         return self.loss
     }
 
-    /// Whether its line comes before that of another: by the wall clock; where that is the same, of one run by the numbers of
-    /// the trades.
+    /// Whether its line comes before that of another: of one run by the numbers of the trades, else by the wall clock, which
+    /// may have been set back.
     func precedes(_ other: MergeInput) -> Bool {
-        let (mine, others) = (self.wall / 1_000, other.wall / 1_000)
-        if mine != others { return mine < others }
-        if self.header.epoch != nil, self.header.epoch == other.header.epoch, let rank = self.current?.rank,
-            let otherRank = other.current?.rank, rank != otherRank
+        if self.isSameRun(as: other), let rank = self.current?.rank, let otherRank = other.current?.rank,
+            rank != otherRank
         {
             return rank < otherRank
         }
+        let (mine, others) = (self.wall / 1_000, other.wall / 1_000)
+        if mine != others { return mine < others }
         return (self.header.start ?? 0, self.current?.number ?? 0)
             < (other.header.start ?? 0, other.current?.number ?? 0)
     }
 
+    /// Whether the newest lines of both are of one run.
+    func isSameRun(as other: MergeInput) -> Bool {
+        guard let epoch = self.header.epoch, !self.isOtherRun, !other.isOtherRun else { return false }
+        return epoch == other.header.epoch
+    }
+
     /// Whether it is of the same run and of all symbols of another.
     func isCopy(of other: MergeInput) -> Bool {
-        guard let epoch = self.header.epoch, epoch == other.header.epoch else { return false }
+        guard self.isSameRun(as: other) else { return false }
         return Set(other.header.symbols).isSubset(of: self.header.symbols)
             && other.header.symbols.isEmpty == self.header.symbols.isEmpty
     }
 
     /// Whether it goes on where another of the same run has ended: by the numbers of the trades, or by those of the lines.
     func follows(_ other: MergeInput) -> Bool {
-        guard let epoch = self.header.epoch, epoch == other.header.epoch else { return false }
+        guard self.isSameRun(as: other) else { return false }
         if let first = self.firstSequence, let next = other.nextSequence { return first <= next }
         guard let number = self.firstNumber, number > 1 else { return false }
         return number == other.nextNumber

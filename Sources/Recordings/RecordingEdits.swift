@@ -37,13 +37,13 @@ package enum RecordingEdits {
             if let time = line.at { at = time }
             wall = input.wall(of: line) ?? wall
             if let loss {
-                try output.append(loss.line(epoch: input.header.epoch), wall: wall, at: at)
+                try output.append(input.line(of: loss), wall: wall, at: at)
                 result.losses += 1
             }
             try output.append(line, wall: wall, at: at)
         }
         if let loss = input.lossAtEnd {
-            try output.append(loss.line(epoch: input.header.epoch), wall: wall, at: at)
+            try output.append(input.line(of: loss), wall: wall, at: at)
             result.losses += 1
         }
         try output.finish(wall: wall)
@@ -106,7 +106,7 @@ package enum RecordingEdits {
                 return at &- begin
             }
             if let loss = loss.flatMap({ cut.part(of: $0) }), let at = line.at {
-                try output.append(loss.line(epoch: header.epoch), wall: loss.to, at: moved(at))
+                try output.append(input.line(of: loss), wall: loss.to, at: moved(at))
                 result.losses += 1
             }
             switch line.content {
@@ -129,7 +129,7 @@ package enum RecordingEdits {
             try output.append(line, wall: wall, at: moved(at))
         }
         if let loss = input.lossAtEnd.flatMap({ cut.part(of: $0) }) {
-            try output.append(loss.line(epoch: header.epoch), wall: wall, at: output.lastAt)
+            try output.append(input.line(of: loss), wall: wall, at: output.lastAt)
             result.losses += 1
         }
         guard output.frames > 0 else {

@@ -115,8 +115,9 @@ private struct RecordingMerge: ~Copyable {
         symbol: String? = nil
     ) throws(RecordingFailure) {
         self.result.losses += 1
-        let next = self.epoch == nil ? nil : input.nextSequence
-        try self.append(loss.line(epoch: self.epoch, next: next, symbol: symbol))
+        let epoch = input.isOtherRun ? nil : self.epoch
+        let next = epoch == nil ? nil : input.nextSequence
+        try self.append(loss.line(epoch: epoch, next: next, symbol: symbol))
     }
 
     // MARK: What is missing
@@ -132,6 +133,10 @@ private struct RecordingMerge: ~Copyable {
                 try self.tell(loss, behind: input)
             }
         }
+        if input.isOtherRun, let loss = input.postponed {
+            input.postponed = nil
+            return try self.tell(loss, behind: input)
+        }
         guard let loss = input.postponed, let epoch = input.header.epoch, let numbers = line.sequences else { return }
         input.postponed = nil
         if self.written[epoch]?.reaches(numbers.lowerBound) != true { try self.tell(loss, behind: input) }
@@ -143,7 +148,7 @@ private struct RecordingMerge: ~Copyable {
         let others = self.inputs.filter { $0 !== input && $0.current != nil }
         let goesOn = others.contains { $0.hasBegun ? $0.isCopy(of: input) : $0.follows(input) }
         guard !goesOn else { return }
-        let isSameRun = others.contains { $0.header.epoch != nil && $0.header.epoch == input.header.epoch }
+        let isSameRun = others.contains { $0.isSameRun(as: input) }
         var loss = RecordingLoss(
             reason: isSameRun
                 ? "what the recording had here is in none of the merged files"

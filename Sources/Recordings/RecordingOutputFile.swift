@@ -37,7 +37,8 @@ package struct RecordingOutputFile: ~Copyable {
         guard form == .current else { return }
         var header = header
         header.version = 2
-        header.segment = 1
+        // It is a place of no run: its lines are counted anew, and it may be of a part of several files.
+        header.segment = nil
         header.previous = nil
         header.first = 1
         RecordingSyntax.header(header, into: &self.buffer)

@@ -73,7 +73,7 @@ package final class RecordingStream {
             guard sibling.path != first.path, let map = try? RecordingMap(path: sibling.path) else { continue }
             bytes += map.bytesRead
             guard let next = map.header, let last = segments.last,
-                next.epoch == epoch, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 0,
+                next.epoch == epoch, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 1,
                 let began = next.monotonic, began >= monotonic
             else { continue }
             let (shift, isOut) = began.subtractingReportingOverflow(monotonic)

@@ -46,13 +46,15 @@ package final class RecordingText {
     }
 
     /// The first stretch from a place on that may hold trades of a symbol: by the index, where the file has one.
+    ///
+    /// What claims to be longer than any block is unpacked by nobody, and holds none.
     package func stretch(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
         guard place < self.length else { return nil }
         guard let index = self.packed?.index else { return place..<min(self.length, place + limit) }
         guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
         var found: Range<Int64>?
         for block in index.blocks where block.end > place {
-            let has = block.symbols.contains(number)
+            let has = block.symbols.contains(number) && block.length <= PackedSegment.largestBlock
             guard let begun = found else {
                 if has { found = max(place, block.offset)..<block.end }
                 continue
@@ -70,7 +72,7 @@ package final class RecordingText {
         guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
         var found: Range<Int64>?
         for block in index.blocks.reversed() where block.offset < end {
-            let has = block.symbols.contains(number)
+            let has = block.symbols.contains(number) && block.length <= PackedSegment.largestBlock
             guard let begun = found else {
                 if has { found = block.offset..<min(end, block.end) }
                 continue

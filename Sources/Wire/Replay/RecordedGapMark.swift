@@ -29,9 +29,20 @@ package struct RecordedGapMark: Sendable, Equatable {
             JSONText.escape(symbol, into: &out)
         }
         out.writeStaticString(",\"reason\":")
-        JSONText.escape(String(self.gap.reason.prefix(1_000)), into: &out)
+        JSONText.escape(Self.start(of: self.gap.reason), into: &out)
         out.writeStaticString("}")
         return out
+    }
+
+    /// The first thousand bytes of a text, of whole characters of Unicode: a single letter may have any number of accents.
+    private static func start(of text: String) -> String {
+        guard text.utf8.count > 1_000 else { return text }
+        var bytes = 0
+        let scalars = text.unicodeScalars.prefix { scalar in
+            bytes += UTF8.width(scalar)
+            return bytes <= 1_000
+        }
+        return String(scalars)
     }
 
     /// Reads a mark; `nil` for every other frame, of which it looks at a few bytes only.

@@ -76,6 +76,8 @@ struct RecordedGapReplayTests {
             $0.to = .offset(5_000_000_000)
         }
         #expect(part.gaps.map(\.symbol) == ["A"] && part.trades.count == 1)
+        let broken = try self.play { $0.hasBreaks = true }
+        #expect(broken.gaps.filter { $0.cause == .recorded }.map(\.symbol) == ["A"], "\(broken.gaps)")
     }
 
     @Test("times that a hostile file gives a gap are bounded, with and without breaks of the connection")
@@ -110,5 +112,12 @@ struct RecordedGapReplayTests {
             #expect(RecordedGapMark(ByteBuffer(string: text)) == nil)
         }
         #expect(ReplayMark(RecordedGapMark(gap).encoded()) == nil)
+        // However long a letter of the reason is, and whatever must be escaped.
+        for letter in ["e" + String(repeating: "\u{301}", count: 9_000), "\u{1}", "😀"] {
+            gap.reason = "x" + String(repeating: letter, count: 2_000)
+            let read = RecordedGapMark(RecordedGapMark(gap).encoded())?.gap
+            #expect((990...1_000).contains(read?.reason.utf8.count ?? 0))
+            #expect(read.map { gap.reason.unicodeScalars.starts(with: $0.reason.unicodeScalars) } == true)
+        }
     }
 }

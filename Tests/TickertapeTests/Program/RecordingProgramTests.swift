@@ -158,6 +158,13 @@ struct RecordingProgramTests {
         #expect(missing.output.contains("\(paths[1]): intact"), "\(missing.output)")
         let repair = try await self.run(["recording", "repair", paths[0], "\(folder.path)/r.jsonl"])
         #expect(repair.output.contains("goes on in a-0002.jsonl"), "\(repair.output)")
+        // One that was made from others has lines of its own count.
+        var lines = try folder.read("a.jsonl").split(separator: "\n")
+        lines.removeSubrange(3..<8)
+        let poor = try folder.write(lines.joined(separator: "\n") + "\n", to: "poor.jsonl")
+        #expect(try await self.run(["recording", "repair", poor, "\(folder.path)/made.jsonl"]).status == .exit(0))
+        let made = try await self.run(["recording", "verify", "\(folder.path)/made.jsonl", paths[1]])
+        #expect(made.status == .exit(0), "\(made.errors)")
     }
 
     @Test("are exported with the files in which they go on, each once, and what is missing is told and marks bars")
