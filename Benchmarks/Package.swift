@@ -20,7 +20,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
-        .target(name: "CLinux"),
-        .executableTarget(name: "RelayBenchmark", dependencies: ["CLinux"]),
+        .target(name: "CLoad"),
+        .executableTarget(name: "RelayBenchmark", dependencies: ["CLoad"]),
     ]
 )

@@ -1,4 +1,4 @@
-import CLinux
+import CLoad
 import Glibc
 
 /// A set of descriptors that are waited for together; each has a number.

@@ -1,4 +1,4 @@
-import CLinux
+import CLoad
 import Glibc
 
 /// What all measurements share: the options, a folder for what they leave behind, and how programs are started.
