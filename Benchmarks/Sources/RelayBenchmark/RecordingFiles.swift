@@ -41,7 +41,8 @@ struct RecordingFiles {
             for _ in 0..<Self.runs {
                 let target = self.bench.folder.file("cut.jsonl")
                 let time = try self.run([
-                    "recording", "cut", "--from", "\(milliseconds)ms", "--to", "\(milliseconds + 10)ms", path, target,
+                    "recording", "cut", "--from", "\(milliseconds)ms", "--to", "\(milliseconds + 1_000)ms", path,
+                    target,
                 ])
                 times.append(time * 1_000)
             }
