@@ -10,4 +10,10 @@ extension Int64 {
         let (sum, isOut) = self.addingReportingOverflow(other)
         return isOut ? (other > 0 ? .max : .min) : sum
     }
+
+    /// The product with a positive number, or the nearest number there is.
+    func multipliedCapped(by other: Int64) -> Int64 {
+        let (product, isOut) = self.multipliedReportingOverflow(by: other)
+        return isOut ? (self > 0 ? .max : .min) : product
+    }
 }

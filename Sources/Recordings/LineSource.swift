@@ -3,9 +3,20 @@ import Wire
 
 /// A recording as an input: its lines, the wall clock of each, and what is missing between them.
 final class LineSource {
-    let header: RecordingHeader
+    /// What is said of the lines where they begin: in the first header, or where they begin at a moment and files were joined,
+    /// in the one before the first line that comes.
+    private(set) var header: RecordingHeader
     private let stream: RecordingStream
     private var losses = RecordingLosses()
+    /// Of the recording, ns since 1970.
+    private let start: Int64?
+    /// Lines of an earlier wall clock do not come, ns since 1970.
+    private let begin: Int64?
+    private var hasBegun = false
+    /// What is missing before the next line that comes, and reaches to where they begin or behind it.
+    private var lossBefore: RecordingLoss?
+    /// Where in each file the last line of a time may be.
+    private var ends: [Int64] = []
     /// The file in which it began.
     private var first = 0
     /// Of the newest line, ns since 1970.
@@ -22,18 +33,26 @@ final class LineSource {
 
     /// - Parameters:
     ///   - followsSegments: whether the files behind the named one are read, too.
-    ///   - wall: where to begin, ns since 1970; earlier lines may come, too.
+    ///   - wall: where to begin, ns since 1970: lines of an earlier wall clock do not come.
     init(_ path: String, followsSegments: Bool, from wall: Int64? = nil) throws(RecordingFailure) {
         self.stream = try RecordingStream(path: path, followsSegments: followsSegments)
         self.header = self.stream.segments[0].header
-        self.newestWall = self.header.start ?? 0
+        self.start = self.header.start
+        self.begin = self.start == nil ? nil : wall
+        self.newestWall = self.start ?? 0
         self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
-        if let wall, self.header.start != nil {
-            try self.stream.seek(wall: wall)
-            self.first = self.stream.segment
-            self.losses = RecordingLosses(inside: self.header)
-            self.newestWall = max(self.newestWall, wall)
-        }
+        guard let begin, let passed = try self.stream.begin(wall: begin) else { return }
+        self.first = self.stream.segment
+        self.header = self.stream.segments[self.first].header
+        self.losses = RecordingLosses(inside: self.header, next: passed.number)
+        self.newestWall = passed.latest.map { $0.multipliedCapped(by: 1_000) } ?? self.newestWall
+    }
+
+    /// The recording's monotonic clock at a time of its lines, ns; `nil` where that is of another run than the header.
+    func monotonic(at: Int64) -> Int64? {
+        let first = self.stream.segments[0].header
+        guard first.epoch == self.header.epoch else { return nil }
+        return first.monotonic.map { $0.addingCapped(at) }
     }
 
     /// How many files have been read from so far.
@@ -56,25 +75,58 @@ final class LineSource {
                 continue
             case .torn: continue
             case .header(let header):
-                self.isOtherRun = header.epoch != self.header.epoch
+                self.take(header)
                 continue
             case .frame, .gap, .note, .unknown: break
             }
             let told = self.isOtherRun ? line.withoutNumbers : line
             self.sequenceAtLoss = self.nextSequence
             self.nextSequence = told.sequences?.upperBound ?? self.nextSequence
-            self.newestWall = self.wall(of: line) ?? before
+            let wall = self.wall(of: line)
+            self.newestWall = wall ?? before
             loss?.from = before
             loss?.to = max(before, self.newestWall)
+            loss = RecordingLoss.joined(self.lossBefore, loss)
+            self.lossBefore = nil
+            if let begin, wall ?? .min < begin {
+                // A clock that was set back then was at the moment already.
+                if let loss, loss.to >= begin { self.lossBefore = loss }
+                continue
+            }
+            self.hasBegun = true
             return (told, loss)
         }
-        if var loss = self.losses.finish() {
-            self.sequenceAtLoss = self.nextSequence
-            loss.from = self.newestWall
-            loss.to = self.newestWall
-            self.lossAtEnd = loss
-        }
+        var loss = self.losses.finish()
+        loss?.from = self.newestWall
+        loss?.to = self.newestWall
+        self.sequenceAtLoss = self.nextSequence
+        self.lossAtEnd = RecordingLoss.joined(self.lossBefore, loss)
+        self.lossBefore = nil
         return nil
+    }
+
+    private func take(_ header: RecordingHeader) {
+        guard self.begin != nil, !self.hasBegun else {
+            self.isOtherRun = header.epoch != self.header.epoch
+            return
+        }
+        if header.epoch != self.header.epoch { self.nextSequence = nil }
+        let start = self.header.start
+        self.header = header
+        self.header.start = header.start ?? start
+    }
+
+    /// Leaves out what follows the last line, as far as the indexes say that it was written at a wall clock (ns since 1970) or
+    /// later; answers with whether that is all.
+    func skip(behind wall: Int64, _ line: RecordedLine) throws(RecordingFailure) -> Bool {
+        if self.ends.isEmpty { self.ends = try self.stream.ends(before: wall) }
+        let ends = self.ends
+        let place = self.stream.segment
+        guard line.offset >= ends[place] else { return false }
+        guard let next = ends[(place + 1)...].firstIndex(where: { $0 > 0 }) else { return true }
+        try self.stream.go(toFile: next)
+        self.losses = RecordingLosses(inside: self.header, next: self.stream.segments[next].header.first)
+        return false
     }
 
     /// The line's wall clock, ns since 1970.
@@ -83,7 +135,7 @@ final class LineSource {
             let (product, isOut) = wall.multipliedReportingOverflow(by: 1_000)
             return isOut ? nil : product
         }
-        guard let start = self.header.start, let at = line.at else { return nil }
+        guard let start, let at = line.at else { return nil }
         let (sum, isOut) = start.addingReportingOverflow(at)
         return isOut ? nil : sum
     }

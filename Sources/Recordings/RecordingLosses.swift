@@ -31,6 +31,11 @@ package struct RecordingLoss: Sendable, Equatable {
         both.to = max(self.to, later.to)
         return both
     }
+
+    static func joined(_ one: RecordingLoss?, _ later: RecordingLoss?) -> RecordingLoss? {
+        guard let one, let later else { return one ?? later }
+        return one.joined(later)
+    }
 }
 
 /// What is missing between the lines of a recording, by all that tells of it: the numbers of the lines, lines that are
@@ -52,9 +57,10 @@ package struct RecordingLosses: Sendable {
     /// From a recording's start.
     package init() {}
 
-    /// From the middle of a recording.
-    init(inside header: RecordingHeader) {
+    /// From the middle of a recording, where the next line should have that number.
+    init(inside header: RecordingHeader, next: UInt64?) {
         self.hasHeader = true
+        self.next = next
         self.epoch = header.epoch
     }
 

@@ -70,22 +70,6 @@ package final class RecordingMap {
         }
     }
 
-    /// The first line that was written at a wall clock (µs since 1970) or later; `nil` when all were before.
-    ///
-    /// Where the wall clock went back, one of those that fit.
-    package func place(wall: Int64) throws(RecordingFailure) -> RecordingPlace? {
-        let start = self.header?.start ?? 0
-        return try self.first { line in
-            guard let found = line.wall else {
-                let at = line.at.map { start.addingReportingOverflow($0).partialValue / 1_000 }
-                return (at ?? .min) >= wall
-            }
-            return found >= wall
-        } block: {
-            ($0.wall?.upperBound ?? .min) >= wall
-        }
-    }
-
     /// The last line that has a time and is wanted; `nil` where there is none in the last 4 MiB.
     package func last(
         where isWanted: (RecordedLine) -> Bool = { _ in true }

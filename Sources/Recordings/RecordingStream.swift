@@ -111,11 +111,7 @@ package final class RecordingStream {
             self.reader.finish()
             return
         }
-        try self.open(self.place + 1)
-        try self.take(try self.map.bytes())
-        let segment = self.segments[self.place]
-        // A torn line at the end of the file before is none of this one's.
-        self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
+        try self.go(toFile: self.place + 1)
     }
 
     /// Sees to it that the map is of this file.
@@ -155,20 +151,56 @@ package final class RecordingStream {
         self.reader.finish()
     }
 
-    /// Goes to the first line that was written at a wall clock (ns since 1970) or later; to the end when there is none.
+    /// Goes to a place before which no line was written at a wall clock (ns since 1970) or later, however often the clock was
+    /// set back: what is compressed is passed over by its index, and the rest comes.
     ///
-    /// Where the wall clock went back, to one of those that fit.
-    package func seek(wall: Int64) throws(RecordingFailure) {
-        let microseconds = RecordingSyntax.microseconds(wall)
-        var place = self.segments.lastIndex { $0.header.start ?? .min <= wall } ?? 0
-        while place < self.segments.count {
+    /// - Returns: the number that the next line should have, and the latest wall clock before it, µs since 1970; `nil` where
+    ///   nothing was passed over.
+    func begin(wall: Int64) throws(RecordingFailure) -> (number: UInt64, latest: Int64?)? {
+        let moment = RecordingSyntax.microseconds(wall)
+        var passed: (number: UInt64, latest: Int64?)?
+        for place in self.segments.indices {
             try self.open(place)
-            if let found = try self.map.place(wall: microseconds) { return try self.go(to: found) }
-            place += 1
+            let earlier = self.map.earlier(than: moment)
+            if let number = earlier.number { passed = (number, earlier.latest) }
+            guard !earlier.isAll else { continue }
+            if earlier.offset > 0 {
+                try self.go(to: RecordingPlace(offset: earlier.offset, at: nil))
+            } else if place > 0 {
+                try self.beginFile()
+            }
+            return passed
         }
         self.isAtEnd = true
         self.reader = RecordingReader()
         self.reader.finish()
+        return passed
+    }
+
+    /// For each file the place behind which no line was written before a wall clock (ns since 1970), in bytes of its text.
+    func ends(before wall: Int64) throws(RecordingFailure) -> [Int64] {
+        let moment = RecordingSyntax.microseconds(wall)
+        var ends: [Int64] = []
+        for (place, segment) in self.segments.enumerated() {
+            let map = place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
+            ends.append(map.end(before: moment))
+            if place != self.place { self.closed.bytes += map.bytesRead }
+        }
+        return ends
+    }
+
+    /// Goes to the start of a file.
+    func go(toFile place: Int) throws(RecordingFailure) {
+        try self.open(place)
+        try self.beginFile()
+    }
+
+    /// Goes to the start of the file that is open.
+    private func beginFile() throws(RecordingFailure) {
+        try self.take(try self.map.bytes())
+        let segment = self.segments[self.place]
+        // A torn line at the end of the file before is none of this one's.
+        self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
     }
 
     /// Goes to the first gap behind a time, ns since the recording's start; answers with its time, or `nil` and stays where

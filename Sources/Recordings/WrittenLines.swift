@@ -9,6 +9,8 @@ struct WrittenLines {
     private static let mostStretches = 1 << 16
     /// So many other lines of one moment are remembered.
     private static let mostLines = 256
+    /// So many gaps, whenever they were.
+    private static let mostGaps = 64
 
     private struct Known {
         var content: RecordedLine.Content
@@ -21,10 +23,17 @@ struct WrittenLines {
     private var stretches: [Range<UInt64>] = []
     private var moment: Int64 = .min
     private var known: [Known] = []
+    private var gaps: [(content: RecordedLine.Content, input: Int)] = []
 
     /// Takes a line of an input; answers whether it was written before.
     mutating func take(_ line: RecordedLine, at wall: Int64, from input: Int) -> Bool {
         if let numbers = line.sequences { return !self.insert(numbers) }
+        // Where a recording was cut in two within a gap, it stands at the end of the one piece, and later in the other.
+        if case .gap = line.content {
+            if self.gaps.contains(where: { $0.input != input && $0.content == line.content }) { return true }
+            self.gaps.append((line.content, input))
+            if self.gaps.count > Self.mostGaps { self.gaps.removeFirst() }
+        }
         if wall / 1_000 != self.moment {
             self.moment = wall / 1_000
             self.known.removeAll(keepingCapacity: true)

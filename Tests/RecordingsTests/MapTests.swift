@@ -59,7 +59,12 @@ struct MapTests {
                 #expect(place == RecordingPlace(offset: expected.offset, at: expected.at))
                 let wall = (MarketText.header().start ?? 0) / 1_000 + at / 1_000
                 let byWall = try #require(lines.first { ($0.wall ?? .min) >= wall })
-                #expect(try map.place(wall: wall)?.offset == byWall.offset)
+                let earlier = map.earlier(than: wall)
+                let passed = lines.last { $0.offset < earlier.offset }
+                #expect(earlier.offset <= byWall.offset && earlier.latest == passed?.wall && !earlier.isAll)
+                #expect(earlier.number == passed?.number.map { $0 + 1 })
+                #expect(!(map.index != nil) || byWall.offset - earlier.offset < 2 << 20)
+                #expect(!lines.contains { $0.offset >= map.end(before: wall) && ($0.wall ?? .max) <= wall })
                 // What is read from there is what stands there.
                 var reader = RecordingReader(header: MarketText.header(), offset: place.offset)
                 let bytes = try map.bytes(from: place)
@@ -72,7 +77,10 @@ struct MapTests {
                 #expect(line?.offset == expected.offset && line?.content == expected.content)
             }
             #expect(try map.place(at: last + 1) == nil)
-            #expect(try map.place(wall: .max) == nil)
+            #expect(
+                map.earlier(than: .max).isAll == (map.index != nil)
+                    && map.end(before: 0) == ((map.index != nil) ? 0 : .max)
+            )
         }
     }
 

@@ -61,6 +61,7 @@ package struct RecordingExport: Sendable {
     /// Whether the file before this one may have ended anywhere.
     private var isAfterFile = false
     private var series: [String: BarSeries] = [:]
+    private var newestGaps = NewestGaps()
     /// The newest times, by the exchange's clock and by ours, ns since 1970.
     private var newest: Int64?
     private var arrived: Int64?
@@ -177,7 +178,8 @@ package struct RecordingExport: Sendable {
             self.order.format.write(trade, symbol: symbol, received: received, place: place, into: &self.out)
             return
         }
-        let over = self.series[symbol, default: BarSeries(width: width, capacity: Self.openBars)]
+        let gaps = self.newestGaps
+        let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: Self.openBars)]
             .take(Bar(pieceFrom: trade))
         if let over { self.write(over, symbol, width) }
     }
@@ -188,6 +190,7 @@ package struct RecordingExport: Sendable {
     }
 
     private mutating func gapFound(from: Int64, to: Int64, symbol: String?) {
+        self.newestGaps.found(from: from, to: to, symbol: symbol)
         let isForeign = self.newest.map { ($0 &- to).magnitude > Self.foreignAfter } ?? false
         for name in self.series.keys where symbol == nil || symbol == name {
             if isForeign {
@@ -214,5 +217,34 @@ package struct RecordingExport: Sendable {
             self.report.late += self.series[symbol]?.late ?? 0
         }
         self.series = [:]
+    }
+}
+
+/// The newest gap of all symbols, and of each: they touch bars of symbols as well that had not traded by then.
+private struct NewestGaps: Sendable {
+    private struct Gap: Sendable {
+        var from: Int64
+        var to: Int64
+    }
+
+    private var ofAll: Gap?
+    private var ofOne: [String: Gap] = [:]
+
+    mutating func found(from: Int64, to: Int64, symbol: String?) {
+        let gap = Gap(from: from, to: to)
+        guard let symbol else {
+            self.ofAll = gap
+            return
+        }
+        if self.ofOne.count < SymbolTable.capacity || self.ofOne[symbol] != nil { self.ofOne[symbol] = gap }
+    }
+
+    /// The bars of a symbol that trades for the first time.
+    func series(of symbol: String, _ width: BarWidth, capacity: Int) -> BarSeries {
+        var series = BarSeries(width: width, capacity: capacity)
+        for gap in [self.ofAll, self.ofOne[symbol]] {
+            if let gap { series.gapFound(from: gap.from, to: gap.to) }
+        }
+        return series
     }
 }

@@ -1,0 +1,207 @@
+import Market
+import NIOCore
+import Wire
+
+extension RecordingEdits {
+    /// What is cut out.
+    package struct Cut: Sendable, Equatable {
+        /// Wall clock, ns since 1970: the first and the one behind the last.
+        package var from: Int64?
+        package var to: Int64?
+        /// The symbols whose frames are kept, verbatim, with the other symbols' trades that are in them; empty for all.
+        package var symbols: Set<String> = []
+
+        package init() {}
+
+        /// Whether something of a stretch is in the time that is cut out.
+        fileprivate func touches(from begin: Int64, to end: Int64) -> Bool {
+            if let from, end < from { return false }
+            if let to, begin >= to { return false }
+            return true
+        }
+
+        /// What the new file's header says, which begins at a time of the recording's (ns since its start).
+        fileprivate func header(of input: LineSource, origin: Int64) -> RecordingHeader {
+            var header = input.header
+            if let from {
+                header.start = max(from, header.start ?? from)
+                header.monotonic = input.monotonic(at: origin)
+            }
+            if !self.symbols.isEmpty { header.symbols = header.symbols.filter(self.symbols.contains) }
+            if header.symbols.isEmpty { header.symbols = self.symbols.sorted() }
+            return header
+        }
+    }
+
+    /// Writes a part of a recording: of the named file, and of those that follow it in the same run.
+    package static func cut(
+        _ path: String,
+        _ cut: Cut,
+        to target: String,
+        form: RecordingOutputFile.Form
+    ) throws(RecordingFailure) -> Result {
+        let input = try LineSource(path, followsSegments: true, from: cut.from)
+        guard cut.from == nil && cut.to == nil || input.header.start != nil else {
+            throw RecordingFailure("\(path) has no wall clock (no header with a start), so there is no time to cut at")
+        }
+        let isEmpty = RecordingFailure("no message of \(path) is in this part of it, so there is no new file")
+        var lines = CutLines(input, cut)
+        var next = try lines.next()
+        guard let first = next else { throw isEmpty }
+        // Where the new file's clock begins, by the first line in it.
+        let start = cut.from.map { max($0, input.header.start ?? $0) }
+        let origin = start.map { first.at.subtractingCapped(max(0, first.wall.subtractingCapped($0))) } ?? 0
+        var output = try RecordingOutputFile(path: target, form: form, header: cut.header(of: input, origin: origin))
+        var wall = first.wall
+        while let kept = next {
+            wall = kept.wall
+            try output.append(kept.line, wall: wall, at: kept.at.subtractingCapped(origin))
+            next = try lines.next()
+        }
+        guard output.frames > 0 else { throw isEmpty }
+        try output.finish(wall: wall)
+        var result = Result()
+        result.losses = lines.losses
+        result.damagedLines = input.damagedLines
+        result.frames = output.frames
+        result.lines = output.lines
+        result.files = input.files
+        return result
+    }
+}
+
+/// The lines that a piece of a recording gets, and those that tell what is missing in it.
+private struct CutLines {
+    /// A line, its wall clock (ns since 1970), and its time (ns since the recording's start).
+    struct Kept {
+        var line: RecordedLine
+        var wall: Int64
+        var at: Int64
+    }
+
+    /// How long is read on behind the first trades behind the end, ns: a gap is told when it is over, that of a symbol often
+    /// some time later.
+    private static let lookedBehind: Int64 = 60_000_000_000
+
+    private let input: LineSource
+    private let cut: RecordingEdits.Cut
+    private var sieve: SymbolSieve
+    private var finder = TradeFinder()
+    /// What follows the loss that was told last.
+    private var waiting: Kept?
+    /// Of the newest line that came.
+    private var wall: Int64
+    private var at: Int64 = 0
+    /// When the first trades behind the end came, ns since the recording's start: since then no gap of all symbols is under
+    /// way there.
+    private var tradesBehind: Int64?
+    private var isAtEnd = false
+    /// Places at which something is told to be missing.
+    private(set) var losses = 0
+
+    init(_ input: LineSource, _ cut: RecordingEdits.Cut) {
+        self.input = input
+        self.cut = cut
+        self.sieve = SymbolSieve(cut.symbols)
+        self.wall = cut.from ?? input.header.start ?? 0
+    }
+
+    mutating func next() throws(RecordingFailure) -> Kept? {
+        if let waiting {
+            self.waiting = nil
+            return waiting
+        }
+        while !self.isAtEnd, let (line, loss) = try self.input.next() {
+            guard let at = line.at else { continue }
+            let wall = self.input.wall(of: line) ?? self.wall
+            let kept = self.take(Kept(line: line, wall: wall, at: at))
+            let told = loss.flatMap { self.tell($0, before: Kept(line: line, wall: wall, at: at)) }
+            self.wall = wall
+            self.at = at
+            if let to = self.cut.to, let tradesBehind, at.subtractingCapped(tradesBehind) > Self.lookedBehind {
+                self.isAtEnd = try self.input.skip(behind: to, line)
+            }
+            if let told {
+                self.waiting = kept
+                return told
+            }
+            if let kept { return kept }
+        }
+        guard !self.isAtEnd else { return nil }
+        self.isAtEnd = true
+        return self.input.lossAtEnd.flatMap { loss in
+            self.tell(loss, before: Kept(line: self.input.line(of: loss), wall: self.wall, at: self.at))
+        }
+    }
+
+    /// The line that tells of a loss, if something of it is in the piece. Its times are the loss's own, whatever of it is.
+    private mutating func tell(_ loss: RecordingLoss, before next: Kept) -> Kept? {
+        guard self.cut.touches(from: loss.from, to: loss.to) else { return nil }
+        self.losses += 1
+        return self.inside(Kept(line: self.input.line(of: loss), wall: loss.to, at: next.at), next.wall)
+    }
+
+    /// A line that stands at the piece's end at the latest.
+    ///
+    /// - Parameter wall: the wall clock to which its time belongs.
+    private func inside(_ kept: Kept, _ wall: Int64) -> Kept {
+        var kept = kept
+        // A whole µs before it, for that is how exactly lines are dated.
+        if let to = self.cut.to { kept.wall = min(kept.wall, to - 1_000) }
+        kept.at = kept.at.subtractingCapped(max(0, wall.subtractingCapped(kept.wall)))
+        return kept
+    }
+
+    /// The line as it stands in the piece; `nil` where it is none of it.
+    private mutating func take(_ kept: Kept) -> Kept? {
+        if case .gap(let gap, _) = kept.line.content, let symbol = gap.symbol, !self.cut.symbols.isEmpty,
+            !self.cut.symbols.contains(symbol)
+        {
+            return nil
+        }
+        if let to = self.cut.to, kept.wall >= to { return self.takeBehind(kept) }
+        self.tradesBehind = nil
+        switch kept.line.content {
+        case .damaged, .torn, .header: return nil
+        case .frame(let bytes, _): return self.sieve.keeps(bytes) ? kept : nil
+        case .gap, .note, .unknown: return kept
+        }
+    }
+
+    /// A gap that began in the piece is told in it, though it was over only later.
+    private mutating func takeBehind(_ kept: Kept) -> Kept? {
+        switch kept.line.content {
+        case .frame(let bytes, let numbers):
+            if self.tradesBehind == nil, numbers != nil || self.finder.hasTrades(bytes) { self.tradesBehind = kept.at }
+            return nil
+        case .gap(let gap, _):
+            guard self.tradesBehind == nil || gap.symbol != nil, self.cut.touches(from: gap.from, to: .max) else {
+                return nil
+            }
+            return self.inside(kept, kept.wall)
+        case .damaged, .torn, .header, .note, .unknown: return nil
+        }
+    }
+}
+
+/// The choice of frames by their symbols.
+private struct SymbolSieve {
+    private let wanted: Set<String>
+    private var parser = FinnhubParser()
+    private var table = SymbolTable()
+    private var isWanted: [Bool] = []
+    private var trades: [Trade] = []
+
+    init(_ symbols: Set<String>) { self.wanted = symbols }
+
+    /// Whether a frame holds a trade of a wanted symbol, or none at all.
+    mutating func keeps(_ frame: ByteBuffer) -> Bool {
+        guard !self.wanted.isEmpty else { return true }
+        self.trades.removeAll(keepingCapacity: true)
+        _ = self.parser.parse(frame, symbols: &self.table, into: &self.trades)
+        while self.isWanted.count < self.table.count {
+            self.isWanted.append(self.wanted.contains(self.table.names[self.isWanted.count]))
+        }
+        return self.trades.isEmpty || self.trades.contains { self.isWanted[Int($0.symbol.index)] }
+    }
+}

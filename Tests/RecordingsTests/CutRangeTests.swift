@@ -1,0 +1,348 @@
+import Foundation
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("What a piece of a recording says of its time")
+struct CutRangeTests {
+    private static let start: Int64 = 1_767_225_600_000_000_000
+    private static let second: Int64 = 1_000_000_000
+
+    private func lines(_ path: String) throws -> [RecordedLine] {
+        let stream = try RecordingStream(path: path, followsSegments: false)
+        var lines: [RecordedLine] = []
+        while let line = try stream.next() { lines.append(line) }
+        return lines
+    }
+
+    private func frames(_ path: String) throws -> [RecordedLine] {
+        try self.lines(path).filter { if case .frame = $0.content { true } else { false } }
+    }
+
+    private func gaps(_ path: String) throws -> [(gap: Gap, dropped: UInt64?)] {
+        try self.lines(path).compactMap {
+            if case .gap(let gap, let dropped) = $0.content { (gap, dropped) } else { nil }
+        }
+    }
+
+    private func cut(_ path: String, from: Int64?, to: Int64?, _ target: String) throws -> RecordingEdits.Result {
+        var cut = RecordingEdits.Cut()
+        cut.from = from
+        cut.to = to
+        return try RecordingEdits.cut(path, cut, to: target, form: .current)
+    }
+
+    /// The start in ms since 1970 and the mark of each one-second bar.
+    private func bars(_ path: String, _ symbol: String) throws -> [(start: Int64, isIncomplete: Bool)] {
+        var order = RecordingExport.Order(format: .csv, bars: .second)
+        order.symbols = [symbol]
+        var export = RecordingExport(order)
+        let stream = try RecordingStream(path: path, followsSegments: false)
+        while let line = try stream.next() { if let event = line.event { export.take(event) } }
+        export.finish()
+        return try String(buffer: export.takeText()).split(separator: "\n").dropFirst().map { row in
+            let start = try #require(
+                row.split(separator: ",").compactMap { Int64($0) }.first { $0 > 1_000_000_000_000 }
+            )
+            return (start, row.hasSuffix(",true"))
+        }
+    }
+
+    /// A recording by hand: lines at seconds of the wall clock, which need not go on with the monotonic one.
+    private struct Pen {
+        private(set) var text = ByteBuffer()
+        private var number: UInt64
+        private var sequence: UInt64
+        private let origin: Int64
+        private var at: Int64 = 0
+
+        /// - Parameter monotonic: of the file's beginning, s.
+        init(wall: Int64, monotonic: Int64 = 0, segment: Int = 1, first: UInt64 = 1, epoch: UInt64 = 7) {
+            var header = RecordingHeader(
+                version: 2,
+                program: "test",
+                symbols: ["A"],
+                start: CutRangeTests.start + wall * CutRangeTests.second,
+                epoch: epoch,
+                source: "live"
+            )
+            header.monotonic = monotonic * CutRangeTests.second
+            header.segment = segment
+            header.first = first
+            self.number = first
+            self.sequence = first
+            self.origin = monotonic * CutRangeTests.second
+            RecordingSyntax.header(header, into: &self.text)
+        }
+
+        private mutating func stamp(_ wall: Double, after: Double) -> RecordingSyntax.Stamp {
+            self.at += Int64(after * 1_000) * 1_000_000
+            defer { self.number += 1 }
+            let wall = CutRangeTests.start + Int64(wall * 1_000) * 1_000_000
+            return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.at)
+        }
+
+        mutating func trade(_ wall: Double, after: Double = 1, symbol: String = "A", padding: Int = 0) {
+            let stamp = self.stamp(wall, after: after)
+            let time = stamp.wall / 1_000_000 - 20
+            let pad = String(repeating: " ", count: padding)
+            RecordingSyntax.frame(
+                ByteBuffer(
+                    string: #"{"data":[{"c":null,"p":\#(self.sequence),"s":"\#(symbol)","t":\#(time),"v":1}],\#(pad)"#
+                        + #""type":"trade"}"#
+                ),
+                stamp,
+                numbers: RecordedNumbers(first: self.sequence, count: 1),
+                into: &self.text
+            )
+            self.sequence += 1
+        }
+
+        mutating func gap(_ wall: Double, from: Double, to: Double, symbol: String? = nil, dropped: UInt64? = nil) {
+            let gap = Gap(
+                from: CutRangeTests.start + Int64(from * 1_000) * 1_000_000,
+                to: CutRangeTests.start + Int64(to * 1_000) * 1_000_000,
+                reason: "lost",
+                nextSequence: self.sequence,
+                epoch: 7,
+                symbol: symbol
+            )
+            RecordingSyntax.gap(gap, dropped: dropped, self.stamp(wall, after: 0), into: &self.text)
+        }
+
+        mutating func ping(_ wall: Double, after: Double) {
+            let stamp = self.stamp(wall, after: after)
+            RecordingSyntax.frame(ByteBuffer(string: #"{"type":"ping"}"#), stamp, into: &self.text)
+        }
+    }
+
+    @Test(
+        "a piece that begins where lines are missing tells it and marks its bars, and one that begins behind them does not"
+    )
+    func hole() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = String(buffer: MarketText.make(frames: 9_000)).split(separator: "\n")
+        let lines = text[..<3_000] + text[3_400...]
+        let path = try folder.write(lines.joined(separator: "\n") + "\n", to: "a.jsonl")
+        try PackedSegment.pack(path, to: "\(folder.path)/b.jsonl.zst")
+        let all = try self.lines(path)
+        func wall(_ number: UInt64) throws -> Int64 {
+            try #require(all.first { $0.number == number }?.wall) * 1_000
+        }
+        let (last, next) = (try wall(2_999), try wall(3_400))
+        #expect(next - last > Self.second)
+        for name in ["a.jsonl", "b.jsonl.zst"] {
+            let source = "\(folder.path)/\(name)"
+            // Begun in it, ended in it, around it, and on either side of it.
+            let ranges: [(from: Int64?, to: Int64?, isTold: Bool)] = [
+                ((last + next) / 2, nil, true), (nil, (last + next) / 2, true), (last - Self.second, nil, true),
+                (next + 1_000, nil, false), (nil, last, false),
+            ]
+            for (place, range) in ranges.enumerated() {
+                let target = "\(folder.path)/\(place)-\(name)"
+                let result = try self.cut(source, from: range.from, to: range.to, target)
+                let gaps = try self.gaps(target)
+                #expect(gaps.map(\.dropped) == (range.isTold ? [400] : []), "\(name) \(place): \(gaps)")
+                #expect(result.losses == gaps.count)
+                let found = try RecordingCheck.check(target)
+                #expect(found.isIntact && found.holeCount == gaps.count && found.wallsBack == 0)
+                guard range.isTold else { continue }
+                // The times are those of all of the hole.
+                #expect(gaps[0].gap.from == last && gaps[0].gap.to == next, "\(name) \(place): \(gaps)")
+                let walls = try self.lines(target).compactMap(\.wall)
+                #expect(walls.allSatisfy { $0 * 1_000 >= range.from ?? 0 && $0 * 1_000 < range.to ?? .max })
+            }
+        }
+    }
+
+    @Test("a hole before the block at which a piece begins to be read is told, too")
+    func packedHole() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let text = MarketText.make(frames: 9_000)
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        let packed = path + ".zst"
+        try PackedSegment.pack(path, to: packed)
+        let map = try RecordingMap(path: packed)
+        let blocks = try #require(map.index).blocks
+        #expect(blocks.count > 2)
+        // A block in the middle cannot be unpacked; the piece begins in it.
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: packed)))
+        let starts = bytes.indices.dropLast(4).filter { Array(bytes[$0..<$0 + 4]) == [0x28, 0xB5, 0x2F, 0xFD] }
+        try #require(starts.count == blocks.count)
+        bytes[starts[1]] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: packed))
+        let walls = try #require(blocks[1].wall)
+        let from = (walls.lowerBound + (walls.upperBound - walls.lowerBound) / 2) * 1_000
+        let result = try self.cut(packed, from: from, to: nil, "\(folder.path)/c")
+        let gaps = try self.gaps("\(folder.path)/c")
+        #expect(result.losses == 1 && gaps.map(\.dropped) == [UInt64(blocks[1].lines)], "\(gaps)")
+        #expect(gaps.first?.gap.from == (blocks[0].wall?.upperBound ?? 0) * 1_000)
+        #expect(try self.frames("\(folder.path)/c").count == blocks[2...].reduce(-1) { $0 + $1.lines })
+    }
+
+    @Test("a gap that was over only behind the piece is told at its end, and once where the halves are merged")
+    func recordedGap() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for (name, dropped) in [("gap", nil), ("dropped", 900)] as [(String, UInt64?)] {
+            var pen = Pen(wall: 0)
+            for second in 0..<20 { pen.trade(Double(second)) }
+            // Back since 900 s; the first trade came later.
+            pen.ping(900, after: 881)
+            pen.gap(903, from: 19, to: 903, dropped: dropped)
+            pen.trade(903, after: 3)
+            // Of one symbol, and told when others have traded.
+            pen.trade(904, symbol: "B")
+            pen.gap(905, from: 10, to: 905, symbol: "A")
+            for second in 906..<1_000 { pen.trade(Double(second)) }
+            let path = try folder.write(String(buffer: pen.text), to: "\(name).jsonl")
+            let middle = Self.start + 400 * Self.second
+            let (one, two, both) = ("\(path)-1", "\(path)-2", "\(path)-both")
+            _ = try self.cut(path, from: nil, to: middle, one)
+            _ = try self.cut(path, from: middle, to: nil, two)
+            let whole = try self.gaps(path)
+            let first = try self.gaps(one)
+            #expect(first.map(\.gap) == whole.map(\.gap) && first.map(\.dropped) == [dropped, nil], "\(first)")
+            #expect(try self.gaps(two).map(\.gap) == whole.map(\.gap))
+            #expect(try self.lines(one).allSatisfy { ($0.wall ?? 0) * 1_000 < middle })
+            #expect(try RecordingCheck.check(one).lastAt ?? 0 < 401 * Self.second)
+            _ = try RecordingEdits.merge([two, one], to: both, form: .current)
+            #expect(try self.gaps(both).map(\.gap) == whole.map(\.gap))
+            #expect(try self.frames(both).map(\.content) == self.frames(path).map(\.content))
+            // Of one that began behind the end nothing is told.
+            let early = try self.cut(path, from: nil, to: Self.start + 15 * Self.second, "\(path)-3")
+            #expect(try early.frames == 15 && self.gaps("\(path)-3").map(\.gap) == [whole[1].gap])
+        }
+    }
+
+    @Test("bars of a piece that begins in a gap are incomplete as far as the gap reached, of late trades, too")
+    func barsInGap() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var pen = Pen(wall: 0)
+        for second in 0..<10 { pen.trade(Double(second) + 0.5) }
+        pen.gap(30, from: 9.5, to: 30)
+        // Its exchange's time is of the second before.
+        pen.trade(30.01)
+        pen.trade(30.5, after: 0.5)
+        for second in 31..<40 { pen.trade(Double(second) + 0.5) }
+        let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
+        _ = try self.cut(path, from: Self.start + 20 * Self.second, to: nil, "\(folder.path)/b")
+        let bars = try self.bars("\(folder.path)/b", "A")
+        #expect(bars.map { ($0.start - Self.start / 1_000_000) / 1_000 } == Array(29..<40))
+        #expect(bars.map(\.isIncomplete) == [true, true] + [Bool](repeating: false, count: 8) + [true], "\(bars)")
+    }
+
+    @Test("a clock that is set back, even twice, costs no line of the piece, compressed or not")
+    func setBack() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        // 0 to 99 s, an hour later for a while, back to 40 s, and ahead to 200 s.
+        var walls = (0..<100).map(Double.init) + (3_600..<3_800).map(Double.init) + (40..<100).map(Double.init)
+        walls += (200..<400).map(Double.init) + (90..<95).map(Double.init)
+        var pen = Pen(wall: 0)
+        // Some 4 KiB a line, so that there are blocks.
+        for wall in walls { pen.trade(wall, padding: 8_000) }
+        let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
+        try PackedSegment.pack(path, to: "\(folder.path)/b.jsonl.zst")
+        #expect(try #require(RecordingMap(path: "\(folder.path)/b.jsonl.zst").index).blocks.count > 3)
+        let ranges: [(Int?, Int?)] = [(50, nil), (nil, 60), (50, 60), (70, 3_650), (3_650, nil), (92, 250), (350, 380)]
+        for name in ["a.jsonl", "b.jsonl.zst"] {
+            for (place, range) in ranges.enumerated() {
+                let target = "\(folder.path)/\(place)-\(name)"
+                let from = range.0.map { Self.start + Int64($0) * Self.second }
+                let to = range.1.map { Self.start + Int64($0) * Self.second }
+                let result = try self.cut("\(folder.path)/\(name)", from: from, to: to, target)
+                let wanted = walls.filter { $0 >= Double(range.0 ?? 0) && $0 < Double(range.1 ?? 100_000) }
+                let got = try self.frames(target).compactMap {
+                    $0.wall.map { Double($0 - Self.start / 1_000) / 1_000_000 }
+                }
+                #expect(got == wanted, "\(name) \(range)")
+                #expect(try result.losses == 0 && RecordingCheck.check(target).isIntact)
+            }
+        }
+    }
+
+    @Test("a clock that is set back between files costs no line, and complete files of other times are not read")
+    func setBackBetween() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        // Four files of 300 s; the third begins 500 s earlier.
+        let begins = [0, 300, 100, 700]
+        var walls: [Int] = []
+        for (place, begin) in begins.enumerated() {
+            var pen = Pen(
+                wall: Int64(begin),
+                monotonic: Int64(place * 300),
+                segment: place + 1,
+                first: UInt64(place * 300 + 1)
+            )
+            for second in begin..<begin + 300 {
+                pen.trade(Double(second), padding: 8_000)
+                walls.append(second)
+            }
+            let name = place == 0 ? "s.jsonl" : "s-000\(place + 1).jsonl"
+            let path = try folder.write(String(buffer: pen.text), to: name)
+            if place != 3 {
+                try PackedSegment.pack(path, to: path + ".zst")
+                #expect(unlink(path) == 0)
+            }
+        }
+        for (place, range) in [(350, 380), (150, 200), (0, 50), (720, 730), (590, 1_000)].enumerated() {
+            let target = "\(folder.path)/c\(place)"
+            let from = Self.start + Int64(range.0) * Self.second
+            let to = Self.start + Int64(range.1) * Self.second
+            let result = try self.cut("\(folder.path)/s.jsonl", from: from, to: to, target)
+            let got = try self.frames(target).compactMap { $0.wall.map { Int($0 - Self.start / 1_000) / 1_000_000 } }
+            #expect(got == walls.filter { $0 >= range.0 && $0 < range.1 }, "\(range)")
+            #expect(try result.losses == 0 && RecordingCheck.check(target).isIntact, "\(range)")
+        }
+    }
+
+    @Test("a piece from behind the second header of a joined file is of that header's run, with its numbers")
+    func joined() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var one = Pen(wall: 0, epoch: 1)
+        for second in 0..<300 { one.trade(Double(second), padding: 8_000) }
+        var two = Pen(wall: 1_000, monotonic: 50, epoch: 2)
+        for second in 1_000..<1_300 { two.trade(Double(second), padding: 8_000) }
+        var text = one.text
+        text.writeImmutableBuffer(two.text)
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        try PackedSegment.pack(path, to: "\(folder.path)/b.jsonl.zst")
+        for name in ["a.jsonl", "b.jsonl.zst"] {
+            let source = "\(folder.path)/\(name)"
+            func numbers(_ path: String) throws -> [UInt64?] {
+                try self.frames(path).map {
+                    if case .frame(_, let numbers) = $0.content { numbers?.first } else { nil }
+                }
+            }
+            let behind = "\(folder.path)/behind-\(name)"
+            let result = try self.cut(source, from: Self.start + 1_100 * Self.second, to: nil, behind)
+            let header = try #require(try RecordingMap(path: behind).header)
+            #expect(header.epoch == 2 && header.start == Self.start + 1_100 * Self.second && result.losses == 0)
+            #expect(try numbers(behind) == Array(101...300))
+            #expect(try self.frames(behind).first?.at == 0)
+            // From between them: the first line that comes is of the second run.
+            let between = "\(folder.path)/between-\(name)"
+            let told = try self.cut(source, from: Self.start + 600 * Self.second, to: nil, between)
+            let found = try #require(try RecordingMap(path: between).header)
+            #expect(found.epoch == 2 && found.start == Self.start + 1_000 * Self.second && told.losses == 1)
+            #expect(try numbers(between) == Array(1...300))
+            let gap = try #require(try self.gaps(between).first?.gap)
+            #expect(gap.from == Self.start + 299 * Self.second && gap.to == Self.start + 1_000 * Self.second)
+            #expect(gap.epoch == 2 || gap.epoch == 0)
+            // And from before, of the first, as ever.
+            let before = "\(folder.path)/before-\(name)"
+            _ = try self.cut(source, from: Self.start + 200 * Self.second, to: nil, before)
+            #expect(try RecordingMap(path: before).header?.epoch == 1)
+            #expect(try numbers(before) == Array(201...300) + [UInt64?](repeating: nil, count: 300))
+        }
+    }
+}
