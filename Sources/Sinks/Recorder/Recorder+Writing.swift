@@ -35,7 +35,7 @@ extension Recorder {
                 // What comes within the time goes into the file with one write; a quarter of it is for that.
                 self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
                 looked = self.clock.systemNow
-                looksByItself = self.drain()
+                looksByItself = self.writeNext()
             }
             self.syncIfDue()
         }
@@ -50,9 +50,11 @@ extension Recorder {
         }
     }
 
-    /// Writes what is queued; answers whether there was anything.
-    @discardableResult
-    func drain() -> Bool {
+    /// Writes all that is queued.
+    func drain() { while self.writeNext() {} }
+
+    /// Writes what was queued first; answers whether there was anything.
+    private func writeNext() -> Bool {
         guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow

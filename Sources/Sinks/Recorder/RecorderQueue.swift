@@ -13,13 +13,16 @@ struct RecorderQueue {
         indirect case note(RecordedNote, Moment)
     }
 
-    /// What is written at once.
+    /// What is written at once: some 1 MiB, so that what follows finds room again as the disk takes one after the other.
     struct Waiting {
+        /// What it takes of the room.
+        var bytes = 0
         var entries: [Entry] = []
         var frames = WaitingFrames()
 
         /// Is empty now, with memory for what comes next.
         mutating func clear() {
+            self.bytes = 0
             self.frames.clear()
             if self.entries.capacity > RecorderQueue.keptEntries {
                 self.entries = []
@@ -55,8 +58,11 @@ struct RecorderQueue {
     /// What the file must be told before the next frame.
     var leftOut: LeftOut?
     private var waiting = Waiting()
+    /// What waits before that; there is none while the disk keeps up.
+    private var earlier: [Waiting] = []
     /// The memory of those that were written last.
     private var spare: Waiting?
+    /// Bytes that wait, all together.
     private(set) var bytes = 0
     /// Bytes that were taken out and are not written yet.
     private var bytesUnderWay = 0
@@ -72,18 +78,34 @@ struct RecorderQueue {
     var isAwaited = false
     var isFinished = false
 
-    var isEmpty: Bool { self.waiting.entries.isEmpty }
+    var isEmpty: Bool { self.waiting.entries.isEmpty && self.earlier.isEmpty }
 
-    /// Takes out what waits, if anything does.
+    /// Takes out what waits first, if anything does.
     mutating func take() -> Waiting? {
         guard !self.isEmpty else { return nil }
-        self.bytesUnderWay = self.bytes
-        self.bytes = 0
-        self.isUrgent = false
+        let taken = self.earlier.isEmpty ? self.takeNewest() : self.earlier.removeFirst()
+        self.bytesUnderWay = taken.bytes
+        self.bytes -= taken.bytes
+        // The next is due at once.
+        self.isUrgent = !self.earlier.isEmpty
+        return taken
+    }
+
+    private mutating func takeNewest() -> Waiting {
         var taken = self.spare ?? Waiting()
         self.spare = nil
         swap(&taken, &self.waiting)
         return taken
+    }
+
+    /// Counts what is appended next.
+    private mutating func add(bytes: Int) {
+        if self.waiting.bytes >= Self.urgentBytes {
+            let whole = self.takeNewest()
+            self.earlier.append(whole)
+        }
+        self.bytes += bytes
+        self.waiting.bytes += bytes
     }
 
     /// Takes the memory of what was taken out and is written, emptied, for what comes next.
@@ -103,7 +125,7 @@ struct RecorderQueue {
         let cost = frame.readableBytes + Self.entryBytes
         guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
         self.tellLeftOut()
-        self.bytes += cost
+        self.add(bytes: cost)
         self.waiting.frames.append(frame)
         self.waiting.entries.append(.frame(length: frame.readableBytes, moment, numbers, epoch: epoch))
         return true
@@ -114,7 +136,7 @@ struct RecorderQueue {
         let cost = bytes + Self.entryBytes
         guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
         self.tellLeftOut()
-        self.bytes += cost
+        self.add(bytes: cost)
         self.waiting.entries.append(entry)
         return true
     }
@@ -134,7 +156,7 @@ struct RecorderQueue {
     mutating func tellLeftOut() {
         guard let leftOut else { return }
         self.leftOut = nil
-        self.bytes += Self.entryBytes
+        self.add(bytes: Self.entryBytes)
         self.waiting.entries.append(.leftOut(leftOut))
     }
 

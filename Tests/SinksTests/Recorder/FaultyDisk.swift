@@ -2,6 +2,7 @@ import Glibc
 import Market
 import NIOConcurrencyHelpers
 import Sinks
+import Testing
 
 /// A disk in memory that fills, stalls, forgets what was not synced, and fails to make files.
 final class FaultyDisk: RecordingDisk {
@@ -102,5 +103,32 @@ final class FaultyDisk: RecordingDisk {
         }
 
         func close() { self.disk.state.withLockedValue { $0.files[self.path]?.isClosed = true } }
+    }
+}
+
+extension Recorder {
+    /// A recorder of `a.jsonl` that writes to such a disk.
+    ///
+    /// - Parameter complain: is told what it says; that is a failure of the test where nobody asks for it.
+    convenience init(
+        on disk: FaultyDisk,
+        epoch: UInt64,
+        _ change: (inout RecorderSettings) -> Void = { _ in },
+        complain: @escaping @Sendable (String) -> Void = { Issue.record("\($0)") }
+    ) throws {
+        var settings = RecorderSettings()
+        settings.compresses = false
+        change(&settings)
+        try self.init(
+            path: "a.jsonl",
+            symbols: [],
+            started: 0,
+            program: "test",
+            epoch: epoch,
+            settings: settings,
+            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
+            disk: disk,
+            complain: complain
+        )
     }
 }

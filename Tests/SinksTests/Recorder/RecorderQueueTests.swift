@@ -1,3 +1,4 @@
+import Dispatch
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -34,6 +35,106 @@ struct RecorderQueueTests {
         #expect(answers == Array(repeating: true, count: count) + [false])
     }
 
+    @Test("what waits is written in parts, in its order, and each gives back its room when it is written")
+    func parts() throws {
+        var queue = RecorderQueue()
+        let limit = 10 << 20
+        let frame = ByteBuffer(repeating: 0x20, count: 100_000)
+        func append(_ number: UInt64) -> Bool {
+            queue.append(frame, Self.moment, RecordedNumbers(first: number, count: 1), epoch: 1, atMost: limit)
+        }
+        var count: UInt64 = 0
+        while append(count) { count += 1 }
+        #expect(count == 104 && queue.bytes <= limit)
+        var written: [UInt64] = []
+        for _ in 0..<3 {
+            let next = queue.take()
+            var taken = try #require(next)
+            #expect(taken.bytes < 1_200_000 && queue.isUrgent)
+            let numbers = taken.entries.compactMap { entry -> UInt64? in
+                if case .frame(_, _, let numbers, _) = entry { numbers.first } else { nil }
+            }
+            written += numbers
+            // As many find room as were written, and none before.
+            let isEarly = append(count)
+            taken.clear()
+            queue.takeBack(taken)
+            let answers = (0...numbers.count).map { append(count + UInt64($0)) }
+            #expect(!isEarly && answers == Array(repeating: true, count: numbers.count) + [false])
+            count += UInt64(numbers.count)
+        }
+        while var taken = queue.take() {
+            for entry in taken.entries {
+                if case .frame(_, _, let numbers, _) = entry { written.append(numbers.first) }
+            }
+            taken.clear()
+            queue.takeBack(taken)
+        }
+        #expect(written == Array(0..<count) && queue.isEmpty && queue.bytes == 0 && !queue.isUrgent)
+    }
+
+    @Test("behind a stall recording resumes as soon as the disk has taken a part of what waits")
+    func resumes() async throws {
+        let disk = FaultyDisk()
+        let permits = DispatchSemaphore(value: 0)
+        let begun = NIOLockedValueBox(0)
+        let complaints = NIOLockedValueBox(0)
+        let recorder = try Recorder(on: disk, epoch: 1) {
+            $0.maximumWaitingBytes = 4 << 20
+            $0.flushInterval = 2_000_000
+        } complain: { _ in
+            complaints.withLockedValue { $0 += 1 }
+        }
+        disk.state.withLockedValue {
+            $0.beforeWrite = {
+                begun.withLockedValue { $0 += 1 }
+                permits.wait()
+            }
+        }
+        func read(_ numbers: ClosedRange<Int>) {
+            for number in numbers {
+                recorder.read(
+                    TapeBatch(
+                        epoch: 1,
+                        firstSequence: UInt64(number),
+                        received: Int64(number) * 1_000_000,
+                        receivedMonotonic: Int64(number) * 1_000_000,
+                        trades: [],
+                        frames: [
+                            TapeBatch.Frame(
+                                bytes: ByteBuffer(repeating: 0x20, count: 100_000),
+                                trades: 0..<1,
+                                isWhole: true
+                            )
+                        ],
+                        symbols: SymbolTable()
+                    )
+                )
+            }
+        }
+        read(1...1)
+        try await self.wait { begun.withLockedValue { $0 } == 1 }
+        read(2...61)
+        #expect(recorder.dropped == 20)
+        // Each write takes a frame. The disk stalls again where half of what waited is not written yet.
+        for _ in 0..<20 { permits.signal() }
+        try await self.wait { begun.withLockedValue { $0 } == 21 }
+        read(62...71)
+        #expect(recorder.dropped == 20)
+        for _ in 0..<200 { permits.signal() }
+        let report = await recorder.finish()
+        #expect(report.frames == 51 && report.dropped == 20 && report.isWhole)
+        #expect(complaints.withLockedValue { $0 } == 1)
+        var reader = RecordingReader()
+        var check = RecordingCheck()
+        reader.feed(ByteBuffer(bytes: disk.content("a.jsonl")))
+        reader.finish()
+        while let line = reader.nextLine() { check.take(line) }
+        #expect(check.findings.isIntact && check.findings.isEnded && check.findings.frames == 51)
+        #expect(check.findings.holes.map(\.dropped) == [20])
+        #expect(check.findings.holes.first?.gap.from == 42_000_000 && check.findings.holes.first?.gap.to == 61_000_000)
+    }
+
     @Test("the writer is woken for the first after a pause, and not again while it looks by itself")
     func rings() {
         var queue = RecorderQueue()
@@ -64,21 +165,10 @@ struct RecorderQueueTests {
     @Test("frames before and behind a pause are written and synced without anybody asking")
     func pauses() async throws {
         let disk = FaultyDisk()
-        var settings = RecorderSettings()
-        settings.flushInterval = 2_000_000
-        settings.syncInterval = 4_000_000
-        settings.compresses = false
-        let recorder = try Recorder(
-            path: "a.jsonl",
-            symbols: [],
-            started: 0,
-            program: "test",
-            epoch: 1,
-            settings: settings,
-            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
-            disk: disk,
-            complain: { Issue.record("\($0)") }
-        )
+        let recorder = try Recorder(on: disk, epoch: 1) {
+            $0.flushInterval = 2_000_000
+            $0.syncInterval = 4_000_000
+        }
         for number in 1...3 {
             let batch = TapeBatch(
                 epoch: 1,

@@ -173,22 +173,13 @@ struct RecordingFaultTests {
     func stalled() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
-        var settings = RecorderSettings()
-        settings.maximumWaitingBytes = 200_000
-        settings.flushInterval = Self.millisecond
-        settings.compresses = false
         let complaints = NIOLockedValueBox<[String]>([])
-        let recorder = try Recorder(
-            path: "a.jsonl",
-            symbols: [],
-            started: 0,
-            program: "test",
-            epoch: 7,
-            settings: settings,
-            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
-            disk: disk,
-            complain: { complaint in complaints.withLockedValue { $0.append(complaint) } }
-        )
+        let recorder = try Recorder(on: disk, epoch: 7) {
+            $0.maximumWaitingBytes = 200_000
+            $0.flushInterval = Self.millisecond
+        } complain: { complaint in
+            complaints.withLockedValue { $0.append(complaint) }
+        }
         let isStuck = NIOLockedValueBox(false)
         disk.state.withLockedValue {
             $0.beforeWrite = {
@@ -223,19 +214,7 @@ struct RecordingFaultTests {
     func hangs() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
-        var settings = RecorderSettings()
-        settings.compresses = false
-        let recorder = try Recorder(
-            path: "a.jsonl",
-            symbols: [],
-            started: 0,
-            program: "test",
-            epoch: 7,
-            settings: settings,
-            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
-            disk: disk,
-            complain: { Issue.record("\($0)") }
-        )
+        let recorder = try Recorder(on: disk, epoch: 7)
         disk.state.withLockedValue {
             $0.beforeWrite = {
                 gate.lock(whenValue: 1)
@@ -255,21 +234,10 @@ struct RecordingFaultTests {
     func stalledSync() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
-        var settings = RecorderSettings()
-        settings.flushInterval = Self.millisecond
-        settings.syncInterval = 2 * Self.millisecond
-        settings.compresses = false
-        let recorder = try Recorder(
-            path: "a.jsonl",
-            symbols: [],
-            started: 0,
-            program: "test",
-            epoch: 7,
-            settings: settings,
-            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
-            disk: disk,
-            complain: { Issue.record("\($0)") }
-        )
+        let recorder = try Recorder(on: disk, epoch: 7) {
+            $0.flushInterval = Self.millisecond
+            $0.syncInterval = 2 * Self.millisecond
+        }
         let isStuck = NIOLockedValueBox(false)
         disk.state.withLockedValue {
             $0.beforeSync = {
