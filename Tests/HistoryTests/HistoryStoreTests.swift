@@ -242,6 +242,37 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test(
+        "a stop waits no longer than its limit for a disk that stalls, says so, and the disk gets all when it goes on"
+    )
+    func stalled() async throws {
+        try await self.folder { path in
+            let keeper = try self.keeper(path)
+            let gate = ConditionLock(value: 0)
+            let isStuck = NIOLockedValueBox(false)
+            // The connection that writes is held up in a call, as by a disk that does not answer.
+            async let stall: Void = keeper.ask { store in
+                try store.pool.writeWithoutTransaction { _ in
+                    isStuck.withLockedValue { $0 = true }
+                    gate.lock(whenValue: 1)
+                    gate.unlock()
+                }
+            }
+            try await self.eventually { isStuck.withLockedValue { $0 } }
+            var sample = HistorySample()
+            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("2", "1", 61_000), ("3", "1", 240_000)]))
+            let hanging = await keeper.finish(within: .milliseconds(50))
+            #expect(!hanging.isWhole && hanging.commits == 0)
+            gate.lock()
+            gate.unlock(withValue: 1)
+            try await stall
+            let report = await keeper.finish()
+            #expect(report == HistoryKeeper.Report(trades: 3, lost: 0, commits: 1))
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
+            #expect(minutes.map(\.open.description) == ["1", "2", "3"])
+        }
+    }
+
     @Test("what finds no room is counted, and the bars that lack it are marked")
     func overflow() async throws {
         try await self.folder { path in
