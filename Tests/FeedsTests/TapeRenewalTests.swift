@@ -9,6 +9,8 @@ import Wire
 @Suite("The tape, when its symbols' numbers are used up")
 struct TapeRenewalTests {
     /// A reader that keeps of each trade what it would tell.
+    ///
+    /// Unchecked, because the one thread of the test does all of it.
     private final class Book: TapeReader, @unchecked Sendable {
         var lines: [String] = []
         var places: Set<String> = []

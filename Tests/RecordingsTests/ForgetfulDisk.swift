@@ -6,6 +6,8 @@ import Recordings
 /// synced, and the names of a folder that was not.
 ///
 /// Each step of ``SegmentCare`` is a moment for a cut; ``states`` has what the disk knew before it.
+///
+/// Unchecked, because the one thread of the test does all of it.
 final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
     /// What is there, and what is sure to be there after a cut. One thread's.
     struct State {

@@ -74,7 +74,9 @@ package struct SystemDisk: RecordingDisk {
     }
 }
 
-/// A file of this machine's; the recorder's lock keeps its threads apart.
+/// A file of this machine's.
+///
+/// Unchecked, because the recorder's lock keeps its threads apart.
 private final class SystemFile: RecordingOutput, @unchecked Sendable {
     private var descriptor: Int32
 

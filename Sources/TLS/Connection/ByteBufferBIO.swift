@@ -75,7 +75,9 @@ final class ByteBufferBIO {
 }
 
 /// OpenSSL's table of functions for our BIO, made once.
-private struct BIOMethod: @unchecked Sendable {  // Unchecked: the table is never changed after it is made.
+///
+/// Unchecked, because the table is never changed after it is made.
+private struct BIOMethod: @unchecked Sendable {
     static let shared = BIOMethod()
 
     let pointer: OpaquePointer?

@@ -10,6 +10,8 @@ import WebSocket
 
 /// A whole feed but for the socket: its supervisor, on a loop whose time is the test's, with connections on which the
 /// test plays the service.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 final class FeedBench: Connecting, @unchecked Sendable {
     let loop = EmbeddedEventLoop()
     let log = TapeLog()
@@ -96,6 +98,8 @@ final class FeedBench: Connecting, @unchecked Sendable {
     }
 
     /// Who connects, so that the test knows where to.
+    ///
+    /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
     private final class Way: Connecting, @unchecked Sendable {
         let path: String?
         weak var bench: FeedBench?

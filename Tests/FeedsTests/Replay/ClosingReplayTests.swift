@@ -13,26 +13,6 @@ import Wire
 /// Connections that the service closed with a close frame when they were recorded.
 @Suite("A replay of closed connections")
 struct ClosingReplayTests {
-    private final class Output: ReplayOutput {
-        let loop: EmbeddedEventLoop
-        var hasRoom = true
-        var log: [String] = []
-
-        init(_ loop: EmbeddedEventLoop) { self.loop = loop }
-
-        private func note(_ text: String) { self.log.append("\(self.loop.now.uptimeNanoseconds / 1_000_000) \(text)") }
-
-        func play(_ message: ReplayMessage) {
-            if let number = message.trades.first.flatMap(ReplayRecording.number) { self.note("\(number)") }
-        }
-        func flush() {}
-        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
-        func ended() { self.note("end") }
-        func broke() { self.note("broke") }
-        func closed(_ closing: RecordedClosing) { self.note("closed \(closing.code) \(closing.reason)") }
-        func failed(_ reason: String) { self.note(reason) }
-    }
-
     private static func disconnect(
         _ direction: ConnectionEvent.Direction?,
         code: UInt16? = nil,
@@ -77,7 +57,7 @@ struct ClosingReplayTests {
         change(&settings)
         let file = try RecordingFile(path: recording.names.path(1))
         let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
-        let output = Output(loop)
+        let output = PlayedLog(loop)
         player.attach(output)
         player.start()
         var broken: [Int] = []
@@ -86,6 +66,7 @@ struct ClosingReplayTests {
             loop.advanceTime(by: .milliseconds(1))
         }
         loop.advanceTime(by: .seconds(1))
+        #expect(output.isEnded)
         return (output.log, broken.isEmpty ? nil : broken[0]...broken[broken.count - 1])
     }
 
@@ -96,7 +77,7 @@ struct ClosingReplayTests {
         #expect(played.broken == 1_000...2_499)
         // Its gap breaks nothing once more; the next one does.
         #expect(
-            played.log == ["0 0", "900 1", "1000 closed 1008 API limit", "3000 2", "3000 broke", "3600 3", "3600 end"]
+            played.log == ["0 0", "900 1", "1000 closed 1008 API limit", "3000 2", "3000 broke", "3600 3"]
         )
     }
 
@@ -148,42 +129,22 @@ struct ClosingReplayTests {
             settings.machine.speed = speed
             let file = try RecordingFile(path: recording.names.path(1))
             let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
-            let output = Leaving(loop, player)
+            // Is gone with the first close.
+            let output = PlayedLog(loop)
+            output.whenClosed = { [unowned output] in player.detach(output) }
             player.attach(output)
             player.start()
             loop.advanceTime(by: .milliseconds(1_500))
-            #expect(output.log == ["0", "1", "closed 1008"] && !player.isBroken)
+            let played = output.log.compactMap { $0.split(separator: " ", maxSplits: 1).last }
+            #expect(played == ["0", "1", "closed 1008 API limit"] && !player.isBroken)
             player.stop()
         }
-    }
-
-    /// A client who is gone with the first close.
-    private final class Leaving: ReplayOutput {
-        let loop: EmbeddedEventLoop
-        let player: ReplayPlayer
-        var hasRoom = true
-        var log: [String] = []
-
-        init(_ loop: EmbeddedEventLoop, _ player: ReplayPlayer) { (self.loop, self.player) = (loop, player) }
-
-        func play(_ message: ReplayMessage) {
-            if let number = message.trades.first.flatMap(ReplayRecording.number) { self.log.append("\(number)") }
-        }
-        func flush() {}
-        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
-        func ended() { self.log.append("end") }
-        func broke() { self.log.append("broke") }
-        func closed(_ closing: RecordedClosing) {
-            self.log.append("closed \(closing.code)")
-            self.player.detach(self)
-        }
-        func failed(_ reason: String) { self.log.append(reason) }
     }
 
     @Test("without breaks nothing of it is played")
     func none() throws {
         let played = try self.play(Self.disconnect(.incoming, code: 1008)) { _ in }
-        #expect(played.log == ["0 0", "900 1", "3000 2", "3600 3", "3600 end"] && played.broken == nil)
+        #expect(played.log == ["0 0", "900 1", "3000 2", "3600 3"] && played.broken == nil)
     }
 
     @Test("the end of a stand-in's recording is no end of a connection")

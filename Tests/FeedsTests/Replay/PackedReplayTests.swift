@@ -12,47 +12,17 @@ import Wire
 /// Recordings as they lie on the disk: in several files, compressed or not.
 @Suite("A replay of a recording's files")
 struct PackedReplayTests {
-    /// Notes what is played, with its time in ms since the recording's start.
-    private final class Output: ReplayOutput {
-        let loop: EmbeddedEventLoop
-        var hasRoom = true
-        var log: [String] = []
-        var isEnded = false
-
-        init(_ loop: EmbeddedEventLoop) { self.loop = loop }
-
-        private var now: UInt64 { self.loop.now.uptimeNanoseconds / 1_000_000 }
-
-        func play(_ message: ReplayMessage) {
-            guard let number = message.trades.first.flatMap(ReplayRecording.number) else { return }
-            self.log.append("\(self.now):\(number)")
-        }
-        func play(_ signal: RecordedSignal) {
-            self.log.append("\(self.now):\(signal.kind) \(String(buffer: signal.payload))")
-        }
-        func flush() {}
-        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
-        func ended() { self.isEnded = true }
-        func broke() {}
-        func failed(_ reason: String) { self.log.append(reason) }
-
-        func take() -> [String] {
-            defer { self.log = [] }
-            return self.log
-        }
-    }
-
     private func play(
         _ path: String,
         for time: TimeAmount,
         _ change: (inout ReplaySettings) -> Void = { _ in }
-    ) throws -> (player: ReplayPlayer, output: Output, loop: EmbeddedEventLoop) {
+    ) throws -> (player: ReplayPlayer, output: PlayedLog, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         var settings = ReplaySettings()
         change(&settings)
         let file = try RecordingFile(path: path)
         let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
-        let output = Output(loop)
+        let output = PlayedLog(loop)
         player.attach(output)
         player.start()
         loop.advanceTime(by: time)
@@ -75,7 +45,7 @@ struct PackedReplayTests {
         // Of another run, which went on with the names.
         var other = SegmentedRecording(in: folder)
         try other.write(from: 6_000, SegmentedRecording.trades(50..<55), place: 4, epoch: 6)
-        let expected = (0..<30).map { "\($0 / 10 * 2_000 + $0 % 10 * 100):\($0)" }
+        let expected = (0..<30).map { "\($0 / 10 * 2_000 + $0 % 10 * 100) \($0)" }
         for name in ["a.jsonl", "a.jsonl.zst"] where name == "a.jsonl" || isPacked[0] {
             let (player, output, _) = try self.play("\(folder.path)/\(name)", for: .seconds(10))
             #expect(output.take() == expected && output.isEnded)
@@ -83,7 +53,7 @@ struct PackedReplayTests {
         }
         // From the second on, whose beginning is then that of all.
         let (_, rest, _) = try self.play("\(folder.path)/a-0002.jsonl", for: .seconds(10))
-        #expect(rest.take() == (10..<30).map { "\($0 / 10 * 2_000 - 2_000 + $0 % 10 * 100):\($0)" })
+        #expect(rest.take() == (10..<30).map { "\($0 / 10 * 2_000 - 2_000 + $0 % 10 * 100) \($0)" })
         // Behind a file that is missing is another recording.
         try folder.delete("a-0002.jsonl\(isPacked[1] ? ".zst" : "")")
         let (_, first, _) = try self.play("\(folder.path)/a.jsonl", for: .seconds(10))
@@ -109,7 +79,7 @@ struct PackedReplayTests {
             player.request(request) { answer = $0 }
             loop.run()
             _ = try #require(answer).get()
-            return output.take().compactMap { $0.split(separator: ":").last }
+            return output.take().compactMap { $0.split(separator: " ").last }
         }
         #expect(output.take() == [])
         #expect(try ask(.stepMessages(1)) == ["10"])
@@ -196,12 +166,12 @@ struct PackedReplayTests {
         try recording.write(from: 0, SegmentedRecording.trades(0..<10))
         try recording.write(from: 1_000, SegmentedRecording.trades(10..<20))
         let (player, output, loop) = try self.play(recording.names.path(1), for: .milliseconds(250))
-        #expect(output.take() == ["0:0", "100:1", "200:2"])
+        #expect(output.take() == ["0 0", "100 1", "200 2"])
         #expect(SegmentCare(recording.names).pack() == [])
         loop.advanceTime(by: .milliseconds(900))
-        #expect(output.take() == (3..<12).map { "\($0 * 100):\($0)" })
+        #expect(output.take() == (3..<12).map { "\($0 * 100) \($0)" })
         player.request(.seek(.percent(0))) { _ in }
-        #expect(output.take() == ["1150:0"])
+        #expect(output.take() == ["1150 0"])
     }
 
     @Test(
@@ -228,18 +198,18 @@ struct PackedReplayTests {
             ]
         )
         let (player, output, loop) = try self.play(recording.names.path(1), for: .milliseconds(100))
-        let signals = ["50:ping hi", "80:pong ", "100:ping hi"]
-        #expect(output.take() == ["0:0"] + signals + ["100:1"])
+        let signals = ["50 ping hi", "80 pong ", "100 ping hi"]
+        #expect(output.take() == ["0 0"] + signals + ["100 1"])
         // A seek lands on the message there, not on the ping before it.
         player.request(.pause) { _ in }
         player.request(.seek(.offset(100_000_000))) { _ in }
         loop.run()
-        #expect(output.take() == ["100:1"])
+        #expect(output.take() == ["100 1"])
         player.request(.stepMessages(-1)) { _ in }
         loop.run()
-        #expect(output.take() == ["100:0"])
+        #expect(output.take() == ["100 0"])
         player.request(.stepMessages(1)) { _ in }
         loop.run()
-        #expect(output.take() == ["100:ping hi", "100:pong ", "100:ping hi", "100:1"])
+        #expect(output.take() == ["100 ping hi", "100 pong ", "100 ping hi", "100 1"])
     }
 }

@@ -10,26 +10,6 @@ import Wire
 
 @Suite("Skipped silences")
 struct SkippedSilenceTests {
-    private final class Output: ReplayOutput {
-        let loop: EmbeddedEventLoop
-        var hasRoom = true
-        var log: [String] = []
-
-        init(_ loop: EmbeddedEventLoop) { self.loop = loop }
-
-        private func note(_ text: String) { self.log.append("\(self.loop.now.uptimeNanoseconds / 1_000_000) \(text)") }
-
-        func play(_ message: ReplayMessage) {
-            self.note(message.trades.first.flatMap(ReplayRecording.number).map { "\($0)" } ?? "text")
-        }
-        func play(_ signal: RecordedSignal) { self.note("\(signal.kind)") }
-        func flush() {}
-        func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
-        func ended() {}
-        func broke() {}
-        func failed(_ reason: String) { self.note(reason) }
-    }
-
     @Test("are skipped in one, whatever pings were recorded in them")
     func pings() throws {
         let folder = try TemporaryFolder()
@@ -48,7 +28,7 @@ struct SkippedSilenceTests {
             settings.machine.longestSilence = longest
             let file = try RecordingFile(path: recording.names.path(1))
             let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
-            let output = Output(loop)
+            let output = PlayedLog(loop)
             player.attach(output)
             player.start()
             loop.advanceTime(by: .seconds(61))

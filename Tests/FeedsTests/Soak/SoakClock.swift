@@ -3,6 +3,8 @@ import NIOCore
 import NIOEmbedded
 
 /// The soak's two clocks: a loop whose time is turned by hand, and a wall clock that goes on while the machine sleeps.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 final class SoakClock: @unchecked Sendable {
     static let second: Int64 = 1_000_000_000
     static let day: Int64 = 86_400 * second

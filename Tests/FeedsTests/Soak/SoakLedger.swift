@@ -6,6 +6,8 @@ import Wire
 /// The soak's memory of what happened and what was told, and the judge of both.
 ///
 /// It makes room for all of it at once, so that the heap grows by what the program keeps alone.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 final class SoakLedger: TapeReader, @unchecked Sendable {
     struct Span {
         var from: Int64

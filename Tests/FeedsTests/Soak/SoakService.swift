@@ -6,6 +6,8 @@ import NIOEmbedded
 @testable import WebSocket
 
 /// The service and the way to it, in place of sockets: does what the plan says.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 final class SoakService: Connecting, @unchecked Sendable {
     private let clock: SoakClock
     private let ledger: SoakLedger

@@ -121,6 +121,8 @@ final class SoakWorld {
 }
 
 /// Chance, drawn from a seed.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 private final class SoakDice: @unchecked Sendable {
     private var generator: SeededGenerator
     init(seed: UInt64) { self.generator = SeededGenerator(seed: seed) }
@@ -128,6 +130,8 @@ private final class SoakDice: @unchecked Sendable {
 }
 
 /// A ladder's memory that outlives nothing.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 private final class SoakNotebook: AttemptLedger, @unchecked Sendable {
     private var memory: LadderMemory?
     func load() -> LadderMemory? { self.memory }

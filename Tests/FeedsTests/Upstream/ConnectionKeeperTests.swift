@@ -40,6 +40,8 @@ private final class FakeConnection: KeptConnection {
 }
 
 /// A keeper on a loop whose time is the test's, with a connector that does as the test says.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 private final class World: Connecting, @unchecked Sendable {
     let loop: EmbeddedEventLoop
     let keeper: ConnectionKeeper
@@ -107,6 +109,7 @@ private final class World: Connecting, @unchecked Sendable {
         self.keeper.finished.futureResult.whenComplete { [unowned self] in self.ended = $0 }
     }
 
+    /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
     private final class Proxy: Connecting, @unchecked Sendable {
         weak var world: World?
         func connect(
