@@ -8,8 +8,8 @@ import Wire
 
 @Suite("What a piece of a recording says of its time")
 struct CutRangeTests {
-    private static let start: Int64 = 1_767_225_600_000_000_000
-    private static let second: Int64 = 1_000_000_000
+    private static let start = RecordingPen.start
+    private static let second = RecordingPen.second
 
     private func lines(_ path: String) throws -> [RecordedLine] {
         let stream = try RecordingStream(path: path, followsSegments: false)
@@ -48,74 +48,6 @@ struct CutRangeTests {
                 row.split(separator: ",").compactMap { Int64($0) }.first { $0 > 1_000_000_000_000 }
             )
             return (start, row.hasSuffix(",true"))
-        }
-    }
-
-    /// A recording by hand: lines at seconds of the wall clock, which need not go on with the monotonic one.
-    private struct Pen {
-        private(set) var text = ByteBuffer()
-        private var number: UInt64
-        private var sequence: UInt64
-        private let origin: Int64
-        private var at: Int64 = 0
-
-        /// - Parameter monotonic: of the file's beginning, s.
-        init(wall: Int64, monotonic: Int64 = 0, segment: Int = 1, first: UInt64 = 1, epoch: UInt64 = 7) {
-            var header = RecordingHeader(
-                version: 2,
-                program: "test",
-                symbols: ["A"],
-                start: CutRangeTests.start + wall * CutRangeTests.second,
-                epoch: epoch,
-                source: "live"
-            )
-            header.monotonic = monotonic * CutRangeTests.second
-            header.segment = segment
-            header.first = first
-            self.number = first
-            self.sequence = first
-            self.origin = monotonic * CutRangeTests.second
-            RecordingSyntax.header(header, into: &self.text)
-        }
-
-        private mutating func stamp(_ wall: Double, after: Double) -> RecordingSyntax.Stamp {
-            self.at += Int64(after * 1_000) * 1_000_000
-            defer { self.number += 1 }
-            let wall = CutRangeTests.start + Int64(wall * 1_000) * 1_000_000
-            return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.at)
-        }
-
-        mutating func trade(_ wall: Double, after: Double = 1, symbol: String = "A", padding: Int = 0) {
-            let stamp = self.stamp(wall, after: after)
-            let time = stamp.wall / 1_000_000 - 20
-            let pad = String(repeating: " ", count: padding)
-            RecordingSyntax.frame(
-                ByteBuffer(
-                    string: #"{"data":[{"c":null,"p":\#(self.sequence),"s":"\#(symbol)","t":\#(time),"v":1}],\#(pad)"#
-                        + #""type":"trade"}"#
-                ),
-                stamp,
-                numbers: RecordedNumbers(first: self.sequence, count: 1),
-                into: &self.text
-            )
-            self.sequence += 1
-        }
-
-        mutating func gap(_ wall: Double, from: Double, to: Double, symbol: String? = nil, dropped: UInt64? = nil) {
-            let gap = Gap(
-                from: CutRangeTests.start + Int64(from * 1_000) * 1_000_000,
-                to: CutRangeTests.start + Int64(to * 1_000) * 1_000_000,
-                reason: "lost",
-                nextSequence: self.sequence,
-                epoch: 7,
-                symbol: symbol
-            )
-            RecordingSyntax.gap(gap, dropped: dropped, self.stamp(wall, after: 0), into: &self.text)
-        }
-
-        mutating func ping(_ wall: Double, after: Double) {
-            let stamp = self.stamp(wall, after: after)
-            RecordingSyntax.frame(ByteBuffer(string: #"{"type":"ping"}"#), stamp, into: &self.text)
         }
     }
 
@@ -190,7 +122,7 @@ struct CutRangeTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for (name, dropped) in [("gap", nil), ("dropped", 900)] as [(String, UInt64?)] {
-            var pen = Pen(wall: 0)
+            var pen = RecordingPen(wall: 0)
             for second in 0..<20 { pen.trade(Double(second)) }
             // Back since 900 s; the first trade came later.
             pen.ping(900, after: 881)
@@ -224,7 +156,7 @@ struct CutRangeTests {
     func barsInGap() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var pen = Pen(wall: 0)
+        var pen = RecordingPen(wall: 0)
         for second in 0..<10 { pen.trade(Double(second) + 0.5) }
         pen.gap(30, from: 9.5, to: 30)
         // Its exchange's time is of the second before.
@@ -245,7 +177,7 @@ struct CutRangeTests {
         // 0 to 99 s, an hour later for a while, back to 40 s, and ahead to 200 s.
         var walls = (0..<100).map(Double.init) + (3_600..<3_800).map(Double.init) + (40..<100).map(Double.init)
         walls += (200..<400).map(Double.init) + (90..<95).map(Double.init)
-        var pen = Pen(wall: 0)
+        var pen = RecordingPen(wall: 0)
         // Some 4 KiB a line, so that there are blocks.
         for wall in walls { pen.trade(wall, padding: 8_000) }
         let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
@@ -276,7 +208,7 @@ struct CutRangeTests {
         let begins = [0, 300, 100, 700]
         var walls: [Int] = []
         for (place, begin) in begins.enumerated() {
-            var pen = Pen(
+            var pen = RecordingPen(
                 wall: Int64(begin),
                 monotonic: Int64(place * 300),
                 segment: place + 1,
@@ -308,9 +240,9 @@ struct CutRangeTests {
     func joined() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var one = Pen(wall: 0, epoch: 1)
+        var one = RecordingPen(wall: 0, epoch: 1)
         for second in 0..<300 { one.trade(Double(second), padding: 8_000) }
-        var two = Pen(wall: 1_000, monotonic: 50, epoch: 2)
+        var two = RecordingPen(wall: 1_000, monotonic: 50, epoch: 2)
         for second in 1_000..<1_300 { two.trade(Double(second), padding: 8_000) }
         var text = one.text
         text.writeImmutableBuffer(two.text)
