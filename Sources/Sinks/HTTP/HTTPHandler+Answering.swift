@@ -24,6 +24,7 @@ extension HTTPHandler {
         }
         self.stopTimer()
         self.state = .sending
+        self.countAnswer(of: head.approximateBytes + (body?.readableBytes ?? 0), context: context)
         context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
         if let body, body.readableBytes > 0 {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
@@ -36,8 +37,11 @@ extension HTTPHandler {
             }
         }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: written)
-        guard case .sending = self.state, context.channel.isActive else { return }
-        self.watch(self.progress(of: context), context: context)
+        // An answer behind this one may be on its way already.
+        guard case .sending = self.state, self.timer == nil, context.channel.isActive else { return }
+        let progress = self.progress(of: context)
+        self.progress = progress
+        self.watch(progress, context: context)
     }
 
     /// Answers with a refusal and ends the connection: who is refused has no business here.
@@ -59,6 +63,7 @@ extension HTTPHandler {
     private func sent(context: ChannelHandlerContext) {
         guard case .sending = self.state, context.channel.isActive else { return }  // late: it has been closed
         self.stopTimer()
+        self.progress?.answerLeft(now: context.eventLoop.now)
         guard !self.isLast else { return self.linger(context: context) }
         self.state = .idle
         self.isHead = false
@@ -116,15 +121,25 @@ extension HTTPHandler {
         AnswerProgress(
             left: UnsentBytes.count(of: context.channel),
             patience: self.host.settings.stallTimeout,
-            now: context.eventLoop.now
+            now: context.eventLoop.now,
+            behind: self.progress
         )
+    }
+
+    /// Takes that another answer goes out, before it is written: for a peer that has left something of those before unread, it
+    /// is more of the same.
+    private func countAnswer(of bytes: Int, context: ChannelHandlerContext) {
+        guard self.progress != nil else { return }
+        if UnsentBytes.count(of: context.channel) == 0 {
+            self.progress = nil
+        } else {
+            self.progress?.answerFollows(bytes: bytes, now: context.eventLoop.now)
+        }
     }
 
     /// Ends the connection when its peer takes nothing of the answer any more.
     private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
         let pause = TimeAmount.nanoseconds(self.host.settings.stallTimeout.nanoseconds / 4)
-        // A refusal behind this answer may be on its way already, with a timer of its own.
-        self.stopTimer()
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
             guard case .sending = self.state else { return }
             var progress = progress
@@ -161,6 +176,13 @@ extension HTTPHandler {
     func stopTimer() {
         self.timer?.cancel()
         self.timer = nil
+    }
+}
+
+extension HTTPResponseHead {
+    /// About as many bytes as it has on the wire.
+    fileprivate var approximateBytes: Int {
+        self.headers.reduce(32) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
 }
 

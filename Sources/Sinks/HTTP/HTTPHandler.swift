@@ -52,6 +52,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var timer: Scheduled<Void>?
     /// Parts of the next requests, which came in the same read as the one that is being answered, or with the end.
     var waiting: CircularBuffer<HTTPServerRequestPart> = []
+    /// How far the peer is with the answers of which it has left something unread.
+    var progress: AnswerProgress?
     /// Whether nothing is taken behind what waits.
     var isInputOver = false
     var isReadHeld = false
@@ -211,15 +213,17 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             _ = pipeline.removeHandler(context: context)
             // The client writes at once, so nothing that speaks HTTP may be in its way.
             try pipeline.addHandler(client)
-            // Last, for it hands on the bytes that came right behind the request. It does so in a turn of its own, of which
-            // it does not tell the end.
+            // Last, for these hand on the bytes that came right behind the request. The decoder does so in a turn of its own,
+            // of which it does not tell the end.
+            let portions = try? pipeline.handler(type: InputPortions.self)
+            portions?.stop()
             let isInputOver = self.isInputOver
             pipeline.removeHandler(decoder).assumeIsolated().whenComplete { _ in
                 if channel.isActive { channel.pipeline.fireChannelReadComplete() }
-                // The peer ended its side while a request before this one was answered.
-                if channel.isActive, isInputOver {
-                    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-                }
+                if let portions { _ = pipeline.removeHandler(portions) }
+                // The peer ended its side while a request before this one was answered: half a WebSocket is none. (As an
+                // event TLS, which has told it once, would keep it to itself.)
+                if isInputOver { channel.close(promise: nil) }
             }
         } catch {
             context.close(promise: nil)

@@ -10,8 +10,6 @@ import NIOPosix
 /// error of `accept` (too many open files), it takes no socket that is open already, its graceful stop has no limit of
 /// time, and it adds to every connection an async channel or at least a task at the door.
 struct RelayListener {
-    /// What is read of a connection at once, in bytes; most requests fit.
-    private static let readBytes = 512
     /// How many connections may wait to be accepted, as far as the system allows (`net.core.somaxconn`).
     private static let backlog: Int32 = 4_096
 
@@ -74,7 +72,10 @@ struct RelayListener {
                 }
             }
             // Clients send little: a symbol now and then. Each connection keeps the buffer of its last read, so it is small.
-            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
+            .childChannelOption(
+                .recvAllocator,
+                value: FixedSizeRecvByteBufferAllocator(capacity: InputPortions.portionBytes)
+            )
             .childChannelOption(.maxMessagesPerRead, value: 1)
             // A client may end its side right behind its request and still wants the answer.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -103,6 +104,7 @@ struct RelayListener {
         if let tls, !Self.isSocketFile(channel) { try pipeline.addHandlers(tls.makeHandlers()) }
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         try pipeline.addHandlers([
+            InputPortions(),
             ByteToMessageHandler(decoder),
             HTTPResponseEncoder(),
             HTTPHandler(self.host(for: channel, from: peer), refusesAllWith: refusal),

@@ -117,16 +117,20 @@ struct Audience<Member: AnyObject> {
         // Most want all of a read, which mostly is of one symbol; that needs no table.
         var whole: TradeCourier.Content?
         var parts: [SymbolSet: TradeCourier.Content] = [:]
+        var cuts = TradeCourier.CutFrames()
         for index in self.groups.indices {
             let wanted = self.wanted(index, of: present)
             guard !wanted.isEmpty else { continue }
             let content: TradeCourier.Content
             if wanted == present {
-                content = whole ?? TradeCourier.encode(batches, wanted: wanted, isAll: true, into: &self.room)
+                content =
+                    whole ?? TradeCourier.encode(batches, wanted: wanted, isAll: true, cuts: &cuts, into: &self.room)
                 whole = content
             } else {
                 var room = ByteBuffer()
-                content = parts[wanted] ?? TradeCourier.encode(batches, wanted: wanted, isAll: false, into: &room)
+                content =
+                    parts[wanted]
+                    ?? TradeCourier.encode(batches, wanted: wanted, isAll: false, cuts: &cuts, into: &room)
                 parts[wanted] = content
             }
             parcels.append(

@@ -16,9 +16,9 @@ package final class Relay: TapeReader, Sendable {
     /// How long a client that has everything may take to answer the close frame.
     private static let answerLimit: TimeAmount = .milliseconds(500)
     /// How long clients may take to read what is left when a replay has ended.
-    private static let finishLimit: TimeAmount = .seconds(10)
+    package static let finishLimit: TimeAmount = .seconds(10)
 
-    private enum Life {
+    enum Life {
         case new
         case starting
         case running(Listening)
@@ -26,7 +26,7 @@ package final class Relay: TapeReader, Sendable {
     }
 
     /// The sockets that are listened at: TCP, a file, or both.
-    private struct Listening: Sendable {
+    struct Listening: Sendable {
         var channels: [any Channel]
         var file: UnixSocketFile?
 
@@ -40,20 +40,20 @@ package final class Relay: TapeReader, Sendable {
         }
     }
 
-    private let settings: RelaySettings
-    private let eventLoop: any EventLoop
-    private let logger: Logger
-    private let outbox: RelayOutbox
+    let settings: RelaySettings
+    let eventLoop: any EventLoop
+    let logger: Logger
+    let outbox: RelayOutbox
     private let flow: FlowGate?
     private let gauges: RelayGauges
-    private let instruments: Instruments
-    private let tls: RelayTLS?
-    private let past: RelayPast?
+    let instruments: Instruments
+    let tls: RelayTLS?
+    let past: RelayPast?
     /// The replay behind the feed, where it can be commanded.
     private let replay: (any ReplayControlling)?
-    private let hub: NIOLoopBoundBox<RelayHub>
-    private let roster: NIOLoopBoundBox<ConnectionRoster>
-    private let life = NIOLockedValueBox(Life.new)
+    let hub: NIOLoopBoundBox<RelayHub>
+    let roster: NIOLoopBoundBox<ConnectionRoster>
+    let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
     ///   - eventLoop: where the relay lives: the feed's own loop, which costs the least, or another one, so that neither
@@ -173,7 +173,7 @@ package final class Relay: TapeReader, Sendable {
         replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
     }
 
-    private var replayDoor: ReplayDoor? {
+    var replayDoor: ReplayDoor? {
         self.replay.map { ReplayDoor(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
@@ -204,159 +204,6 @@ package final class Relay: TapeReader, Sendable {
         try? await self.eventLoop.submit { self.hub.value.bars.begin(with: bars) }.get()
     }
 
-    /// Listens, and returns the address with its port, or the socket file's where that is all.
-    ///
-    /// - Throws: ``RelayError``, with a line that says what to change.
-    package func start() async throws -> SocketAddress {
-        let address =
-            self.settings.listensOnTCP
-            ? try ListeningAddress.resolve(
-                host: self.settings.host,
-                port: self.settings.port,
-                hasToken: self.settings.token != nil
-            ) : nil
-        try self.life.withLockedValue { life in
-            guard case .new = life else { throw RelayError.alreadyStarted }
-            life = .starting
-        }
-        do {
-            return try await self.listen(at: address)
-        } catch {
-            // Who waits for an address may ask again; a stop meanwhile stays one.
-            self.life.withLockedValue { if case .starting = $0 { $0 = .new } }
-            throw self.relayError(for: error)
-        }
-    }
-
-    private func listen(at address: SocketAddress?) async throws -> SocketAddress {
-        let wanted = self.settings.maximumClients + 2 * self.settings.maximumPlainConnections
-        let descriptors = DescriptorBudget.connections(wanted: wanted)
-        if descriptors < self.settings.maximumClients {
-            self.logger.warning(
-                "the limit of open files leaves fewer places than relay.max-clients",
-                metadata: ["places": "\(descriptors)"]
-            )
-        }
-        let listener = try await self.eventLoop.submit {
-            NIOLoopBound(self.makeListener(descriptors: descriptors), eventLoop: self.eventLoop)
-        }.get()
-        var listening = Listening(channels: [])
-        do {
-            if let descriptor = self.settings.inheritedSocket {
-                let channel = try await RelayListener.take(
-                    self.settings,
-                    descriptor: descriptor,
-                    isTCP: address != nil,
-                    on: self.eventLoop,
-                    listener: listener,
-                    logger: self.logger
-                )
-                listening.channels.append(channel)
-            } else if let address {
-                let channel = try await RelayListener.bind(
-                    self.settings,
-                    address: address,
-                    on: self.eventLoop,
-                    listener: listener,
-                    logger: self.logger
-                )
-                listening.channels.append(channel)
-            }
-            if let path = self.settings.unixSocket {
-                let file = try Self.socketFile(path)
-                listening.file = file
-                let channel = try await RelayListener.take(
-                    self.settings,
-                    descriptor: file.descriptor,
-                    isTCP: false,
-                    on: self.eventLoop,
-                    listener: listener,
-                    logger: self.logger
-                )
-                listening.channels.append(channel)
-            }
-        } catch {
-            await listening.close()
-            throw error
-        }
-        let opened = listening
-        let isRunning = self.life.withLockedValue { life in
-            guard case .starting = life else { return false }
-            life = .running(opened)
-            return true
-        }
-        guard isRunning, let bound = opened.address else {
-            // Stopped meanwhile.
-            await opened.close()
-            throw RelayError.alreadyStarted
-        }
-        try await self.eventLoop.submit { self.hub.value.start() }.get()
-        self.logger.info(
-            "the relay listens",
-            metadata: ["host": "\(self.settings.host)", "port": "\(bound.port ?? 0)"]
-        )
-        return bound
-    }
-
-    private static func socketFile(_ path: String) throws(RelayError) -> UnixSocketFile {
-        do throws(UnixSocketFile.Failure) {
-            return try UnixSocketFile(listeningAt: path)
-        } catch {
-            throw error.isInUse ? .socketInUse(path: path) : .cannotMakeSocket(path: path, reason: error.reason)
-        }
-    }
-
-    private func makeListener(descriptors: Int) -> RelayListener {
-        let hub = self.hub
-        let loop = self.eventLoop
-        let outbox = self.outbox
-        let sources = RelayRouter.Sources(
-            reading: { [roster] in
-                try await loop.submit {
-                    let answers = roster.value.waitingAnswerBytes
-                    return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
-                }.get()
-            },
-            snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
-            symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
-            trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
-            bars: { [past] symbol, query in
-                let live = try await loop.submit { hub.value.bars(of: symbol, query) }.get()
-                return try await BarExcerpt.joining(live, past: past, of: symbol, query)
-            },
-            past: self.past,
-            instruments: self.instruments,
-            version: self.settings.version,
-            replay: self.replayDoor
-        )
-        return RelayListener(
-            hub: hub.value,
-            roster: self.roster.value,
-            router: RelayRouter(sources: sources, logger: self.logger),
-            tls: self.tls,
-            logger: self.logger,
-            tokens: self.settings.token.map(TokenGate.init),
-            descriptors: descriptors
-        )
-    }
-
-    private func relayError(for error: any Error) -> RelayError {
-        let (host, port) = (self.settings.host, self.settings.port)
-        switch error {
-        case let error as RelayError: return error
-        case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)
-        case let error as IOError:
-            let reason =
-                switch error.errnoCode {
-                case EADDRNOTAVAIL: "this machine has no such address"
-                case EACCES: "ports below 1024 are not for every user"
-                default: String(cString: strerror(error.errnoCode))
-                }
-            return .cannotListen(host: host, port: port, reason: reason)
-        default: return .cannotListen(host: host, port: port, reason: "\(error)")
-        }
-    }
-
     /// Takes no new clients any more; those who are here stay. The first step of a stop, long before the last.
     package func closeDoor() async {
         if case .running(let listening) = self.life.withLockedValue({ $0 }) { await listening.close() }
@@ -370,9 +217,9 @@ package final class Relay: TapeReader, Sendable {
         await self.end(within: Self.stopLimit, answers: Self.answerLimit, reason: "the relay is stopping")
     }
 
-    /// Stops at the end of a replay: clients have 10 s to read what is queued for them.
-    package func finish() async {
-        await self.end(within: Self.finishLimit, answers: Self.finishLimit, reason: "the replay is over")
+    /// Stops at the end of a replay: clients have time to read what is queued for them.
+    package func finish(within limit: TimeAmount = Relay.finishLimit) async {
+        await self.end(within: limit, answers: limit, reason: "the replay is over")
     }
 
     /// Ends all connections now, whatever waits for them: somebody is out of patience with a stop.

@@ -146,7 +146,11 @@ class RelayClient: ChannelInboundHandler {
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
-        if let tls { self.webSocket?.heldBelow = { tls.pendingBytes } }
+        let channel = context.channel
+        self.webSocket?.below = { [tls] in
+            let kernel = KernelOutflow(of: channel)
+            return OutflowBelow(waiting: (tls?.pendingBytes ?? 0) + kernel.waiting, taken: kernel.taken)
+        }
         self.lane = self.hub.lanes.make()
         if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
             let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.hub.lanes)

@@ -7,7 +7,8 @@ import Wire
 ///
 /// Three kinds of messages share its way out. What must not be missed (``StreamControl``) is always written, in order.
 /// Single trades are written as long as the backlog allows. Prices are written only while the channel is writable, and
-/// merged while it is not. This file is the way out; `+Requests`, `+Prices` and `+Resume` decide what takes it.
+/// merged while it is not. This file is the way out; `+Requests`, `+Prices`, `+Trades` and `+Resume` decide
+/// what takes it.
 final class StreamClient: RelayClient {
     let query: StreamQuery
     var session = StreamSession()
@@ -31,17 +32,19 @@ final class StreamClient: RelayClient {
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
 
-    private var backlog: Backlog {
+    var backlog: Backlog {
         didSet { self.paceChanged() }
     }
+    /// How many trades it has missed and not been told of.
+    var missedCount: UInt64 = 0
     /// The numbers of the first and the last trade that it has missed and not been told of.
-    private var missedRange: ClosedRange<UInt64>?
+    var missedRange: ClosedRange<UInt64>?
     /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
-    private var missedSince: UInt64?
-    private var waitingMessages = WaitingMessages()
+    var missedSince: UInt64?
+    var waitingMessages = WaitingMessages()
     private let highMark: Int
     private var isHoldingUpFeed = false
-    private var isWatched = false
+    private(set) var isWatched = false
     private var hasSaidHello = false
 
     init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
@@ -110,7 +113,7 @@ final class StreamClient: RelayClient {
     func write(_ frames: ByteBuffer, messages: Int) { self.write(asIs: self.compressed(frames), messages: messages) }
 
     /// Writes frames as this client gets them, and counts the messages in them.
-    private func write(asIs frames: ByteBuffer, messages: Int) {
+    func write(asIs frames: ByteBuffer, messages: Int) {
         self.send(asIs: frames)
         // What waits stays below the limit but for a message that nothing was in front of.
         let atMost = 2 * self.hub.settings.maximumWaitingBytes
@@ -160,58 +163,6 @@ final class StreamClient: RelayClient {
         self.backlog.told()
         self.hub.noteSkipped(missed)
         return .skipped(missed, range)
-    }
-
-    private var missedCount: UInt64 = 0
-
-    // MARK: Trades
-
-    /// Trades are there that it wants, the same bytes for all who want them.
-    func deliver(_ content: TradeSheet.Content) {
-        guard self.isOpen else { return }
-        let bytes = self.compressed(content.bytes)
-        switch self.offer(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
-        case .write: self.write(asIs: bytes, messages: Int(content.trades))
-        case .leaveOut: self.missed(content.trades, in: content.sequences)
-        }
-    }
-
-    private func offer(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
-        // Few bytes can be many messages, so of who is watched both are counted.
-        let waiting = self.isWritable && !self.isWatched ? 0 : self.waitingBytes
-        return self.backlog.offered(
-            trades: trades,
-            bytes: bytes,
-            messages: messages,
-            waiting: waiting,
-            waitingMessages: self.waitingMessages.count(waiting: waiting),
-            now: self.hub.now
-        )
-    }
-
-    private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
-        self.missedCount += trades
-        self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
-        self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
-    }
-
-    /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
-    func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
-        self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
-    }
-
-    /// The relay itself has left out trades that the client wanted.
-    func relayLost(_ loss: RelayLoss) {
-        guard self.isOpen, self.session.wantsTrades else { return }
-        let count = loss.count { symbol in
-            guard let row = self.hub.desk.knownRow(of: symbol) else { return self.session.everything == .all }
-            return self.session.delivery(of: row) == .all
-        }
-        guard count > 0 else { return }
-        if self.closesWhenBehind { return self.closeTooSlow(missed: count) }
-        let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
-        self.hub.noteSkipped(count)
-        self.tell(.skipped(count, range))
     }
 
     // MARK: Pace

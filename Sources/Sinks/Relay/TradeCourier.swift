@@ -17,6 +17,25 @@ enum TradeCourier {
         var trades: UInt64
     }
 
+    /// The frames of some batches that had to be taken apart: each once, for however many different wishes.
+    struct CutFrames {
+        private struct Place: Hashable {
+            var batch: Int
+            var frame: Int
+        }
+
+        private var cutters: [Place: FinnhubCutter?] = [:]
+
+        /// Returns a frame taken apart; `nil` where its text does not show its trades one by one.
+        mutating func cutter(of batch: Int, frame: Int, in batches: ArraySlice<TapeBatch>) -> FinnhubCutter? {
+            let place = Place(batch: batch, frame: frame)
+            if let known = self.cutters[place] { return known }
+            let cutter = FinnhubCutter(batches[batch].frames[frame].bytes)
+            self.cutters[place] = .some(cutter)
+            return cutter
+        }
+    }
+
     /// The symbols of the batches' trades.
     static func symbols(in batches: ArraySlice<TapeBatch>) -> SymbolSet {
         var set = SymbolSet()
@@ -35,11 +54,13 @@ enum TradeCourier {
     ///
     /// - Parameters:
     ///   - isAll: whether `wanted` holds all symbols of the batches.
+    ///   - cuts: the frames of these batches that have been taken apart.
     ///   - out: takes the frames. What it held is gone; its memory is used again if nobody else has it.
     static func encode(
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
         isAll: Bool,
+        cuts: inout CutFrames,
         into out: inout ByteBuffer
     ) -> Content {
         var room = 0
@@ -67,7 +88,8 @@ enum TradeCourier {
                 let chosen = batches[index].trades[range].filter { wanted.contains($0.symbol) }
                 guard !chosen.isEmpty else { continue }
                 scratch.clear()
-                if !Self.cut(frames[place], batches[index].trades, wanted, into: &scratch) {
+                let cutter = Self.isCut(frames[place]) ? cuts.cutter(of: index, frame: place, in: batches) : nil
+                if cutter.map({ Self.cut($0, frames[place], batches[index].trades, wanted, into: &scratch) }) != true {
                     FinnhubEncoder.trade(chosen, symbols: batches[index].symbols, into: &scratch)
                 }
                 WebSocketFraming.serverText(scratch, into: &out)
@@ -78,17 +100,23 @@ enum TradeCourier {
         return Content(bytes: out, messages: messages, trades: UInt64(count))
     }
 
+    /// Whether the trades of a frame that are wanted are cut out of its text: where all that it held could be read.
+    private static func isCut(_ frame: TapeBatch.Frame) -> Bool {
+        frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty)
+    }
+
     /// Cuts the wanted trades out of a frame's text; answers false where it cannot be known which of its elements these are.
     private static func cut(
+        _ cutter: FinnhubCutter,
         _ frame: TapeBatch.Frame,
         _ trades: [Trade],
         _ wanted: SymbolSet,
         into out: inout ByteBuffer
     ) -> Bool {
-        guard frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty) else { return false }
         var leftOut = frame.leftOut[...]
+        guard cutter.count == frame.trades.count + leftOut.count else { return false }
         var next = frame.trades.lowerBound
-        return FinnhubCutter.cut(frame.bytes, elements: frame.trades.count + leftOut.count, into: &out) { place in
+        cutter.cut(into: &out) { place in
             if leftOut.first == place {
                 leftOut.removeFirst()
                 return false
@@ -98,5 +126,6 @@ enum TradeCourier {
             defer { next += 1 }
             return wanted.contains(trades[next].symbol)
         }
+        return true
     }
 }

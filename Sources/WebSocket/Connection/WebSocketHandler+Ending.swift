@@ -13,8 +13,9 @@ extension WebSocketHandler {
 
     /// How far the peer has taken what was written.
     var outflow: Outflow {
-        let waiting = self.door.waitingBytes + (self.heldBelow?() ?? 0)
-        return Outflow(left: self.door.writtenBytes - waiting, waiting: waiting)
+        let below = self.below?() ?? OutflowBelow(waiting: 0)
+        let waiting = self.door.waitingBytes + below.waiting
+        return Outflow(left: below.taken ?? self.door.writtenBytes - waiting, waiting: waiting)
     }
 
     private func timeReached(context: ChannelHandlerContext) {

@@ -15,7 +15,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     let settings: WebSocketSettings
     let door: FramedOutputDoor
     private var assembler: MessageAssembler
-    private var compressor: MessageCompressor?
+    var compressor: MessageCompressor?
     var closing: ClosingMachine
     var keepalive: KeepaliveMachine
     var timer: DeadlineTimer
@@ -23,8 +23,8 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     /// Who takes messages by a plain call; where nobody does, they go up the pipeline.
     package var receiver: (any WebSocketReceiver)?
-    /// Counts bytes that a handler below holds back from the channel (TLS); nil where none does.
-    package var heldBelow: (() -> Int)?
+    /// Tells what is on its way below the channel's own queue. Asked at a deadline only; nil where nobody knows.
+    package var below: (() -> OutflowBelow)?
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
@@ -82,7 +82,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.timer.cancel()
         self.context = nil
         self.receiver = nil
-        self.heldBelow = nil
+        self.below = nil
     }
 
     private func start(context: ChannelHandlerContext) {
@@ -252,64 +252,5 @@ package final class WebSocketHandler: ChannelDuplexHandler {
             let now = context.eventLoop.now
             self.perform(self.closing.closeReceived(close.code, reason: close.reason, now: now), context: context)
         }
-    }
-
-    // MARK: Outbound
-
-    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard self.closing.isOpen else {
-            promise?.fail(WebSocketWriteError.closing)
-            return
-        }
-        switch Self.unwrapOutboundIn(data) {
-        case .framed(let bytes):
-            self.door.writeFrames(bytes, promise: promise)
-        case .text(let payload):
-            self.writeMessage(.text, payload, context: context, promise: promise)
-        case .binary(let payload):
-            self.writeMessage(.binary, payload, context: context, promise: promise)
-        case .close(let code, let reason):
-            guard code.mayBeSent else {
-                promise?.fail(WebSocketWriteError.forbiddenCloseCode(code))
-                return
-            }
-            let now = context.eventLoop.now
-            let action = self.closing.closeAsked(code, reason: reason, now: now, outflow: self.outflow)
-            self.perform(action, context: context, promise: promise)
-        }
-    }
-
-    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if mode == .all { self.perform(self.closing.transportEnded(locally: true), context: context) }
-        context.close(mode: mode, promise: promise)
-    }
-
-    private func writeMessage(
-        _ opcode: WebSocketOpcode,
-        _ payload: ByteBuffer,
-        context: ChannelHandlerContext,
-        promise: EventLoopPromise<Void>?
-    ) {
-        let compressed = self.compressor?.compress(payload)
-        self.write(
-            opcode,
-            compressed ?? payload,
-            isCompressed: compressed != nil,
-            context: context,
-            promise: promise
-        )
-    }
-
-    /// Writes one whole frame, masked when this side is a client.
-    func write(
-        _ opcode: WebSocketOpcode,
-        _ payload: ByteBuffer,
-        isCompressed: Bool = false,
-        context: ChannelHandlerContext,
-        promise: EventLoopPromise<Void>?
-    ) {
-        let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
-        let frame = WebSocketFrame(fin: true, rsv1: isCompressed, opcode: opcode, maskKey: key, data: payload)
-        context.write(Self.wrapOutboundOut(frame), promise: promise)
     }
 }

@@ -1,31 +1,43 @@
 package import NIOCore
 
-/// The cutting of single trades out of a frame, each with the very bytes that Finnhub sent: its conditions (`c`), its spelling
-/// of numbers, keys that nobody here knows.
-package enum FinnhubCutter {
-    /// Writes a trade message of some of a frame's elements; writes nothing and answers false where the frame is not one
-    /// object with as many elements as are expected.
+/// A frame that has been taken apart, for cutting out single trades, each with the very bytes that Finnhub sent: its conditions
+/// (`c`), its spelling of numbers, keys that nobody here knows.
+package struct FinnhubCutter: Sendable {
+    private let frame: ByteBuffer
+    /// Where the elements stand, counted from the frame's first byte.
+    private let elements: [Range<Int>]
+
+    /// Takes a frame apart; `nil` where it is not one object with a list of objects as its `data`.
+    package init?(_ frame: ByteBuffer) {
+        let found = frame.withUnsafeReadableBytes { bytes in
+            Self.elements(of: bytes).map { elements in
+                elements.map { element in
+                    let start = bytes.baseAddress.flatMap { first in element.baseAddress.map { $0 - first } } ?? 0
+                    return start..<start + element.count
+                }
+            }
+        }
+        guard let found else { return nil }
+        self.frame = frame
+        self.elements = found
+    }
+
+    /// The elements that the frame has.
+    package var count: Int { self.elements.count }
+
+    /// Writes a trade message of some of the frame's elements.
     ///
-    /// - Parameters:
-    ///   - count: the elements that the frame must have.
-    ///   - isWanted: tells by an element's place whether it is to be in the message; asked once for each, in order.
-    package static func cut(
-        _ frame: ByteBuffer,
-        elements count: Int,
-        into buffer: inout ByteBuffer,
-        where isWanted: (Int) -> Bool
-    ) -> Bool {
-        frame.withUnsafeReadableBytes { bytes in
-            guard let elements = Self.elements(of: bytes), elements.count == count else { return false }
+    /// - Parameter isWanted: tells by an element's place whether it is to be in the message; asked once for each, in order.
+    package func cut(into buffer: inout ByteBuffer, where isWanted: (Int) -> Bool) {
+        self.frame.withUnsafeReadableBytes { bytes in
             buffer.writeStaticString("{\"data\":[")
             var isFirst = true
-            for (place, element) in elements.enumerated() where isWanted(place) {
+            for place in self.elements.indices where isWanted(place) {
                 if !isFirst { buffer.writeStaticString(",") }
                 isFirst = false
-                buffer.writeBytes(element)
+                buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[self.elements[place]]))
             }
             buffer.writeStaticString("],\"type\":\"trade\"}")
-            return true
         }
     }
 

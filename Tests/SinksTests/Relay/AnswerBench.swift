@@ -77,3 +77,33 @@ struct AnswerBench {
         return text
     }
 }
+
+extension RelayFixture {
+    /// A request whose answer is more than 200 KB, and the last of its connection.
+    static let lastTrades = RelayFixture.trades("Connection: close\r\n")
+
+    /// A request whose answer is more than 200 KB.
+    static func trades(_ headers: String = "") -> String {
+        "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
+    }
+
+    /// Runs the body with a client that has asked for 3,000 trades and reads nothing: a part of the answer waits in the relay.
+    /// Nobody is given up.
+    static func runUnread(
+        _ requests: String,
+        body: (RelayFixture, RawClient) async throws -> Void
+    ) async throws {
+        try await Self.run {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+        } body: { fixture in
+            fixture.feed((1...3_000).map { Frames.trade(Frames.btc, "\($0)") })
+            let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
+            try await client.read(false)
+            try await client.channel.writeAndFlush(ByteBuffer(string: requests))
+            // The suite's limit ends it.
+            while try await fixture.waitingBytes() == 0 {}
+            try await body(fixture, client)
+        }
+    }
+}

@@ -13,10 +13,7 @@ struct CatchingUpTests {
 
     /// A bench whose ring holds 1,000 trades and is full.
     private func bench(flow: (any FlowControl)? = nil) -> HubBench {
-        let bench = HubBench(flow: flow) {
-            $0.pingInterval = .hours(1)
-            $0.activityInterval = .hours(1)
-        }
+        let bench = HubBench(flow: flow) { $0.keepQuiet() }
         bench.hub.ring = TradeRing(capacity: Self.trades, epoch: 7)
         for number in 1...Self.trades { bench.play(Frames.trade("A", "\(number)")) }
         return bench
@@ -95,8 +92,7 @@ struct CatchingUpTests {
     @Test("prices that wait are not told where a symbol goes on trade by trade: its trades come once, in their order")
     func untoldPrices() throws {
         let bench = HubBench {
-            $0.pingInterval = .hours(1)
-            $0.activityInterval = .hours(1)
+            $0.keepQuiet()
             $0.pipeline = PricePipeline.Settings(quiet: 3_600_000_000_000, atMost: nil)
         }
         let client = try bench.pipedStream()

@@ -87,6 +87,14 @@ final class HubBench {
     }
 }
 
+extension RelaySettings {
+    /// Lets the relay say nothing that no trade and no request asks for.
+    mutating func keepQuiet() {
+        self.pingInterval = .hours(1)
+        self.activityInterval = .hours(1)
+    }
+}
+
 /// One client on a ``HubBench``.
 struct HubClient {
     let channel: EmbeddedChannel

@@ -24,39 +24,53 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("a WebSocket whose client ended its side behind the request is ended")
-    func upgradesBehindEnd() async throws {
-        try await RelayFixture.run { fixture in
-            let client = try await RawClient.connect(to: fixture.address)
+    @Test("a WebSocket whose client ended its side behind the request is ended", arguments: [false, true])
+    func upgradesBehindEnd(isEncrypted: Bool) async throws {
+        try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
+            let client = try await RawClient.connect(to: fixture.address, below: below)
             try await client.channel.writeAndFlush(ByteBuffer(string: Self.live + RawClient.upgrade("/v1/stream")))
             try await client.channel.close(mode: .output)
             try await client.ended()
+            while fixture.relay.clientCount > 0 { await Task.yield() }
         }
     }
 
-    @Test("requests before the end of a client's side are answered all")
-    func answersBeforeEnd() async throws {
-        try await RelayFixture.run { fixture in
-            let client = try await RawClient.connect(to: fixture.address)
-            try await client.channel.writeAndFlush(ByteBuffer(string: String(repeating: Self.live, count: 5)))
+    @Test("however many requests come at once, all are answered, in their order", arguments: [false, true])
+    func answersAll(isEncrypted: Bool) async throws {
+        try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
+            let client = try await RawClient.connect(to: fixture.address, below: below)
+            // Some hundreds of them in one record.
+            let requests = (0..<1_000).map { "GET /v1/trades/S\($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }
+            try await client.channel.writeAndFlush(
+                ByteBuffer(string: requests.joined() + RawClient.upgrade("/v1/stream"))
+            )
+            for number in 0..<1_000 {
+                let head = try await client.head()
+                try #require(head.hasPrefix("HTTP/1.1 404 "), "answer \(number): \(head)")
+                let body = try await client.text(of: head)
+                try #require(body.contains("S\(number) ") || body.contains("S\(number)\""), "answer \(number): \(body)")
+            }
+            #expect(try await client.head().hasPrefix("HTTP/1.1 101 "))
+            #expect(try await client.frame().text.hasPrefix(#"{"type":"hello","#))
+        }
+    }
+
+    @Test("requests before the end of a client's side are answered all", arguments: [false, true], [5, 1_000])
+    func answersBeforeEnd(isEncrypted: Bool, requests: Int) async throws {
+        try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
+            let client = try await RawClient.connect(to: fixture.address, below: below)
+            let text = String(repeating: Self.live, count: requests)
+            try await client.channel.writeAndFlush(ByteBuffer(string: text))
             try await client.channel.close(mode: .output)
             let answers = try await client.rest().split(separator: "HTTP/1.1 ")
-            #expect(answers.map { $0.prefix(3) } == Array(repeating: "200", count: 5))
+            #expect(answers.count { $0.hasPrefix("200 ") } == requests)
+            #expect(answers.count == requests)
         }
     }
 
     @Test("so are those that come while an answer is unread, and the last answer says that it is the last")
     func answersBehindUnread() async throws {
-        try await RelayFixture.run {
-            $0.sendBufferBytes = 8 << 10
-            $0.stallTimeout = .hours(1)
-        } body: { fixture in
-            fixture.feed((1...3_000).map { Frames.trade(Frames.btc, "\($0)") })
-            let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
-            try await client.read(false)
-            let trades = "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
-            try await client.channel.writeAndFlush(ByteBuffer(string: trades + Self.live))
-            while try await fixture.waitingBytes() == 0 {}
+        try await RelayFixture.runUnread(RelayFixture.trades() + Self.live) { _, client in
             // The last one is cut, and nobody waits for its rest.
             try await client.channel.writeAndFlush(ByteBuffer(string: Self.live + Self.live.prefix(20)))
             try await client.channel.close(mode: .output)

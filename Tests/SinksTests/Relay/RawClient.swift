@@ -78,6 +78,13 @@ final class RawClient: Sendable {
     /// Returns the next head of a response.
     func head() async throws -> String { try await self.wait { $0.takeHead() } }
 
+    /// Returns the body of a response, as long as its head says.
+    func text(of head: String) async throws -> String {
+        let line = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
+        let length = line.flatMap { Int($0.dropFirst("content-length: ".count)) } ?? 0
+        return try await self.wait { $0.take(length).map { String(buffer: $0) } }
+    }
+
     /// Returns all that comes until the server closes.
     func rest() async throws -> String {
         try await self.wait { $0.hasEnded ? String(buffer: $0.takeAll()) : nil }
@@ -191,7 +198,9 @@ private final class Inbox: ChannelInboundHandler {
         return self.bytes
     }
 
-    func skip(_ count: Int) -> Bool? { self.bytes.readSlice(length: count).map { _ in true } }
+    func skip(_ count: Int) -> Bool? { self.take(count).map { _ in true } }
+
+    func take(_ count: Int) -> ByteBuffer? { self.bytes.readSlice(length: count) }
 
     func takeHead() -> String? {
         let view = self.bytes.readableBytesView

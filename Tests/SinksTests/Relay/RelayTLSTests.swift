@@ -18,24 +18,11 @@ struct RelayTLSTests {
     ) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        try Self.place(Certificates.localhost, in: folder)
         let instruments = Instruments()
-        let tls = try RelayTLS(
-            files: RelayTLS.Files(
-                certificate: "\(folder.path)/certificate.pem",
-                key: "\(folder.path)/key.pem"
-            ),
-            instruments: instruments,
-            logger: Logger(label: "tls", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
+        let tls = try RelayTLS.sample(in: folder, instruments: instruments)
         try await RelayFixture.run(instruments: instruments, tls: tls, change) { fixture in
             try await body(fixture, tls, instruments, folder)
         }
-    }
-
-    private static func place(_ credentials: TLSCredentials, in folder: TemporaryFolder) throws {
-        _ = try folder.write(credentials.certificateChainPEM, to: "certificate.pem")
-        _ = try folder.write(credentials.privateKeyPEM, to: "key.pem")
     }
 
     /// What a client has below its application: a count of records, and TLS that trusts the tests' authority.
@@ -241,14 +228,8 @@ struct RelayTLSTests {
     func slowHandshake() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        try Self.place(Certificates.localhost, in: folder)
         let instruments = Instruments()
-        let tls = try RelayTLS(
-            files: RelayTLS.Files(certificate: "\(folder.path)/certificate.pem", key: "\(folder.path)/key.pem"),
-            handshakeTimeout: .milliseconds(100),
-            instruments: instruments,
-            logger: Logger(label: "tls", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
+        let tls = try RelayTLS.sample(in: folder, handshakeTimeout: .milliseconds(100), instruments: instruments)
         try await RelayFixture.run(instruments: instruments, tls: tls) { fixture in
             let silent = try await RawClient.connect(to: fixture.address)
             let halting = try await RawClient.connect(to: fixture.address)

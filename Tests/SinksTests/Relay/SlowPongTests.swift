@@ -8,6 +8,13 @@ import Wire
 /// Clients whose pongs come late because the ping stands behind what they have not read; time is the test's.
 @Suite("The keepalive of slow clients")
 struct SlowPongTests {
+    /// Pings and nothing else that the relay says by itself.
+    private static func pings(_ settings: inout RelaySettings) {
+        settings.keepQuiet()
+        settings.pingInterval = .seconds(20)
+        settings.pongTimeout = .seconds(10)
+    }
+
     /// One read of the feed every second; the client takes what waits every so many of them.
     private func run(
         _ bench: HubBench,
@@ -34,9 +41,7 @@ struct SlowPongTests {
         // In a replay, too.
         let flow = waits ? FlowCalls() : nil
         let bench = HubBench(flow: flow) {
-            $0.pingInterval = .seconds(20)
-            $0.pongTimeout = .seconds(10)
-            $0.activityInterval = .hours(1)
+            Self.pings(&$0)
             // What is tried here is the keepalive alone.
             $0.stallTimeout = .hours(1)
         }
@@ -54,11 +59,7 @@ struct SlowPongTests {
 
     @Test("a client that keeps up and answers no ping is dropped in time")
     func dropsWhoKeepsUp() throws {
-        let bench = HubBench {
-            $0.pingInterval = .seconds(20)
-            $0.pongTimeout = .seconds(10)
-            $0.activityInterval = .hours(1)
-        }
+        let bench = HubBench(Self.pings)
         let client = try bench.pipedClient()
         try client.send(#"{"type":"subscribe","symbol":"A"}"#)
         for second in 1...32 {

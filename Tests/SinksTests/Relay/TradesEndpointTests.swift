@@ -92,9 +92,11 @@ struct TradesEndpointTests {
         batch.frames[0].isWhole = false
         batch.frames[0].leftOut = [1]
         var wanted = SymbolSet()
+        // The frame is taken apart once for both.
+        var cuts = TradeCourier.CutFrames()
         func encoded() -> String {
             var room = ByteBuffer()
-            var bytes = TradeCourier.encode([batch], wanted: wanted, isAll: false, into: &room).bytes
+            var bytes = TradeCourier.encode([batch], wanted: wanted, isAll: false, cuts: &cuts, into: &room).bytes
             bytes.moveReaderIndex(forwardBy: bytes.readableBytes < 128 ? 2 : 4)
             return String(buffer: bytes)
         }

@@ -41,15 +41,7 @@ struct UnreadAnswerTests {
 
     @Test("an answer that is read slowly comes whole")
     func waitsForSlow() async throws {
-        try await RelayFixture.run {
-            $0.sendBufferBytes = 8 << 10
-            $0.stallTimeout = .hours(1)
-        } body: { fixture in
-            fixture.feed((1...3_000).map { Frames.trade(Frames.btc, "\($0)") })
-            let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
-            try await client.read(false)
-            try await client.channel.writeAndFlush(ByteBuffer(string: Self.trades))
-            while try await fixture.waitingBytes() == 0 {}
+        try await RelayFixture.runUnread(RelayFixture.lastTrades) { _, client in
             try await client.read(true)
             let head = try await client.head()
             let length = try #require(Self.length(head))
@@ -62,20 +54,12 @@ struct UnreadAnswerTests {
     @Test("a relay that stops while an answer is unread gives it to who reads on, and waits for nobody else")
     func stops() async throws {
         for reads in [true, false] {
-            try await RelayFixture.run {
-                $0.sendBufferBytes = 8 << 10
-                $0.stallTimeout = .hours(1)
-            } body: { fixture in
-                fixture.feed((1...3_000).map { Frames.trade(Frames.btc, "\($0)") })
-                let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
-                try await client.read(false)
-                try await client.channel.writeAndFlush(ByteBuffer(string: Self.trades))
-                while try await fixture.waitingBytes() == 0 {}
+            try await RelayFixture.runUnread(RelayFixture.lastTrades) { fixture, client in
                 if !reads {
                     // Only the limit of the stop ends it: the stall's is an hour.
                     return await fixture.relay.stop()
                 }
-                async let stop: Void = fixture.relay.finish()
+                async let stop: Void = fixture.relay.finish(within: Relay.finishLimit * Patience.factor)
                 try await client.read(true)
                 try await client.skip(try #require(Self.length(try await client.head())))
                 try await client.ended()
@@ -83,9 +67,6 @@ struct UnreadAnswerTests {
             }
         }
     }
-
-    private static let trades =
-        "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
     private static func length(_ head: String) -> Int? {
         head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
@@ -146,6 +127,53 @@ struct UnreadAnswerTests {
         bench.channel.embeddedEventLoop.advanceTime(by: .seconds(60))
         #expect(!bench.channel.isActive)
         #expect(bench.refusals.all == ["host-not-allowed"])
+    }
+
+    /// Answers one after the other, each of which is taken after some time into a kernel that is never read empty.
+    private func row(of answers: Int, bytes: Int, each time: TimeAmount, resting rest: TimeAmount) throws -> AnswerBench
+    {
+        let bench = try AnswerBench(asks: false)
+        for _ in 0..<answers where bench.channel.isActive {
+            try bench.answer(String(repeating: "x", count: bytes))
+            bench.channel.embeddedEventLoop.advanceTime(by: time)
+            guard bench.channel.isActive else { break }
+            bench.gate.swallow()
+            // The next request is here, and waits for the router.
+            bench.handler.stopTimer()
+            bench.handler.state = .answering
+            bench.channel.embeddedEventLoop.advanceTime(by: rest)
+        }
+        return bench
+    }
+
+    @Test("a row of small answers, each taken just in time, is ended when a peer at the least pace would have all")
+    func endsRow() throws {
+        // One patience of 8 s for all of them: the second is not waited for to its end.
+        let bench = try self.row(of: 10, bytes: 100, each: .seconds(7), resting: .zero)
+        #expect(!bench.channel.isActive)
+        #expect(bench.refusals.all == ["answer-unread"])
+        #expect(bench.channel.embeddedEventLoop.now == .uptimeNanoseconds(0) + .seconds(14))
+    }
+
+    @Test("a row that is taken at the least pace may be as long as it likes, and the router's time is not the peer's")
+    func keepsPace() throws {
+        let bench = try self.row(of: 60, bytes: 8 << 10, each: .seconds(1), resting: .zero)
+        #expect(bench.channel.isActive)
+        let resting = try self.row(of: 20, bytes: 100, each: .milliseconds(10), resting: .seconds(5))
+        #expect(resting.channel.isActive)
+    }
+
+    @Test("who has taken all of its answers has all of its patience again")
+    func forgives() throws {
+        let bench = try AnswerBench(asks: false)
+        for _ in 0..<5 {
+            try bench.answer("answer")
+            bench.channel.embeddedEventLoop.advanceTime(by: .seconds(7))
+            try #require(bench.channel.isActive)
+            bench.take()
+            bench.gate.isOpen = false
+        }
+        #expect(bench.refusals.all.isEmpty)
     }
 
     @Test("progress is whatever leaves, and none for the time of the patience is the end")

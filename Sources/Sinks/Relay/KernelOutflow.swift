@@ -1,0 +1,47 @@
+import Glibc
+import NIOCore
+
+/// What this machine's kernel knows of the bytes on their way to a peer; read by a system call, so never for a message.
+///
+/// TCP tells two things apart that `SIOCOUTQ` counts as one: bytes in flight, of which there always are some on the way to a
+/// distant peer that keeps up, and bytes that the peer has no room for. And it counts what the peer has acknowledged, which
+/// grows even where as much comes after it as leaves.
+struct KernelOutflow: Equatable {
+    /// The bytes that wait in the kernel because the peer has no room for them; of a socket file, all that the peer has not read.
+    var waiting = 0
+    /// All bytes that the peer has acknowledged; nil where there is no TCP.
+    var taken: Int?
+
+    /// Where Linux's `struct tcp_info` (linux/tcp.h) has `tcpi_bytes_acked`, 64 bits (since Linux 4.1), and
+    /// `tcpi_notsent_bytes`, 32 bits (since 4.6), in bytes. Glibc's own declaration ends before them.
+    private static let bytesAcknowledged = 120
+    private static let bytesNotSent = 144
+    private static let informationBytes = 148
+
+    init(waiting: Int = 0, taken: Int? = nil) {
+        self.waiting = waiting
+        self.taken = taken
+    }
+
+    /// - Parameter channel: on whose loop this is called. One without a socket of its own has nothing in the kernel.
+    init(of channel: any Channel) {
+        guard channel.isActive else { return }
+        let pipeline = channel.pipeline.syncOperations
+        let told = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
+            Self.tcp(descriptor)
+        }
+        self = told.flatMap { $0 } ?? KernelOutflow(waiting: UnsentBytes.inKernel(of: channel))
+    }
+
+    private static func tcp(_ descriptor: CInt) -> KernelOutflow? {
+        withUnsafeTemporaryAllocation(byteCount: Self.informationBytes, alignment: 8) { information in
+            var length = socklen_t(information.count)
+            let result = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, information.baseAddress, &length)
+            guard result == 0, Int(length) == information.count else { return nil }
+            return KernelOutflow(
+                waiting: Int(information.load(fromByteOffset: Self.bytesNotSent, as: UInt32.self)),
+                taken: Int(information.load(fromByteOffset: Self.bytesAcknowledged, as: UInt64.self))
+            )
+        }
+    }
+}

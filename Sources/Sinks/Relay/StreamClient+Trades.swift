@@ -1,0 +1,52 @@
+import NIOCore
+
+// Single trades for a client of `/v1/stream`, written as long as its backlog allows, and counted where it does not.
+extension StreamClient {
+    /// Trades are there that it wants, the same bytes for all who want them.
+    func deliver(_ content: TradeSheet.Content) {
+        guard self.isOpen else { return }
+        let bytes = self.compressed(content.bytes)
+        switch self.offer(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
+        case .write: self.write(asIs: bytes, messages: Int(content.trades))
+        case .leaveOut: self.missed(content.trades, in: content.sequences)
+        }
+    }
+
+    private func offer(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
+        // Few bytes can be many messages, so of who is watched both are counted.
+        let waiting = self.isWritable && !self.isWatched ? 0 : self.waitingBytes
+        return self.backlog.offered(
+            trades: trades,
+            bytes: bytes,
+            messages: messages,
+            waiting: waiting,
+            waitingMessages: self.waitingMessages.count(waiting: waiting),
+            now: self.hub.now
+        )
+    }
+
+    private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
+        self.missedCount += trades
+        self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
+        self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
+    }
+
+    /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
+    func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
+        self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
+    }
+
+    /// The relay itself has left out trades that the client wanted.
+    func relayLost(_ loss: RelayLoss) {
+        guard self.isOpen, self.session.wantsTrades else { return }
+        let count = loss.count { symbol in
+            guard let row = self.hub.desk.knownRow(of: symbol) else { return self.session.everything == .all }
+            return self.session.delivery(of: row) == .all
+        }
+        guard count > 0 else { return }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: count) }
+        let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
+        self.hub.noteSkipped(count)
+        self.tell(.skipped(count, range))
+    }
+}
