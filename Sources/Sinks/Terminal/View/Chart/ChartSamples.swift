@@ -33,7 +33,8 @@ enum ChartSample: Equatable {
         // The last point that begins before the stretch tells where the price stood at its beginning.
         for index in max(0, series.index(from: from) - 1)..<series.count {
             let point = series[index]
-            let place = column(point.start)
+            // A stretch that is under way at the beginning is seen there, also where a gap follows it.
+            let place = max(column(point.start), point.start < from && point.start + series.width > from ? 0 : -1)
             guard place < columns else { break }
             let close = point.close.approximation
             guard close.isFinite, point.low.isFinite, point.high.isFinite else { continue }
