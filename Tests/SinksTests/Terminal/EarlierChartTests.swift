@@ -248,7 +248,7 @@ struct EarlierChartTests {
             isCut: false,
             columns: 100
         )
-        #expect(samples[0] == .traded(low: 100, high: 100, close: 100) && samples[1] == .unknown)
+        #expect(samples[0] == .held(100) && samples[1] == .unknown)
     }
 
     @Test("In a replay they go by the recording's clock, as far back as they do by ours")

@@ -33,8 +33,7 @@ enum ChartSample: Equatable {
         // The last point that begins before the stretch tells where the price stood at its beginning.
         for index in max(0, series.index(from: from) - 1)..<series.count {
             let point = series[index]
-            // A stretch that is under way at the beginning is seen there, also where a gap follows it.
-            let place = max(column(point.start), point.start < from && point.start + series.width > from ? 0 : -1)
+            let place = column(point.start)
             guard place < columns else { break }
             let close = point.close.approximation
             guard close.isFinite, point.low.isFinite, point.high.isFinite else { continue }
@@ -46,7 +45,11 @@ enum ChartSample: Equatable {
             }
             held = close
             next = max(next, place + 1)
-            guard place >= 0 else { continue }
+            guard place >= 0 else {
+                // One that is under way at the beginning is seen there, also where a gap follows it.
+                if point.start + series.width > from { (samples[0], next) = (.held(close), 1) }
+                continue
+            }
             if case .traded(let low, let high, _) = samples[place] {
                 samples[place] = .traded(low: min(low, point.low), high: max(high, point.high), close: close)
             } else {
