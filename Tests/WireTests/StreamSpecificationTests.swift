@@ -122,6 +122,7 @@ struct StreamSpecificationTests {
             trade,
             StreamEncoder.status(reconnecting, number: 1),
             StreamEncoder.symbol(refused, number: 1),
+            StreamEncoder.released("A", since: 1, number: 1),
             StreamEncoder.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost), number: 1),
             StreamEncoder.resumeGap(from: nil, to: 1, reason: "r", nextSequence: 1, epoch: 7, number: 1),
             StreamEncoder.subscribed(["A"], delivery: .latest, number: 1),
@@ -189,6 +190,7 @@ struct StreamSpecificationTests {
         for fault in [StreamRequest.Fault.delivery, .every, .since, .overflow, .id, .bars] {
             #expect(text.contains(fault.code))
         }
+        #expect(text.contains("over-limit, \(StreamEncoder.releasedState)]}"))
         #expect(text.contains(StreamHello.subprotocol) && text.contains(StreamHello.protocolName))
     }
 }

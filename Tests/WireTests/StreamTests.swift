@@ -233,6 +233,63 @@ import Wire
         #expect(StreamRequest.parse(ByteBuffer(string: #"{"type":"ping","id":\#(long)}"#)) == .faulty(.id))
     }
 
+    @Test(
+        "where a replay stands is read back, from its own message and from hello",
+        arguments: [10, 0.5, nil] as [Double?],
+        [false, true]
+    )
+    func replay(speed: Double?, isPaused: Bool) {
+        let second: Int64 = 1_000_000_000
+        let position = ReplayPosition(start: 0, end: 2 * second, at: second, speed: speed, isPaused: isPaused)
+        #expect(StreamMessage.parse(StreamEncoder.replay(position, number: 1)) == .replay(position))
+        var endless = position
+        endless.end = .max
+        #expect(StreamMessage.parse(StreamEncoder.replay(endless)) == .replay(endless))
+        var hello = StreamHello(
+            version: "1",
+            epoch: 7,
+            newest: 3,
+            oldest: nil,
+            resumeTrades: 1,
+            resumeSeconds: 2,
+            limits: StreamHello.Limits(),
+            time: 0,
+            status: FeedStatus(source: .replay(file: "f", speed: speed), phase: .live, since: 0),
+            symbols: [
+                StreamHello.Symbol(name: "A", summary: nil, age: nil, state: "live"),
+                StreamHello.Symbol(name: "B", summary: nil, age: nil, state: StreamEncoder.releasedState),
+            ]
+        )
+        hello.replay = position
+        // One that nobody asks for is none of the symbols that the feed has.
+        let read = StreamMessage.hello(epoch: 7, newest: 3, symbols: ["A"], hello.status, replay: position)
+        #expect(StreamMessage.parse(StreamEncoder.hello(hello, number: 1)) == read)
+    }
+
+    @Test(
+        "what cannot be a place in a replay is none",
+        arguments: [
+            #""start":0,"end":2,"at":1,"speed":1"#, #""start":0,"end":2,"at":1,"speed":"fast","paused":true"#,
+            #""start":0,"end":2,"at":1,"speed":0,"paused":true"#, #""start":0,"end":2,"at":1,"speed":-1,"paused":true"#,
+            #""start":3,"end":2,"at":1,"speed":1,"paused":true"#, #""start":0,"end":2,"at":-1,"speed":1,"paused":true"#,
+            #""start":0,"end":2,"at":9e18,"speed":1,"paused":true"#, #""start":0,"at":1,"speed":1,"paused":true"#,
+            #""start":0,"end":2,"at":1,"speed":1,"paused":"true""#, #""start":0,"end":2,"at":1,"paused":true"#,
+        ]
+    )
+    func noReplay(members: String) {
+        let message = StreamMessage.parse(ByteBuffer(string: #"{"type":"replay",\#(members)}"#))
+        #expect(message == .malformed(reason: "replay"))
+        let status = FeedStatus(source: .demo, phase: .live, since: 0)
+        let told = #"{"state":"live","source":"demo","since":0,"certificateChecked":true}"#
+        let hello = #"{"type":"hello","status":\#(told),"replay":{\#(members)}}"#
+        #expect(StreamMessage.parse(ByteBuffer(string: hello)) == .hello(epoch: nil, newest: nil, status))
+    }
+
+    @Test("that nobody asks for a symbol any more is read back")
+    func released() {
+        #expect(StreamMessage.parse(StreamEncoder.released("A:B", since: 5, number: 1)) == .released("A:B"))
+    }
+
     @Test("hello and single trades are read back")
     func session() throws {
         let status = FeedStatus(source: .demo, phase: .live, since: 5_000_000)

@@ -109,7 +109,7 @@ struct StreamReading: Sendable {
     mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {
         defer { self.lastHeard = wall }
         switch message {
-        case .hello(let epoch, let newest, _, _):
+        case .hello(let epoch, let newest, _, _, _):
             if let epoch {
                 // Trades of the run before may be still to come: a gap says where the next begins.
                 if !(self.isResuming && self.takesEveryTrade) { self.began(epoch) }
@@ -137,6 +137,10 @@ struct StreamReading: Sendable {
             return self.tookTrade(trade, wall: wall)
         case .symbol(let status):
             return self.wants(status.symbol) ? message : nil
+        case .released(let symbol):
+            // Whoever hears that forgets it, and what comes of it later is news.
+            self.told[symbol] = nil
+            return self.wants(symbol) ? message : nil
         case .gap(let gap):
             return .gap(self.tookGap(gap, wall: wall))
         case .resumed(let resumed):
@@ -145,7 +149,7 @@ struct StreamReading: Sendable {
             self.position = resumed.position
             if self.takesEveryTrade { self.requests = self.settling() }
             return message
-        case .status, .error, .unknown, .malformed:
+        case .status, .replay, .error, .unknown, .malformed:
             return message
         }
     }

@@ -60,7 +60,7 @@ struct SymbolQuestions {
                 self.questions[index].until = now + Self.grace
             }
             return []
-        case .hello, .trades, .trade, .status, .gap, .resumed, .unknown, .malformed: return []
+        case .hello, .trades, .trade, .status, .released, .replay, .gap, .resumed, .unknown, .malformed: return []
         }
     }
 

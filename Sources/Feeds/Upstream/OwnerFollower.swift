@@ -46,9 +46,10 @@ final class OwnerFollower {
 
     private func take(_ message: StreamMessage) {
         switch message {
-        case .hello(_, _, _, let status), .status(let status): self.told(status)
+        case .hello(_, _, _, let status, _), .status(let status): self.told(status)
         case .gap(let gap): self.gapFound(gap)
-        case .snapshot, .price, .trades, .trade, .resumed, .symbol, .error, .unknown, .malformed: break
+        case .snapshot, .price, .trades, .trade, .resumed, .symbol, .released, .replay, .error, .unknown, .malformed:
+            break
         }
     }
 }

@@ -75,6 +75,17 @@ package struct PriceHistory: Sendable {
         self.interrupted()
     }
 
+    /// Takes in the bar of the second in which a later history begins: its extremes, some of them perhaps of before.
+    ///
+    /// - Parameter isSeamless: whether no price can be missing in front of it.
+    package mutating func take(last bar: Bar, isSeamless: Bool) {
+        if isSeamless { self.body[0].isInterrupted = false }
+        var point = PricePoint(start: bar.start, price: bar.close)
+        point.low = bar.low.approximation
+        point.high = bar.high.approximation
+        self.body[0].take(point)
+    }
+
     /// The history with a later one behind it.
     ///
     /// - Parameter isSeamless: whether no price can be missing between the two.

@@ -103,12 +103,12 @@ export function clock(milliseconds, isFine = false) {
 /** How far a price can be trusted to be the market's, given the state in words: fresh, late, old or none. */
 export function freshness(symbol, { level, isCut = false }) {
     if (symbol === null || symbol.price === null) return "none";
-    if (isCut || level === "alarm" || level === "idle" || refusals.has(symbol.state) || symbol.state === "quiet") return "old";
+    if (isCut || level === "alarm" || level === "idle" || notOfNow.has(symbol.state)) return "old";
     if (level === "warning" || symbol.state === "asked") return "late";
     return "fresh";
 }
 
-const refusals = new Set(["no-such-symbol", "not-permitted", "over-limit"]);
+const notOfNow = new Set(["no-such-symbol", "not-permitted", "over-limit", "quiet", "released"]);
 
 /** What is wrong with one symbol, or what it waits for; empty where nothing is. */
 export function symbolWords(symbol) {
@@ -117,6 +117,7 @@ export function symbolWords(symbol) {
     case "no-such-symbol": return "no such symbol";
     case "not-permitted": return "not permitted";
     case "over-limit": return "over the limit";
+    case "released": return "not asked for any more";
     case "asked": case null: return symbol.price === null ? "no trade yet" : "";
     default: return "";
     }

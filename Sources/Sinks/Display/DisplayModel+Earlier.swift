@@ -19,7 +19,7 @@ extension DisplayModel {
         guard self.state.status.source != .demo else { return }
         for symbol in Set(earlier.map(\.symbol)) where self.earlier.count < SymbolTable.capacity {
             let row = self.rowOf[symbol]
-            let session = row.map { self.state.rows[$0].history }
+            let session = row.map { self.state.rows[$0].sessionPrices }
             func known(_ width: BarWidth) -> [Bar] {
                 let bars = earlier.filter { $0.symbol == symbol && $0.width == width }.flatMap(\.bars)
                 // A replay has a clock of its own, which stands where its newest bar is.
@@ -36,19 +36,25 @@ extension DisplayModel {
             {
                 drawn.removeAll { $0.start < around.end }
             }
-            let history = PriceHistory(seconds: drawn, minutes: minutes, end: end)
-            guard history.newest != nil else { continue }
+            var history = PriceHistory(seconds: drawn, minutes: minutes, end: end)
             guard let row, let session else {
-                self.earlier[symbol] = history
+                if history.newest != nil { self.earlier[symbol] = history }
                 continue
             }
             guard let start = session.start else {
-                self.state.rows[row].history = history
+                if history.newest != nil { self.state.rows[row].history = history }
                 continue
             }
+            // What was before the bars is of no use, and neither is a session where they are none.
+            guard let oldest = [seconds.first?.start, minutes.first?.start].compactMap(\.self).min(),
+                start >= oldest
+            else { continue }
             // The session has begun already: what was before goes in front of it.
             let last = drawn.last ?? minutes.last { $0.end <= end }
             let isSeamless = last.map { Self.isSeamless($0, seconds, minutes, start) } ?? false
+            // The second in which the session begins has prices of before in it, too.
+            let shared = seconds.first { $0.start <= start && start < $0.end }
+            if let shared { history.take(last: shared, isSeamless: isSeamless) }
             self.state.rows[row].history = history.followed(by: session, isSeamless: isSeamless)
         }
     }
@@ -64,5 +70,15 @@ extension DisplayModel {
         // Where one stands behind the other there was no time for a gap.
         return first.start <= last.end
             || !minutes.contains { $0.isIncomplete && $0.start < start && $0.end > last.end }
+    }
+}
+
+extension DisplayRow {
+    /// The session's prices, the one of long before among them where no other is known.
+    fileprivate var sessionPrices: PriceHistory {
+        guard self.history.start == nil, let known = self.lastKnown else { return self.history }
+        var prices = self.history
+        prices.take(known.price, at: known.time, arrived: self.arrived, isWhole: false)
+        return prices
     }
 }

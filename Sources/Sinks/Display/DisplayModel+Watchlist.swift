@@ -2,9 +2,21 @@ package import Market
 
 /// Symbols that the person at the screen adds and removes, and the log of what befell the feed.
 extension DisplayModel {
+    /// Takes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
+    package mutating func symbolAwaited(_ symbol: String) {
+        if self.hidden.remove(symbol) != nil { self.awaited.insert(symbol) }
+        self.wishAgain(symbol)
+    }
+
+    /// Takes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
+    package mutating func symbolDenied(_ symbol: String) {
+        if self.awaited.remove(symbol) != nil { self.symbolRemoved(symbol) }
+    }
+
     /// Takes a symbol that is wanted from now on, behind those that were before.
     package mutating func symbolAdded(_ symbol: String) {
         self.hidden.remove(symbol)
+        self.awaited.remove(symbol)
         self.wishAgain(symbol)
         guard self.rankOf[symbol] == nil else { return }
         self.rankOf[symbol] = (self.rankOf.values.max() ?? -1) + 1
@@ -16,6 +28,14 @@ extension DisplayModel {
         } else if !self.state.waiting.contains(symbol) {
             self.state.waiting.append(symbol)
         }
+    }
+
+    /// Takes what was known of a symbol all the time, where nothing is shown of it: the price of then, and no trade of now.
+    ///
+    /// - Parameter age: how old it is, ns.
+    package mutating func recalled(_ summary: SymbolSummary, age: Int64, now: Int64) {
+        guard self.rowOf[summary.symbol] == nil else { return }
+        self.take(PriceUpdate(summary: summary, skipped: 0), now: now, age: max(age, 1))
     }
 
     /// Takes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
@@ -36,8 +56,9 @@ extension DisplayModel {
 
     /// Takes where the replay stands; `now` in monotonic ns.
     package mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
+        let isNews = self.state.replay != nil
         self.state.replay = position
-        self.state.pauses.took(isPaused: position?.isPaused ?? false, now: now)
+        self.state.pauses.took(isPaused: position?.isPaused ?? false, now: now, isNews: isNews)
     }
 
     /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.

@@ -1,4 +1,5 @@
-import Market
+package import Market
+import NIOCore
 
 /// What others than the feed tell the screen.
 extension PriceDisplay {
@@ -7,11 +8,25 @@ extension PriceDisplay {
         self.change { $0.begin(with: earlier, wall: self.wallClock()) }
     }
 
-    /// Shows a symbol that is wanted from now on. From any thread.
+    /// Lets in what comes of a symbol that is being asked for, also where it was removed before. From any thread.
+    package func symbolAwaited(_ symbol: String) { self.change { $0.symbolAwaited(symbol) } }
+
+    /// Takes that a symbol that was awaited cannot be had. From any thread.
+    package func symbolDenied(_ symbol: String) { self.change { $0.symbolDenied(symbol) } }
+
+    /// Shows a symbol that is wanted from now on, with the price that is known of it. From any thread.
     package func symbolAdded(_ symbol: String) {
-        self.change { model in
-            model.symbolAdded(symbol)
-            model.happened("\(symbol) is added", at: self.wallClock())
+        guard self.output.isScreen else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                state.model.symbolAdded(symbol)
+                state.model.happened("\(symbol) is added", at: self.wallClock())
+                if let known = state.pipeline.board.summary(of: symbol), let newest = state.newest {
+                    let arrived = newest.monotonic - (newest.received - known.received)
+                    state.model.recalled(known, age: self.now - arrived, now: self.now)
+                }
+                self.publish(&state)
+            }
         }
     }
 
@@ -28,4 +43,56 @@ extension PriceDisplay {
         self.change { $0.happened(text, at: self.wallClock()) }
     }
 
+    /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
+    package func notice(_ text: String) {
+        guard self.output.isScreen else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                state.model.noticed(text, now: self.now, at: self.wallClock())
+                self.publish(&state)
+            }
+        }
+    }
+
+    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    package func replayMoved() {
+        guard let replay else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                let isPaused = replay()?.isPaused ?? false
+                if isPaused != state.isPaused { self.output.tell(.paused(isPaused)) }
+                state.isPaused = isPaused
+                self.publish(&state)
+            }
+        }
+    }
+
+    /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
+    func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+        guard self.output.isScreen else { return }
+        self.loop.execute {
+            self.state.withValue { state in
+                body(&state.model)
+                self.publish(&state)
+            }
+        }
+    }
+
+    /// Shows the alerts that are set, and where they stand. On the loop only.
+    package func alertsChanged(_ alerts: [DisplayAlert]) {
+        self.state.withValue { state in
+            state.model.alertsChanged(alerts)
+            self.publishSoon(&state)
+        }
+    }
+
+    /// Tells of an alert: as a line, and to the terminal by its own means. From any thread.
+    package func fired(_ alert: Alert, actions: Set<AlertAction>) {
+        let call = AlertText.call(alert, actions)
+        switch self.output {
+        case .screen(let display): display.call(call)
+        case .lines(let printer): printer.alert(alert, call: call)
+        case .rehearsal(let rehearsal): rehearsal.item?(.alert(alert, call: call))
+        }
+    }
 }

@@ -8,16 +8,8 @@ package import Wire
 /// It works on the feed's own loop, since a machine's step costs less there than the way to another thread; what it makes
 /// goes to the screen's or the printer's thread by the newest-wins mailbox or the bounded queue of ``LinePrinter``.
 package final class PriceDisplay: TapeReader {
-    /// Where it shows.
-    package enum Output: Sendable {
-        case screen(TerminalDisplay)
-        case lines(LinePrinter)
-        /// Somebody on the feed's loop who is told what either would show.
-        case rehearsal(DisplayRehearsal)
-    }
-
     /// What belongs to the feed's loop.
-    private struct State {
+    struct State {
         var pipeline: PricePipeline
         /// That of the trades which the pipeline has.
         var epoch: UInt64?
@@ -34,15 +26,12 @@ package final class PriceDisplay: TapeReader {
         var isPaused = false
     }
 
-    /// So long before the screen looks at them prices are published, ns.
-    private static let lead: Int64 = 5_000_000
-
-    private let loop: any EventLoop
-    private let output: Output
+    let loop: any EventLoop
+    let output: Output
     let wallClock: @Sendable () -> Int64
-    private let clients: (@Sendable () -> Int)?
-    private let replay: (@Sendable () -> ReplayPosition?)?
-    private let state: NIOLoopBoundBox<State>
+    let clients: (@Sendable () -> Int)?
+    let replay: (@Sendable () -> ReplayPosition?)?
+    let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
     ///   - loop: the feed's loop, on which all news come.
@@ -149,93 +138,6 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
-    ///
-    /// - Parameter age: how long ago its trade arrived there, ns; `nil` for one that has just come.
-    package func show(_ update: PriceUpdate, age: Int64? = nil) {
-        let now = self.now
-        self.state.withValue { state in
-            if let age {
-                // One that was there before us says nothing of how long the way takes.
-                state.model.take(update, now: now, age: age)
-                self.output.tell(.snapshot(update, arrived: now - age))
-            } else {
-                self.show([update], in: &state, now: now)
-            }
-            state.model.chart(update.summary, now: now)
-            // After a break there may be a hundred thousand in a row.
-            if age != nil { self.publishSoon(&state) } else { self.publishPrices(&state, now: now) }
-        }
-    }
-
-    /// Takes which symbols a relay has, for an output that is to wait for all of them.
-    package func expect(_ symbols: [String]) {
-        self.output.tell(.expected(symbols))
-    }
-
-    /// Takes that trades came without a new price, from a relay. On the loop only.
-    package func observe(_ summary: SymbolSummary) {
-        let now = self.now
-        self.state.withValue { state in
-            state.model.observe(summary, now: now)
-            state.model.chart(summary, now: now)
-            self.publishPrices(&state, now: now)
-        }
-    }
-
-    /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
-    package func notice(_ text: String) {
-        guard self.output.isScreen else { return }
-        self.loop.execute {
-            self.state.withValue { state in
-                state.model.noticed(text, now: self.now, at: self.wallClock())
-                self.publish(&state)
-            }
-        }
-    }
-
-    /// Shows that the replay has been moved, stopped or let go. From any thread.
-    package func replayMoved() {
-        guard let replay else { return }
-        self.loop.execute {
-            self.state.withValue { state in
-                let isPaused = replay()?.isPaused ?? false
-                if isPaused != state.isPaused { self.output.tell(.paused(isPaused)) }
-                state.isPaused = isPaused
-                self.publish(&state)
-            }
-        }
-    }
-
-    /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
-    func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
-        guard self.output.isScreen else { return }
-        self.loop.execute {
-            self.state.withValue { state in
-                body(&state.model)
-                self.publish(&state)
-            }
-        }
-    }
-
-    /// Shows the alerts that are set, and where they stand. On the loop only.
-    package func alertsChanged(_ alerts: [DisplayAlert]) {
-        self.state.withValue { state in
-            state.model.alertsChanged(alerts)
-            self.publishSoon(&state)
-        }
-    }
-
-    /// Tells of an alert: as a line, and to the terminal by its own means. From any thread.
-    package func fired(_ alert: Alert, actions: Set<AlertAction>) {
-        let call = AlertText.call(alert, actions)
-        switch self.output {
-        case .screen(let display): display.call(call)
-        case .lines(let printer): printer.alert(alert, call: call)
-        case .rehearsal(let rehearsal): rehearsal.item?(.alert(alert, call: call))
-        }
-    }
-
     /// Shows what is still held back: the last value always comes.
     package func finish() async {
         try? await self.loop.submit { self.showHeldBack() }.get()
@@ -252,9 +154,9 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+    var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
-    private func show(_ updates: [PriceUpdate], in state: inout State, now: Int64) {
+    func show(_ updates: [PriceUpdate], in state: inout State, now: Int64) {
         for update in updates {
             let arrived = state.newest.map { $0.monotonic - ($0.received - update.summary.received) } ?? now
             state.model.take(update, now: now, arrived: arrived)
@@ -270,105 +172,6 @@ package final class PriceDisplay: TapeReader {
             guard let row = board.row(of: trade.symbol), row != before else { continue }
             before = row
             state.model.observe(board.rows[row], now: now)
-        }
-    }
-
-    /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
-    /// the word alone would hold their price back for as long as the cap on frames wants.
-    private func publishSoon(_ state: inout State) {
-        guard self.output.isScreen, !state.mustPublish else { return }
-        state.mustPublish = true
-        self.loop.execute {
-            self.state.withValue { state in
-                if state.mustPublish { self.publish(&state) }
-            }
-        }
-    }
-
-    /// Publishes prices when the screen looks at them next: a state that is given away is copied with the next trade.
-    private func publishPrices(_ state: inout State, now: Int64) {
-        // What came at the very moment at which the screen looks would be seen a whole rest later.
-        guard let restsUntil = self.output.restsUntil, restsUntil > now, case let due = restsUntil - Self.lead,
-            due > now
-        else {
-            return self.publish(&state)
-        }
-        guard !state.isPublishingLater else { return }
-        state.isPublishingLater = true
-        self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due))) {
-            self.state.withValue { state in
-                if state.isPublishingLater { self.publish(&state) }
-            }
-        }
-    }
-
-    private func publish(_ state: inout State) {
-        guard self.output.isScreen else { return }
-        state.mustPublish = false
-        state.isPublishingLater = false
-        if let clients { state.model.clientsChanged(clients()) }
-        if let replay { state.model.replayMoved(replay(), now: self.now) }
-        state.model.state.publishedAt = self.now
-        self.output.publish(state.model.state)
-    }
-
-    /// Sees to it that what is held back comes in time; one timer, moved only when its deadline did.
-    private func arm(_ state: inout State) {
-        guard state.pipeline.deadline != state.timerDeadline else { return }
-        state.timer?.cancel()
-        state.timer = nil
-        state.timerDeadline = state.pipeline.deadline
-        guard let deadline = state.pipeline.deadline else { return }
-        state.timer = self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(deadline, 0)))) {
-            self.fire()
-        }
-    }
-
-    private func fire() {
-        let now = self.now
-        self.state.withValue { state in
-            state.timer = nil
-            state.timerDeadline = nil
-            var updates: [PriceUpdate] = []
-            state.pipeline.fire(now: now) { updates.append($0) }
-            self.show(updates, in: &state, now: now)
-            self.publishPrices(&state, now: now)
-            self.arm(&state)
-        }
-    }
-}
-
-extension PriceDisplay.Output {
-    /// Whether it is shown whole states, and not single items.
-    fileprivate var isScreen: Bool {
-        switch self {
-        case .screen: true
-        case .lines: false
-        case .rehearsal(let rehearsal): rehearsal.state != nil
-        }
-    }
-
-    /// Before this time a screen draws no prices, monotonic ns.
-    fileprivate var restsUntil: Int64? {
-        switch self {
-        case .screen(let display): display.restsUntil
-        case .lines, .rehearsal: nil
-        }
-    }
-
-    fileprivate func publish(_ state: DisplayState) {
-        switch self {
-        case .screen(let display): display.publish(state)
-        case .lines: break
-        case .rehearsal(let rehearsal): rehearsal.state?(state)
-        }
-    }
-
-    fileprivate func tell(_ item: LineItem) {
-        switch self {
-        case .screen: break
-        case .lines(let printer): printer.print(item)
-        case .rehearsal(let rehearsal): rehearsal.item?(item)
         }
     }
 }

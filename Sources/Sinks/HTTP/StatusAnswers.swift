@@ -22,6 +22,10 @@ enum StatusAnswers {
             out.text(Self.source(reading.status))
             out.key("via")
             out.text(reading.status.via)
+            if let replay = reading.replay {
+                out.key("replay")
+                out.raw(StreamEncoder.replayObject(replay))
+            }
             out.key("newestTradeAge")
             Self.age(reading.newestAge, to: &out)
             out.key("symbols")

@@ -168,7 +168,9 @@ package final class Relay: TapeReader, Sendable {
         let (hub, loop) = (self.hub, self.eventLoop)
         loop.execute {
             hub.value.replay = replay
-            hub.value.setFeedWaits(replay.position().speed == nil)
+            let position = replay.position()
+            hub.value.setFeedWaits(position.speed == nil)
+            hub.value.replayStood(isPaused: position.isPaused)
         }
         replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
     }

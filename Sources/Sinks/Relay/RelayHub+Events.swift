@@ -149,15 +149,13 @@ extension RelayHub {
             self.take(batch)
             return
         case .status(let status):
-            self.statusChanged(status)
+            self.changeStatus { $0.status = status }
         case .gap(let gap):
             self.gapFound(gap)
         case .symbol(let status):
             self.symbolChanged(status)
         case .unwished(let symbol):
-            self.symbolStates[symbol] = nil
-            self.ledger.recovered(symbol)
-            self.freeRow(of: symbol)
+            self.released(symbol)
         case .lost(let loss):
             self.lost(loss)
         }
@@ -168,6 +166,7 @@ extension RelayHub {
     private func symbolChanged(_ status: SymbolStatus) {
         // As many as the feed asks for.
         self.symbolStates[status.symbol] = status
+        self.releasedSince[status.symbol] = nil
         // Who follows all is told of a symbol that never trades, too.
         if self.desk.liveRowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
         let frame = self.frame(.symbol(status))
@@ -189,13 +188,6 @@ extension RelayHub {
     func refusal(of symbol: String) -> String? {
         guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
         return status.reason ?? TradesSession.invalid(symbol)
-    }
-
-    private func statusChanged(_ status: FeedStatus) {
-        guard status != self.status else { return }
-        self.status = status
-        let frame = self.frame(.status(status))
-        for client in self.streamClients.values { client.tell(.status(status), frame: frame) }
     }
 
     func gapFound(_ gap: Gap) {

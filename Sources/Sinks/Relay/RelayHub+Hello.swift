@@ -22,7 +22,7 @@ extension RelayHub {
             resumeSeconds: Int(self.ring.span / 1_000_000_000),
             limits: limits,
             time: self.wallClock(),
-            status: self.status,
+            status: self.toldStatus,
             symbols: self.helloSymbols
         )
         if let earliest = self.ring.earlier.first?.ring, let epoch = earliest.epoch {
@@ -39,7 +39,7 @@ extension RelayHub {
                 name: summary.symbol,
                 summary: summary,
                 age: self.age(ofArrival: summary.received),
-                state: self.symbolStates[summary.symbol]?.word ?? "live"
+                state: self.word(of: summary.symbol)
             )
         }
         let traded = Set(symbols.map(\.name))

@@ -35,6 +35,10 @@ final class RelayHub {
     var status: FeedStatus
     /// What the feed says of each symbol it asks for.
     var symbolStates: [String: SymbolStatus] = [:]
+    /// Symbols that have traded and that nobody asks for any more, with the wall clock since when; ns since 1970.
+    var releasedSince: [String: Int64] = [:]
+    /// When the replay behind the feed stood still.
+    var pauses = ReplayPauses()
     /// Ns since 1970.
     let wallClock: @Sendable () -> Int64
     /// The readers of `/v1/stream` who get every trade, and what that takes.

@@ -9,7 +9,7 @@ struct RelayReading: Sendable {
         var name: String
         /// What the feed says of it; `nil` where it says nothing.
         var status: SymbolStatus?
-        /// The time since its newest trade arrived, ns.
+        /// The time since its newest trade arrived, pauses of a replay left aside; ns.
         var age: Int64?
         var trades: UInt64
     }
@@ -20,7 +20,7 @@ struct RelayReading: Sendable {
     var replay: ReplayPosition?
     /// As many as the relay's limit at most.
     var symbols: [Symbol]
-    /// The time since the newest trade of all arrived, ns.
+    /// The time since the newest trade of all arrived, pauses of a replay left aside; ns.
     var newestAge: Int64?
     var tradesClients: Int
     var streamClients: Int
@@ -61,7 +61,7 @@ extension RelayHub {
             return RelayReading.Symbol(
                 name: name,
                 status: self.symbolStates[name],
-                age: newest.flatMap { self.age(ofArrival: $0.summary.received) },
+                age: newest.flatMap { self.silence(since: $0.summary.received) },
                 trades: newest?.summary.trades ?? 0
             )
         }
@@ -80,18 +80,6 @@ extension RelayHub {
             epoch: self.ring.epoch,
             sequences: self.ring.sequences
         )
-    }
-
-    /// The time since the newest trade of all arrived, ns.
-    private var newestAge: Int64? { self.lastArrival.flatMap { self.age(ofArrival: $0.received) } }
-
-    /// The feed's status, or what it should be when the feed hangs.
-    private var believedStatus: FeedStatus {
-        // Of a replay that somebody paused nobody expects anything.
-        if self.replay?.position().isPaused == true { return self.status.heldStill }
-        let age = self.newestAge
-        let wall = (self.lastArrival?.received ?? 0) + (age ?? 0)
-        return self.status.believed(newestAge: age, wall: wall, limits: self.settings.freshness)
     }
 
     /// The status and the newest of every symbol, as one JSON object.

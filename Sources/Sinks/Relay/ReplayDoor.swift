@@ -69,6 +69,7 @@ extension RelayHub {
         guard !self.isStopped else { return }
         // First, for what is played at the new speed comes behind this.
         self.setFeedWaits(position.speed == nil)
+        self.replayStood(isPaused: position.isPaused)
         let frame = self.frame(.replay(position))
         for client in self.streamClients.values { client.tell(.replay(position), frame: frame) }
         self.flush()

@@ -44,6 +44,13 @@ extension StreamClient {
         self.send(self.session.show(newest.summary.price, ordinal: newest.ordinal, row: row), frames: &frames)
     }
 
+    /// Tells the newest of a row again to a client that forgot it when it heard that nobody asks for the symbol any more.
+    func showAgain(_ row: Int) {
+        guard self.takesPrices, let newest = self.hub.desk.newest(row: row) else { return self.session.postpone(row) }
+        var frames = PriceFrames(PriceUpdate(summary: newest.summary, skipped: 0), hub: self.hub)
+        self.send(.snapshot(skipped: 0), frames: &frames)
+    }
+
     /// Tells the newest price of a row if trades came after the last one told, before it is followed in another way.
     func showUntold(_ row: Int) {
         guard let newest = self.hub.desk.newest(row: row) else { return }

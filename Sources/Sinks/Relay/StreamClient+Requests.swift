@@ -95,6 +95,8 @@ extension StreamClient {
         var changed: [Int] = []
         // Followed before, and named again with a place from which on they are wanted.
         var again: Set<Int> = []
+        // Told to be nobody's any more, and somebody's now.
+        var recalled: [Int] = []
         var demands: [String] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
@@ -111,7 +113,10 @@ extension StreamClient {
             var accepted: [String] = []
             for symbol in symbols {
                 if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) {
+                    // Who follows all is asked for nothing: by its name a symbol gets a place upstream.
+                    guard self.takePlace(for: symbol, demands: &demands) else { continue }
                     accepted.append(symbol)
+                    if self.hub.releasedSince[symbol] != nil { recalled.append(row) }
                     if asked != nil { changed.append(row) }
                     again.insert(row)
                 } else if let row = self.begin(symbol, delivery: delivery, first: next, demands: &demands) {
@@ -133,6 +138,7 @@ extension StreamClient {
         } else {
             for row in new { self.showNewest(row) }
         }
+        for row in recalled { self.showAgain(row) }
         for row in new { self.showState(of: self.hub.desk.symbol(ofRow: row)) }
         if demands.isEmpty { self.hub.subscribed() }
         for symbol in demands { self.hub.subscribed(demand: symbol) }
@@ -148,35 +154,42 @@ extension StreamClient {
         first: UInt64,
         demands: inout [String]
     ) -> Int? {
-        let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
         guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit,
             self.hub.desk.knownRow(of: symbol) != nil || self.hub.desk.liveRowCount < SymbolTable.capacity
         else {
-            self.tell(.error(tooMany, code: "too-many-symbols"))
+            self.tellTooMany(symbol)
             return nil
         }
-        // Whoever follows all, but this one, may have a place in the ledger for it.
-        if !self.wished.contains(symbol) {
-            switch self.hub.ledger.wanted(symbol) {
-            case .invalid:
-                self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
-                return nil
-            case .full:
-                self.tell(.error(tooMany, code: "too-many-symbols"))
-                return nil
-            case .demand:
-                demands.append(symbol)
-            case .known:
-                break
-            }
-            self.wished.insert(symbol)
-        }
+        guard self.takePlace(for: symbol, demands: &demands) else { return nil }
         let row = self.hub.row(of: symbol)
         // One that follows all follows it by its appearing.
         if !self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: first) {
             self.session.change(row, to: delivery, newest: nil, first: first)
         }
         return row
+    }
+
+    /// Takes a place in the ledger for a symbol that is named, unless it has one; answers whether it could, and if not the
+    /// client is told why.
+    private func takePlace(for symbol: String, demands: inout [String]) -> Bool {
+        guard !self.wished.contains(symbol) else { return true }
+        switch self.hub.ledger.wanted(symbol) {
+        case .invalid:
+            self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
+            return false
+        case .full:
+            self.tellTooMany(symbol)
+            return false
+        case .demand: demands.append(symbol)
+        case .known: break
+        }
+        self.wished.insert(symbol)
+        return true
+    }
+
+    private func tellTooMany(_ symbol: String) {
+        let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+        self.tell(.error(text, code: "too-many-symbols"))
     }
 
     /// Whether the symbol's newest trade is told, or counted, again from a place on; what has not been told before then is
@@ -274,8 +287,8 @@ extension StreamClient {
     }
 
     func showState(of symbol: String) {
-        guard let status = self.hub.symbolStates[symbol] else { return }
-        self.tell(.symbol(status))
+        if let status = self.hub.symbolStates[symbol] { return self.tell(.symbol(status)) }
+        if let since = self.hub.releasedSince[symbol] { self.released(symbol, since: since) }
     }
 
     func gapFound(_ gap: Gap, frame: ByteBuffer) {

@@ -8,6 +8,7 @@ import Wire
 enum StreamControl {
     case status(FeedStatus)
     case symbol(SymbolStatus)
+    case released(String, since: Int64)
     case gap(Gap)
     case resumeGap(reason: String, to: Int64, next: TapePosition)
     case subscribed([String]?, StreamDelivery)
@@ -25,6 +26,8 @@ enum StreamControl {
             StreamEncoder.status(status, number: number)
         case .symbol(let status):
             StreamEncoder.symbol(status, number: number)
+        case .released(let symbol, let since):
+            StreamEncoder.released(symbol, since: since, number: number)
         case .gap(let gap):
             StreamEncoder.gap(gap, number: number)
         case .resumeGap(let reason, let to, let next):

@@ -1,6 +1,7 @@
 import Feeds
 import Logging
 import Market
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Sinks
@@ -17,6 +18,7 @@ extension Assembly {
         let symbols = isChosen ? settings.symbols : []
         // The relay's times, and not ours, are what its trades have.
         let latency = LatencyBook(clocks: .relayed)
+        let replay = NIOLockedValueBox(WatchedReplay())
         let shown = try DisplayPart(
             settings: settings,
             loop: loop,
@@ -25,7 +27,8 @@ extension Assembly {
             relay: "\(url)",
             clients: nil,
             latency: latency,
-            seesAllTrades: false
+            seesAllTrades: false,
+            replay: { replay.withLockedValue { $0.position(now: DisplayClock.monotonic()) } }
         )
         guard let shown else {
             throw OperatorError("watch with --quiet shows nothing; leave --quiet out", status: .usage)
@@ -71,22 +74,32 @@ extension Assembly {
                 display.show(update, age: age)
                 alerts.reader.show(update)
             case .message(.price(let update)):
+                replay.withLockedValue { $0.traded(at: update.summary.exchangeTime) }
                 display.show(update)
                 alerts.reader.show(update)
             case .message(.trades(let summary)): display.observe(summary)
-            case .message(.gap(let gap)): display.gapFound(gap)
+            case .message(.gap(let gap)):
+                if gap.cause == .seek { replay.withLockedValue { $0.moved() } }
+                display.gapFound(gap)
             case .message(.symbol(let status)):
                 if !status.isRefused { charts.want([status.symbol]) }
                 display.symbolChanged(status)
-            case .message(.hello(_, _, let names, let status)):
+            case .message(.released(let symbol)): display.symbolUnwished(symbol)
+            case .message(.hello(_, _, let names, let status, let position)):
                 if symbols.isEmpty { display.expect(names) }
                 charts.want(symbols.isEmpty ? names : symbols)
                 display.statusChanged(state.withValue { $0.relaySays(status) })
+                replay.withLockedValue { $0.told(position, now: DisplayClock.monotonic()) }
+                display.replayMoved()
+            case .message(.replay(let position)):
+                replay.withLockedValue { $0.told(position, now: DisplayClock.monotonic()) }
+                display.replayMoved()
             case .message(.status(let status)):
                 display.statusChanged(state.withValue { $0.relaySays(status) })
             case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
             case .message(.trade), .message(.resumed), .message(.unknown), .message(.malformed): break
             case .link(let phase, let reason, let cause):
+                replay.withLockedValue { $0.lost(now: DisplayClock.monotonic()) }
                 display.statusChanged(state.withValue { $0.linkChanged(phase, reason: reason, cause: cause) })
             }
         }

@@ -1,3 +1,4 @@
+import Logging
 import NIOPosix
 import ServiceLifecycle
 import Sinks
@@ -25,6 +26,30 @@ extension TickerProgram {
         } catch let error as ServiceGroupError where error.errorCode == .serviceFinishedUnexpectedly {
             // Two ends at once, such as Ctrl-C for this program and for the reader of its pipe: all parts have stopped.
         }
+    }
+
+    /// The life of the parts: a part that ends ends the program, and so do the signals.
+    static func configuration(
+        for parts: [ProgramPart],
+        signals: [UnixSignal] = [.sigterm, .sigint, .sighup],
+        logger: Logger
+    ) -> ServiceGroupConfiguration {
+        var configuration = ServiceGroupConfiguration(
+            services: parts.map { part in
+                ServiceGroupConfiguration.ServiceConfiguration(
+                    service: part,
+                    successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup,
+                    serviceName: part.name
+                )
+            },
+            gracefulShutdownSignals: signals,
+            logger: logger
+        )
+        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`DiskThread.patience`, for the
+        // recorder and for the history); this is for the part that does not.
+        configuration.maximumGracefulShutdownDuration = .seconds(25)
+        return configuration
     }
 }
 

@@ -42,7 +42,12 @@ actor ScreenSymbols {
             return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"
         }
         if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
-        if let problem = await self.source.adopt(symbol) { return problem }
+        // What is known of it may come before the answer.
+        self.display.symbolAwaited(symbol)
+        if let problem = await self.source.adopt(symbol) {
+            self.display.symbolDenied(symbol)
+            return problem
+        }
         if !self.symbols.contains(symbol) { self.symbols.append(symbol) }
         self.display.symbolAdded(symbol)
         self.keep()

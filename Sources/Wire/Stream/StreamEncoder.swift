@@ -85,6 +85,21 @@ package enum StreamEncoder {
         return out.finish()
     }
 
+    /// What ``symbol(_:number:)`` says of a symbol that nobody asks for any more, as its state.
+    package static let releasedState = "released"
+
+    /// `{"type":"symbol",…,"state":"released"}`: nobody asks for the symbol any more, and no price of it comes.
+    ///
+    /// - Parameter since: our wall clock, ns since 1970.
+    package static func released(_ symbol: String, since: Int64, number: UInt64? = nil) -> ByteBuffer {
+        var out = JSONLine(type: "symbol", number: number)
+        out.field("symbol", symbol)
+        out.field("state", Self.releasedState)
+        out.field("since", since / 1_000_000)
+        out.field("reason", nil as String?)
+        return out.finish()
+    }
+
     /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared;
     /// `symbol` names the only one concerned and is not there for all.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {

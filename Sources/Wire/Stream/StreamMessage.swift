@@ -3,9 +3,9 @@ package import NIOCore
 
 /// A message of `/v1/stream`, as a client of a relay reads it.
 package enum StreamMessage: Sendable, Equatable {
-    /// The first message of a connection: the run of numbers, the newest number, the symbols that the feed has, and what
-    /// is true of it.
-    case hello(epoch: UInt64?, newest: UInt64?, symbols: [String] = [], FeedStatus)
+    /// The first message of a connection: the run of numbers, the newest number, the symbols that the feed has, what is
+    /// true of it, and where its replay stands, if it is one that tells.
+    case hello(epoch: UInt64?, newest: UInt64?, symbols: [String] = [], FeedStatus, replay: ReplayPosition? = nil)
     /// The newest price there is, and how long ago its trade arrived at the relay (ns), where that says so.
     case snapshot(PriceUpdate, age: Int64? = nil)
     case price(PriceUpdate)
@@ -19,6 +19,10 @@ package enum StreamMessage: Sendable, Equatable {
     case resumed(StreamResumed)
     /// What is true of one symbol.
     case symbol(SymbolStatus)
+    /// Nobody asks for a symbol any more: its price is of then, and no other comes.
+    case released(String)
+    /// Somebody changed the replay: where it stands now.
+    case replay(ReplayPosition)
     case error(String)
     /// A message of a type that this program does not know; to be ignored.
     case unknown(type: String)
@@ -36,7 +40,8 @@ package enum StreamMessage: Sendable, Equatable {
                         epoch: fields.count("epoch"),
                         newest: fields.count("seq"),
                         symbols: fields.symbolNames,
-                        $0
+                        $0,
+                        replay: fields.nestedReplay
                     )
                 } ?? .malformed(reason: "hello")
             case "trade": return fields.trade.map { .trade($0) } ?? .malformed(reason: "trade")
@@ -47,7 +52,10 @@ package enum StreamMessage: Sendable, Equatable {
             case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
             case "resumed": return fields.resumed.map { .resumed($0) } ?? .malformed(reason: "resumed")
-            case "symbol": return fields.symbolStatus.map { .symbol($0) } ?? .malformed(reason: "symbol")
+            case "symbol":
+                if let symbol = fields.releasedSymbol { return .released(symbol) }
+                return fields.symbolStatus.map { .symbol($0) } ?? .malformed(reason: "symbol")
+            case "replay": return fields.replay.map { .replay($0) } ?? .malformed(reason: "replay")
             case "error": return .error(fields.text("msg") ?? "")
             case .some(let type): return .unknown(type: type)
             case nil: return .malformed(reason: "no type")
@@ -96,254 +104,5 @@ package struct StreamTrade: Sendable, Equatable {
         self.size = size
         self.exchangeTime = exchangeTime
         self.received = received
-    }
-}
-
-/// The members of one flat JSON object; nested values are left out, but for a status.
-private struct StreamFields {
-    enum Value {
-        case text(String)
-        case number(ExactDecimal)
-        case flag(Bool)
-    }
-
-    private var values: [String: Value] = [:]
-    /// What is told within another message.
-    private(set) var nestedStatus: FeedStatus?
-    /// The names in a list of symbols.
-    private(set) var symbolNames: [String] = []
-
-    init?(_ bytes: UnsafeRawBufferPointer, isNested: Bool = false) {
-        var reader = JSONReader(bytes)
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
-        var isFirst = true
-        members: while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: break members
-            case .invalid: return nil
-            case .key(let key):
-                let key = key.text
-                switch reader.kind() {
-                case .string:
-                    guard let string = reader.string() else { return nil }
-                    self.values[key] = .text(string.text)
-                case .number:
-                    switch reader.number() {
-                    case .number(let number, _): self.values[key] = .number(number)
-                    case .unheld: self.values[key] = nil
-                    case .invalid: return nil
-                    }
-                case .literal:
-                    guard let letter = reader.literal() else { return nil }
-                    self.values[key] = letter == UInt8(ascii: "n") ? nil : .flag(letter == UInt8(ascii: "t"))
-                case .object, .array, .invalid:
-                    guard let raw = reader.rawValue() else { return nil }
-                    self.values[key] = nil
-                    if key == "status", !isNested {
-                        self.nestedStatus = StreamFields(raw, isNested: true)?.status
-                    }
-                    if key == "symbols", !isNested { self.symbolNames = Self.names(in: raw) }
-                }
-            }
-        }
-        guard reader.isAtEnd() else { return nil }
-    }
-
-    /// The names of the symbols in a list of objects, as many as a tape can have.
-    private static func names(in list: UnsafeRawBufferPointer) -> [String] {
-        var reader = JSONReader(list)
-        guard reader.take(UInt8(ascii: "[")), !reader.take(UInt8(ascii: "]")) else { return [] }
-        var names: [String] = []
-        repeat {
-            guard names.count < SymbolTable.capacity, let item = reader.rawValue() else { break }
-            if let name = StreamFields(item, isNested: true)?.text("symbol") { names.append(name) }
-        } while reader.take(UInt8(ascii: ","))
-        return names
-    }
-
-    var type: String? { self.text("type") }
-
-    func text(_ key: String) -> String? {
-        if case .text(let text) = self.values[key] { return text }
-        return nil
-    }
-
-    private func decimal(_ key: String) -> ExactDecimal? { self.text(key).flatMap { ExactDecimal($0) } }
-
-    private func sum(_ key: String) -> ExactSum? { self.text(key).flatMap { ExactSum($0) } }
-
-    private func integer(_ key: String) -> Int64? {
-        guard case .number(let number) = self.values[key] else { return nil }
-        return Int64(exactly: number)
-    }
-
-    func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
-
-    /// A moment of a wall clock, as ``time(_:unit:)``: from 1970 to 2116, so that no difference or sum of a few overflows,
-    /// whatever a relay sends.
-    private func moment(_ key: String, unit: Int64) -> Int64? {
-        self.time(key, unit: unit).flatMap { (0...(Int64.max / 2)).contains($0) ? $0 : nil }
-    }
-
-    /// A time in ns from one that was sent in units of `unit` ns.
-    private func time(_ key: String, unit: Int64) -> Int64? {
-        guard let value = self.integer(key) else { return nil }
-        let (product, overflow) = value.multipliedReportingOverflow(by: unit)
-        return overflow ? nil : product
-    }
-
-    /// A span in ns from one that was sent in ms; `nil` for one that cannot be.
-    var age: Int64? { self.moment("age", unit: 1_000_000) }
-
-    var resumed: StreamResumed? {
-        guard let epoch = self.count("epoch"), let to = self.count("to") else { return nil }
-        // Whoever does not say that nothing is missing is not believed to have sent everything.
-        var isComplete = false
-        if case .flag(true) = self.values["complete"] { isComplete = true }
-        return StreamResumed(
-            position: TapePosition(epoch: epoch, sequence: to),
-            trades: self.count("trades") ?? 0,
-            isComplete: isComplete
-        )
-    }
-
-    var update: PriceUpdate? {
-        guard
-            let symbol = self.text("symbol"),
-            let price = self.decimal("price"),
-            let size = self.decimal("size"),
-            let exchangeTime = self.time("time", unit: 1_000_000),
-            let received = self.moment("received", unit: 1_000),
-            let sequence = self.count("seq"),
-            let open = self.decimal("open"),
-            let high = self.decimal("high"),
-            let low = self.decimal("low"),
-            let volume = self.sum("volume"),
-            let trades = self.count("trades")
-        else { return nil }
-        let summary = SymbolSummary(
-            symbol: symbol,
-            price: price,
-            size: size,
-            exchangeTime: exchangeTime,
-            received: received,
-            sequence: sequence,
-            open: open,
-            high: high,
-            low: low,
-            volume: volume,
-            trades: trades
-        )
-        return PriceUpdate(summary: summary, skipped: self.count("skipped") ?? 0)
-    }
-
-    var trade: StreamTrade? {
-        guard
-            let symbol = self.text("symbol"),
-            let sequence = self.count("seq"),
-            let price = self.decimal("price"),
-            let size = self.decimal("size"),
-            let exchangeTime = self.time("time", unit: 1_000_000),
-            let received = self.moment("received", unit: 1_000)
-        else { return nil }
-        return StreamTrade(
-            symbol: symbol,
-            sequence: sequence,
-            price: price,
-            size: size,
-            exchangeTime: exchangeTime,
-            received: received
-        )
-    }
-
-    var gap: Gap? {
-        guard
-            let to = self.moment("to", unit: 1_000_000),
-            // Where it is not known when a gap began, nothing is claimed of a time before its end.
-            let from = self.values["from"] == nil ? to : self.moment("from", unit: 1_000_000),
-            let next = self.count("nextSeq")
-        else { return nil }
-        return Gap(
-            from: from,
-            to: to,
-            reason: self.text("reason") ?? "",
-            nextSequence: next,
-            epoch: self.count("epoch") ?? 0,
-            overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
-            cause: self.cause,
-            symbol: self.text("symbol")
-        )
-    }
-
-    /// A word that this program does not know is one all the same.
-    private var cause: FeedStatus.Cause? {
-        self.text("cause").map { FeedStatus.Cause(rawValue: $0) ?? .other }
-    }
-
-    var symbolStatus: SymbolStatus? {
-        guard let symbol = self.text("symbol"), let since = self.moment("since", unit: 1_000_000) else { return nil }
-        let retryAt = self.moment("retryAt", unit: 1_000_000) ?? 0
-        let state: SymbolStatus.State
-        switch self.text("state") {
-        case "asked": state = .asked
-        case "live": state = .live
-        case "quiet": state = .quiet
-        case "no-such-symbol": state = .refused(.noSuchSymbol, retryAt: retryAt)
-        case "not-permitted": state = .refused(.notPermitted, retryAt: retryAt)
-        case "over-limit": state = .refused(.overLimit, retryAt: retryAt)
-        case .some, nil: return nil
-        }
-        return SymbolStatus(symbol: symbol, state: state, since: since, reason: self.text("reason"))
-    }
-
-    var status: FeedStatus? {
-        guard let phase = self.phase, let source = self.source, let since = self.moment("since", unit: 1_000_000) else {
-            return nil
-        }
-        // Whoever does not say that certificates were checked is not believed to have checked them.
-        var isChecked = false
-        if case .flag(true) = self.values["certificateChecked"] { isChecked = true }
-        return FeedStatus(
-            source: source,
-            phase: phase,
-            since: since,
-            reason: self.text("reason"),
-            cause: self.cause,
-            certificateChecked: isChecked,
-            via: self.text("via")
-        )
-    }
-
-    private var phase: FeedStatus.Phase? {
-        let retryAt = self.moment("retryAt", unit: 1_000_000) ?? 0
-        switch self.text("state") {
-        case "connecting": return .connecting
-        case "waiting": return .waiting
-        case "live": return .live
-        case "late": return .late
-        case "stale": return .stale
-        case "reconnecting":
-            return .reconnecting(attempt: self.integer("attempt").flatMap { Int(exactly: $0) } ?? 0, retryAt: retryAt)
-        case "rate-limited": return .rateLimited(until: retryAt)
-        case "key-rejected": return .keyRejected(retryAt: self.moment("retryAt", unit: 1_000_000))
-        case "key-in-use": return .keyInUse(retryAt: retryAt)
-        case "no-such-symbol": return .noSuchSymbol
-        case "not-permitted": return .notPermitted
-        case "ended": return .ended
-        case "stopped": return .stopped
-        case .some, nil: return nil
-        }
-    }
-
-    private var source: FeedStatus.Source? {
-        switch self.text("source") {
-        case "live": return .live
-        case "demo": return .demo
-        case "replay":
-            var speed: Double?
-            if case .number(let number) = self.values["speed"] { speed = Double(number.description) }
-            return .replay(file: self.text("file") ?? "", speed: speed)
-        case .some, nil: return nil
-        }
     }
 }

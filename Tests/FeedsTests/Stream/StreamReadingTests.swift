@@ -79,6 +79,20 @@ struct StreamReadingTests {
         #expect(all.opened() == [.subscribe([]), .subscribe(["X", "Y"])])
     }
 
+    @Test("that nobody asks for a symbol any more is told of one that is wanted, and where a replay stands always")
+    func released() throws {
+        var reading = StreamReading(symbols: ["A"])
+        #expect(reading.took(.released("A"), wall: 0) == .released("A"))
+        #expect(reading.took(.released("B"), wall: 0) == nil)
+        // What is told of it when somebody asks again is news, though nothing was traded.
+        let known = StreamMessage.snapshot(try self.update("A", 3, trades: 3), age: 5)
+        #expect(reading.took(known, wall: 1) == known)
+        #expect(reading.took(.released("A"), wall: 2) == .released("A"))
+        #expect(reading.took(known, wall: 3) == known)
+        let position = ReplayPosition(start: 0, end: 2, at: 1, speed: 1)
+        #expect(reading.took(.replay(position), wall: 0) == .replay(position))
+    }
+
     @Test("what is not wanted any more is not told, though it was on its way")
     func late() throws {
         var reading = StreamReading(symbols: ["A", "B"])

@@ -23,7 +23,9 @@ enum StreamFuzz {
         let text = ByteBuffer(bytes: input)
         let isMessage =
             switch StreamMessage.parse(text) {
-            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .symbol, .error: true
+            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .symbol, .released, .replay,
+                .error:
+                true
             case .unknown, .malformed: false
             }
         guard let request = StreamRequest.parse(text) else { return isMessage }

@@ -100,15 +100,20 @@ struct BarTests {
         #expect(try await prices(nil, BarQuery(from: 999_000_000_000, limit: 2)) == [])
     }
 
+    /// A client that has asked for bars of a symbol that has traded once, and the first that it was told.
+    private func client(_ width: String, _ fixture: RelayFixture) async throws -> (client: RawClient, first: String) {
+        fixture.feed(Frames.trade(Frames.btc, "100", size: "1"))
+        let client = try await fixture.streamClient()
+        try await client.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","bars":"\#(width)"}"#)
+        let answer = try await client.frame().text
+        #expect(answer.hasSuffix(#""symbols":["\#(Frames.btc)"],"delivery":"bars","bars":"\#(width)"}"#))
+        return (client, try await client.frame().text)
+    }
+
     @Test("on the stream: the one there is at once, each as soon as it is over, beside prices or without")
     func stream() async throws {
         try await RelayFixture.run { fixture in
-            fixture.feed(Frames.trade(Frames.btc, "100", size: "1"))
-            let client = try await fixture.streamClient()
-            try await client.send(#"{"type":"subscribe","symbol":"BINANCE:BTCUSDT","bars":"1m"}"#)
-            let answer = try await client.frame().text
-            #expect(answer.hasSuffix(#""symbols":["BINANCE:BTCUSDT"],"delivery":"bars","bars":"1m"}"#))
-            let open = try await client.frame().text
+            let (client, open) = try await self.client("1m", fixture)
             #expect(open.hasPrefix(#"{"type":"bar","n":"#) && open.contains(#""width":"1m","start":1723161240000,"#))
             #expect(open.contains(#""closed":false,"incomplete":true"#))
             fixture.feed(
@@ -127,11 +132,7 @@ struct BarTests {
     @Test("every bar that is over is told, however many a read brings, and one that a late trade changes comes again")
     func allBars() async throws {
         try await RelayFixture.run { fixture in
-            fixture.feed(Frames.trade(Frames.btc, "100", size: "1"))
-            let client = try await fixture.streamClient()
-            try await client.send(#"{"type":"subscribe","symbol":"BINANCE:BTCUSDT","bars":"1s"}"#)
-            _ = try await client.frame()
-            _ = try await client.frame()
+            let (client, _) = try await self.client("1s", fixture)
             func closed() async throws -> (start: Int, trades: Int) {
                 while true {
                     let text = try await client.frame().text

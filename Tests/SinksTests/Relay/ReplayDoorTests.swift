@@ -32,6 +32,7 @@ private final class HandReplay: ReplayControlling {
         let (position, watchers) = self.state.withLockedValue { state in
             state.requests.append(request)
             if request == .pause { state.position.isPaused = true }
+            if request == .resume { state.position.isPaused = false }
             return (state.position, state.watchers)
         }
         if request == .seek(.nextGap) { return answer(.failure(ReplayRefusal("no gap here"))) }
@@ -93,9 +94,19 @@ struct ReplayDoorTests {
             try await fixture.onFeedLoop {
                 $0.relay.statusChanged(FeedStatus(source: .replay(file: "f", speed: 1), phase: .stale, since: 0))
             }
-            #expect(try await other.frame().text.contains(#""state":"stale""#))
+            let told = try await other.frame().text
+            #expect(told.hasPrefix(#"{"type":"status""#) && told.contains(#""state":"live""#), "\(told)")
             let held = try await self.statusBody(fixture)
             #expect(held.contains(#""state":"live""#) && !held.contains("stale"), "\(held)")
+            let late = try await RawClient.open("/v1/stream", at: fixture.address)
+            let hello = try await late.frame().text
+            #expect(hello.contains(#""status":{"state":"live""#) && !hello.contains("stale"), "\(hello)")
+            // When it goes on the feed says nothing anew, and its word is true again.
+            #expect(try await self.ask("POST", #"{"request":"resume"}"#, fixture).status == "200")
+            for client in [other, late] {
+                #expect(try await client.frame().text.contains(#""state":"stale""#))
+                #expect(try await client.frame().text.hasSuffix("\(Self.here)false}"))
+            }
         }
     }
 

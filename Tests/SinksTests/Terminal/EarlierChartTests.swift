@@ -30,6 +30,16 @@ struct EarlierChartTests {
         DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live, source))
     }
 
+    /// A screen that a relay has told the price of `B`, of so long ago.
+    private func told(age: Int64 = 0) -> DisplayModel {
+        var model = self.model()
+        var summary = sampleSummary("B", price: "200")
+        summary.received -= age
+        model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic, age: age)
+        model.chart(summary, now: sampleNoon.monotonic, age: age)
+        return model
+    }
+
     @Test("They wait for the first price of their symbol, behind which the session goes on")
     func waits() throws {
         var model = self.model()
@@ -48,10 +58,7 @@ struct EarlierChartTests {
 
     @Test("They go in front of a session that has begun already")
     func late() throws {
-        var model = self.model()
-        let summary = sampleSummary("B", price: "200")
-        model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic)
-        model.chart(summary, now: sampleNoon.monotonic)
+        var model = self.told()
         model.begin(with: [self.bars("B", endingAt: sampleNoon.wall)], wall: sampleNoon.wall)
         let history = try #require(model.state.rows.first).history
         #expect(
@@ -62,10 +69,7 @@ struct EarlierChartTests {
     @Test("Between bars that reach into the session and the session is no hole, else there is one")
     func seam() throws {
         for (gap, isHole) in [(-5 * oneSecond, false), (0, false), (60 * oneSecond, true)] {
-            var model = self.model()
-            let summary = sampleSummary("B", price: "200")
-            model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic)
-            model.chart(summary, now: sampleNoon.monotonic)
+            var model = self.told()
             let began = try #require(model.state.rows.first?.history.start)
             // The last of the ten bars ends twenty seconds before that.
             let bars = self.bars("B", endingAt: BarWidth.second.start(of: began) + 21 * oneSecond - gap)
@@ -83,10 +87,7 @@ struct EarlierChartTests {
         incomplete: Set<Int64> = [],
         incompleteMinute: Bool = false
     ) throws -> (holes: Int, count: Int) {
-        var model = self.model()
-        let summary = sampleSummary("B", price: "200")
-        model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic)
-        model.chart(summary, now: sampleNoon.monotonic)
+        var model = self.told()
         let began = try #require(model.state.rows.first?.history.start)
         let second = BarWidth.second.start(of: began)
         var all = self.bars("B", endingAt: sampleNoon.wall)
@@ -184,6 +185,70 @@ struct EarlierChartTests {
             }
         }
         return (text, nil)
+    }
+
+    @Test("A price of long before begins no chart, which it would stretch: the next price does, or bars of its time")
+    func stretch() throws {
+        var model = self.told(age: 1_800 * oneSecond)
+        #expect(model.state.rows[0].history.start == nil)
+        let text = (0..<24).map(
+            DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid.line
+        ).joined(separator: "\n")
+        #expect(text.contains("OLD 30m00s") && !text.contains("┤"), "\(text)")
+        // The same once more, as after a break of the link.
+        var summary = model.state.rows[0].summary
+        model.chart(summary, now: sampleNoon.monotonic)
+        #expect(model.state.rows[0].history.start == nil)
+        let alone = model
+        summary.received = sampleNoon.wall
+        summary.sequence += 1
+        model.chart(summary, now: sampleNoon.monotonic)
+        #expect(model.state.rows[0].history.start == sampleNoon.wall)
+        // With bars of its time it stands in the chart, behind them.
+        for var model in [alone, model] {
+            let earlier = self.bars("B", endingAt: sampleNoon.wall - 1_790 * oneSecond)
+            model.begin(with: [earlier], wall: sampleNoon.wall)
+            #expect(model.state.rows[0].history.start == earlier.bars.first?.start)
+        }
+        var other = alone
+        other.begin(with: [self.bars("B", endingAt: sampleNoon.wall)], wall: sampleNoon.wall)
+        #expect(
+            other.state.rows[0].history.start == nil,
+            "all bars are of later, and it is not known what they have of it"
+        )
+        // One of just now begins it, as a trade does.
+        #expect(self.told(age: 10 * oneSecond).state.rows[0].history.start != nil)
+    }
+
+    @Test("What was traded in the second in which the session begins is in the chart, and so is a first price alone")
+    func sharedSecond() throws {
+        var model = self.told(age: 10 * oneSecond)
+        let began = try #require(model.state.rows[0].history.start)
+        var bars = self.bars("B", endingAt: sampleNoon.wall)
+        var shared = bars.bars[0]
+        shared.start = BarWidth.second.start(of: began)
+        (shared.open, shared.close) = (sampleDecimal("210"), sampleDecimal("200"))
+        shared.low = sampleDecimal("190")
+        shared.high = sampleDecimal("260")
+        var first = bars.bars[0]
+        first.start = shared.start - oneSecond
+        (first.openTime, first.closeTime) = (first.start, first.start)
+        bars.bars = [first, shared]
+        model.begin(with: [bars], wall: sampleNoon.wall)
+        let series = model.state.rows[0].history.series(span: nil)
+        #expect(series.count == 2 && series[1].low == 190 && series[1].high == 260)
+        #expect(series[1].close == sampleDecimal("200") && !series[1].followsGap)
+        // A gap behind the first price, which came in the middle of its second.
+        let points = PriceHistory(seconds: [first], minutes: []).followed(by: self.told().state.rows[0].history)
+        let samples = ChartSample.samples(
+            of: points.series(span: nil),
+            from: first.start + oneSecond / 2,
+            to: sampleNoon.wall + oneSecond,
+            now: sampleNoon.wall,
+            isCut: false,
+            columns: 100
+        )
+        #expect(samples[0] == .held(100) && samples[1] == .unknown)
     }
 
     @Test("In a replay they go by the recording's clock, as far back as they do by ours")

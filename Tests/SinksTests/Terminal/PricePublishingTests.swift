@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import Testing
+import Wire
 
 @testable import Sinks
 
@@ -66,6 +67,36 @@ struct PricePublishingTests {
         #expect(it.price(state) == sampleDecimal("2") && state?.publishedAt == 10_995_000_000)
         it.advance(to: 12 * oneSecond)
         #expect(it.given() == nil)
+    }
+
+    @Test("A symbol that is removed and added again has at once the price that the feed knows of it, as old as that is")
+    func addedAgain() throws {
+        let it = try Resting()
+        var feed = HandFeed()
+        var batch = feed.batch([Frames.trade("A:B", "1"), Frames.trade("A:B", "2")], received: 70 * oneSecond)
+        batch.receivedMonotonic = 10 * oneSecond
+        it.prices.read(batch)
+        it.advance(to: 20 * oneSecond)
+        it.prices.symbolRemoved("A:B")
+        it.loop.run()
+        let removed = try #require(it.given())
+        #expect(removed.rows.isEmpty)
+        it.advance(to: 50 * oneSecond)
+        it.prices.symbolAdded("A:B")
+        it.loop.run()
+        let added = try #require(it.given())
+        let row = try #require(added.rows.first)
+        #expect(it.price(added) == sampleDecimal("2") && row.arrived == 10 * oneSecond && row.summary.trades == 2)
+        #expect(row.history.start == nil && added.waiting.isEmpty)
+        // The next trade counts, at the same price too.
+        var next = feed.batch([Frames.trade("A:B", "2")], received: 111 * oneSecond)
+        next.receivedMonotonic = 51 * oneSecond
+        it.advance(to: 51 * oneSecond)
+        it.prices.read(next)
+        it.loop.run()
+        let later = try #require(it.given()?.rows.first)
+        #expect(later.arrived == 51 * oneSecond && later.summary.trades == 3)
+        #expect(later.history.start == 111 * oneSecond)
     }
 
     @Test("When it does not rest, or looks soon, they come at once", arguments: [9_000, 10_000, 10_003, 10_005])

@@ -63,6 +63,61 @@ struct SymbolStateTests {
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C", "B"])
     }
 
+    @Test(
+        "of one that was removed and is asked for again is taken what comes before the answer, and a refusal hides it"
+    )
+    func awaited() {
+        let now = sampleNoon.monotonic
+        func take(_ symbol: String) {
+            model.symbolChanged(self.status(symbol, .live, since: 0))
+            model.take(PriceUpdate(summary: sampleSummary(symbol), skipped: 0), now: now)
+        }
+        var model = DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live))
+        for symbol in ["A", "B"] { take(symbol) }
+        model.symbolRemoved("A")
+        take("A")
+        #expect(model.state.rows.map(\.summary.symbol) == ["B"])
+        model.symbolAwaited("A")
+        take("A")
+        model.symbolAdded("A")
+        #expect(model.state.rows.map(\.summary.symbol) == ["B", "A"] && model.state.waiting.isEmpty)
+        #expect(model.state.symbolStates["A"] != nil)
+        model.symbolRemoved("A")
+        model.symbolAwaited("A")
+        take("A")
+        model.symbolDenied("A")
+        take("A")
+        #expect(model.state.rows.map(\.summary.symbol) == ["B"] && model.state.symbolStates["A"] == nil)
+        // One that is there already stays, whatever is said of it.
+        model.symbolAwaited("B")
+        model.symbolDenied("B")
+        #expect(model.state.rows.map(\.summary.symbol) == ["B"])
+    }
+
+    @Test("what was known of one that is added again is shown as old as it is, and is counted nowhere")
+    func recalled() throws {
+        let now = sampleNoon.monotonic
+        var model = DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live))
+        for symbol in ["A", "B"] {
+            model.take(PriceUpdate(summary: sampleSummary(symbol), skipped: 2), now: now - 90 * oneSecond)
+        }
+        let known = model.state.rows[1].summary
+        model.symbolRemoved("B")
+        model.symbolAdded("B")
+        model.recalled(known, age: 90 * oneSecond, now: now)
+        #expect(self.lines(model).contains { $0.hasPrefix(" B") && $0.contains("61837.63") && $0.contains("OLD") })
+        let row = try #require(model.state.rows.last)
+        #expect(row.arrived == now - 90 * oneSecond && row.summary == known && row.direction == .none)
+        #expect(row.changed == nil && row.skipped == 0 && row.history.start == nil)
+        #expect(row.rate.tenthsPerSecond(now: now + 20 * oneSecond) ?? 0 == 0)
+        // One of which something is shown already knows more.
+        model.recalled(sampleSummary("A", price: "1"), age: oneSecond, now: now)
+        #expect(model.state.rows[0].summary.price == known.price)
+        // Asked for anew, it is no price of now for that.
+        model.symbolChanged(self.status("B", .asked, since: sampleNoon.wall))
+        #expect(self.lines(model).contains { $0.hasPrefix(" B") && $0.contains("OLD 1m30s") }, "\(self.lines(model))")
+    }
+
     @Test("on a line of their own name the symbol that is selected, and no price of another", arguments: [20, 40, 80])
     func onlyLine(columns: Int) {
         var model = DisplayModel(symbols: ["X:A", "X:Y"], status: sampleStatus(.live))
@@ -112,9 +167,12 @@ struct SymbolStateTests {
         // It trades once in a quarter of an hour: the feed knows, and does not call it quiet.
         #expect(self.lines(model)[0].contains("LIVE") && line("B").contains(" 2m05s"))
         #expect(!line("B").contains("LATE") && !line("B").contains("OLD") && !line("B").contains("QUIET"))
-        // A price from before the connection was made anew.
+        // Prices from before the connection was made anew, of which the feed knows nothing more: the limits speak.
         model.symbolChanged(self.status("B", .asked, since: 0))
-        #expect(line("B").contains("LATE 2m05s") && !line("A").contains("LATE"))
+        #expect(line("B").contains("OLD 2m05s") && !line("A").contains("LATE"))
+        model.symbolChanged(self.status("A", .asked, since: 0))
+        #expect(line("A").contains("LATE 0 s"))
+        model.symbolChanged(self.status("A", .live, since: 0))
         model.symbolChanged(self.status("B", .quiet, since: 0))
         #expect(line("B").contains("QUIET 2m05s") && self.lines(model)[0].contains("LIVE"))
         model.statusChanged(sampleStatus(.late))

@@ -188,6 +188,49 @@ struct ScreenProgramTests {
         for program in [service, relay] { #expect(await program.ending(atMost: .seconds(20)) == .exit(0)) }
     }
 
+    @Test("watch shows what becomes of the replay that the relay plays: its pace, its place, and that it is paused")
+    func watchesReplay() async throws {
+        let relay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"]
+        )
+        let port = try #require(await relay.relayPort(), "\(relay.errors)")
+        func ask(_ body: String) async throws {
+            let url = "http://127.0.0.1:\(port)/v1/replay"
+            let curl = try RunningProgram("/usr/bin/env", ["curl", "-sf", "-d", body, url])
+            #expect(await curl.ending() == .exit(0), "\(body)")
+        }
+        let steps = [
+            "size:100x24", "wait:^● LIVE +REPLAY 1x demo", "wait:^2026-01-01 .*% of 3m00s", "wait:REPLAY PAUSED demo",
+            "wait:^2026-01-01 00:01:(29|30).* (49|50)% of 3m00s", "wait:REPLAY 0.5x demo", "key:q", "exit:0",
+            "restored",
+        ]
+        let watch = try self.screen(steps, ["watch", "ws://127.0.0.1:\(port)"])
+        #expect(await watch.prints("ok wait:^2026"), "\(watch.output) \(watch.errors)")
+        try await ask(#"{"request":"pause"}"#)
+        #expect(await watch.prints("ok wait:REPLAY PAUSED"), "\(watch.output)")
+        // Who comes in the pause hears of it at once, on the screen and in a line.
+        let later = try self.screen(
+            ["size:100x24", "wait:^● LIVE +REPLAY PAUSED demo", "wait:BTCUSDT", "absent:OLD", "key:q", "exit:0"],
+            ["watch", "ws://127.0.0.1:\(port)"]
+        )
+        #expect(await later.ending() == .exit(0), "\(later.output) \(later.errors)")
+        let line = try RunningProgram(
+            RunningProgram.tickertape,
+            ["watch", "ws://127.0.0.1:\(port)", "--format", "oneline"]
+        )
+        var last: String?
+        for count in 1...30 where last?.hasSuffix("REPLAY PAUSED") != true { last = await line.lines(count).last }
+        #expect(last?.hasSuffix("REPLAY PAUSED") == true, "\(line.output)")
+        try await ask(#"{"request":"seek","to":"50%"}"#)
+        #expect(await watch.prints("ok wait:^2026-01-01 00:01"), "\(watch.output)")
+        try await ask(#"{"request":"speed","speed":0.5}"#)
+        try await ask(#"{"request":"resume"}"#)
+        #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(4_000)) \(watch.errors)")
+        for program in [line, relay] { program.send(signal: SIGTERM) }
+        #expect(await relay.ending(atMost: .seconds(20)) == .exit(0))
+    }
+
     @Test("a simulated market has no end on the screen, and its own symbols in the add box")
     func simulated() async throws {
         let steps = [
@@ -214,9 +257,11 @@ struct ScreenProgramTests {
             "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
             "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ *108", "key:+X:Y\\r",
             "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol",
-            // A symbol that went and comes again has its chart again.
+            // A symbol that went and comes again has its price at once, and its chart.
             "key:+BINANCE:ETHUSDT\\r", "wait:ETHUSDT +no price yet", "key:\\x1b[H", "key:-", "wait:BTCUSDT is removed",
-            "absent:┤ *10\\d", "key:+BINANCE:BTCUSDT\\r", "wait:BTCUSDT +no price yet", "wait:BTCUSDT +106 ",
+            "absent:┤ *10\\d", "absent:BTCUSDT +105 ", "key:+BINANCE:BTCUSDT\\r",
+            // The price that the relay knows, and then the next.
+            "wait:BTCUSDT +105 ", "wait:BTCUSDT +106 ",
             "wait:┤ *10\\d", "key:q", "exit:0",
             "restored",
         ]
@@ -240,7 +285,7 @@ struct ScreenProgramTests {
         )
         #expect(await plain.prints("105\r"), "\(plain.output) \(plain.errors)")
         line.mend()
-        #expect(await watch.prints("ok wait:BTCUSDT +no price yet"), "\(watch.output.suffix(4_000))")
+        #expect(await watch.prints("ok wait:BTCUSDT +105 "), "\(watch.output.suffix(4_000))")
         server.send(Self.trade(106, at: Self.now), on: 0)
         #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(8_000)) \(watch.errors)")
         for program in [plain, relay] { program.send(signal: SIGTERM) }

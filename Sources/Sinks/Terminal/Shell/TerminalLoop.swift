@@ -18,10 +18,8 @@ struct TerminalLoop {
     private var keys = TerminalKeys()
     /// What is on its way to the terminal.
     private var pending: ArraySlice<UInt8> = []
-    /// When the trades arrived whose prices are in `pending` for the first time; monotonic ns.
-    private var arrivals: [Int64] = []
-    /// The newest arrival that was drawn of each symbol that is on the screen.
-    private var drawnArrivals: [String: Int64] = [:]
+    /// The prices that are in `pending` for the first time.
+    private var arrivals: DrawnArrivals
     private var dialogue: ScreenDialogue
     private let remote: DisplayRemote
     /// Whether the alternate screen is ours at the moment.
@@ -32,6 +30,7 @@ struct TerminalLoop {
     init(display: TerminalDisplay) {
         self.display = display
         self.film = ScreenFilm(display.settings)
+        self.arrivals = DrawnArrivals(display.latency?[.arrivalToScreen])
         self.remote = display.remote
         self.dialogue = ScreenDialogue(
             bindings: display.bindings,
@@ -110,7 +109,7 @@ struct TerminalLoop {
             let size = self.display.device.size
             let choice = self.dialogue.choice
             self.dialogue.pageLines = max(size.rows - 4, 1)
-            self.noteArrivals(in: state)
+            self.arrivals.drawn(state)
             self.pending =
                 self.film.draw(
                     self.dialogue.shown(state, now: now.monotonic),
@@ -135,32 +134,8 @@ struct TerminalLoop {
             case .closed, .failed: return false
             }
         }
-        if !self.arrivals.isEmpty { self.measureArrivals() }
+        if self.arrivals.areUnderWay { self.arrivals.taken(at: DisplayClock.monotonic()) }
         return true
-    }
-
-    /// Finds the prices that this frame shows and the one before did not.
-    private mutating func noteArrivals(in state: DisplayState) {
-        guard self.display.latency != nil else { return }
-        // Symbols that are gone are forgotten.
-        if self.drawnArrivals.count > state.rows.count {
-            let known = Set(state.rows.map(\.summary.symbol))
-            self.drawnArrivals = self.drawnArrivals.filter { known.contains($0.key) }
-        }
-        for row in state.rows {
-            guard let arrived = row.priceArrived, self.drawnArrivals[row.summary.symbol] != arrived else { continue }
-            self.drawnArrivals[row.summary.symbol] = arrived
-            self.arrivals.append(arrived)
-        }
-    }
-
-    /// The terminal has taken the whole frame.
-    private mutating func measureArrivals() {
-        let now = DisplayClock.monotonic()
-        if let histogram = self.display.latency?[.arrivalToScreen] {
-            for arrival in self.arrivals { histogram.record(nanoseconds: now - arrival) }
-        }
-        self.arrivals.removeAll(keepingCapacity: true)
     }
 
     /// Waits for whatever comes first, and takes the keys.

@@ -14,6 +14,8 @@ package struct DisplayModel: Sendable {
     var rankOf: [String: Int] = [:]
     /// Symbols that were removed from the screen, whoever else wants them.
     var hidden: Set<String> = []
+    /// Those among them that are being asked for again.
+    var awaited: Set<String> = []
     /// Symbols that nobody asks for any more; a price that was held back till then brings none of them back.
     private var unwished: Set<String> = []
     var log = DisplayEventLog()
@@ -109,11 +111,26 @@ package struct DisplayModel: Sendable {
     }
 
     /// Takes a price into the charts where no trades are had, but what a relay says of them.
-    package mutating func chart(_ summary: SymbolSummary, now: Int64) {
+    ///
+    /// - Parameter age: how old it was when it was told, ns. What was known long before begins no chart, which it would
+    ///   stretch by all the time since: it waits for bars of that time (``begin(with:wall:)``) or for the next price.
+    package mutating func chart(_ summary: SymbolSummary, now: Int64, age: Int64 = 0) {
         guard let row = self.rowOf[summary.symbol] else { return }
         let time = self.state.followsExchangeClock ? summary.exchangeTime : summary.received
+        if self.state.rows[row].history.start == nil {
+            if let known = self.state.rows[row].lastKnown {
+                // The same, told again.
+                guard time > known.time else { return }
+            } else if age > Self.recent {
+                self.state.rows[row].lastKnown = (time, summary.price)
+                return
+            }
+        }
         self.state.rows[row].history.take(summary.price, at: time, arrived: now, isWhole: false)
     }
+
+    /// A price that is no older than this may be where a chart begins, ns.
+    private static let recent: Int64 = 60_000_000_000
 
     /// - Parameter wall: when, ns since 1970; where it is not known, when the state began.
     package mutating func statusChanged(_ status: FeedStatus, at wall: Int64? = nil) {

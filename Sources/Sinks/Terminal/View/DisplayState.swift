@@ -24,6 +24,8 @@ package struct DisplayRow: Sendable {
     package var changed: (at: Int64, from: ExactDecimal)?
     /// The session's prices, on the market's clock (``DisplayState/marketTime(_:)``).
     package var history = PriceHistory()
+    /// A price of long before, on the same clock, of which the chart knows nothing while there are no others of that time.
+    package var lastKnown: (time: Int64, price: ExactDecimal)?
     /// The prices that were shown, the newest first.
     package var tape = ShownPrices()
 

@@ -126,7 +126,7 @@ enum Freshness: Equatable {
             switch symbol {
             case .live: self = phase == .live && age < unusual ?? .max ? .fresh : .late
             // A price from before it was asked for anew, across which some may be missing.
-            case .asked: self = .late
+            case .asked: self = age < limits.staleAfter ? .late : .old
             case .quiet, .refused: self = .old
             case nil:
                 if age >= limits.staleAfter {

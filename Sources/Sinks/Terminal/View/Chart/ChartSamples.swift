@@ -45,7 +45,11 @@ enum ChartSample: Equatable {
             }
             held = close
             next = max(next, place + 1)
-            guard place >= 0 else { continue }
+            guard place >= 0 else {
+                // One that is under way at the beginning is seen there, also where a gap follows it.
+                if point.start + series.width > from { (samples[0], next) = (.held(close), 1) }
+                continue
+            }
             if case .traded(let low, let high, _) = samples[place] {
                 samples[place] = .traded(low: min(low, point.low), high: max(high, point.high), close: close)
             } else {

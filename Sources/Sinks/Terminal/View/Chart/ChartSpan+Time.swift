@@ -64,8 +64,9 @@ extension DisplayState {
             case .live, .demo: 1
             case .replay(_, let speed): (self.replay.map(\.speed) ?? speed) ?? 0
             }
+        let stood = self.pauses.stood(since: newest.arrived, now: now.monotonic)
         let isStill = self.replay?.isPaused ?? false
-        let elapsed = isStill ? 0 : Double(max(0, now.monotonic - newest.arrived)) * pace
+        let elapsed = isStill ? 0 : Double(max(0, now.monotonic - newest.arrived - stood)) * pace
         let time = newest.time + Int64(min(elapsed, 1e18))
         guard let end = self.replay?.end else { return time }
         return max(newest.time, min(time, end))

@@ -8,6 +8,9 @@ package struct ReplayPauses: Sendable, Equatable {
         var to: Int64
     }
 
+    /// Before all that is told; no sum of such is too large.
+    private static let longAgo: Int64 = -(1 << 60)
+
     /// Those that are over, the oldest first.
     private var over: [Pause] = []
     /// When the one began that lasts.
@@ -15,10 +18,16 @@ package struct ReplayPauses: Sendable, Equatable {
 
     package init() {}
 
+    /// Whether it stands still.
+    var isStill: Bool { self.began != nil }
+
     /// Takes whether the replay stands still.
-    package mutating func took(isPaused: Bool, now: Int64) {
+    ///
+    /// - Parameter isNews: `false` where it may have done so all the time before, as one that is seen for the first time:
+    ///   what came before then has been followed by a pause only, as far as anybody can know.
+    package mutating func took(isPaused: Bool, now: Int64, isNews: Bool = true) {
         if isPaused {
-            self.began = self.began ?? now
+            self.began = self.began ?? (isNews ? now : self.over.last?.to ?? Self.longAgo)
         } else if let began = self.began {
             self.began = nil
             self.over.append(Pause(from: began, to: max(now, began)))

@@ -1,0 +1,37 @@
+import Feeds
+import Market
+import Sinks
+
+/// The keys of the program's screen.
+extension TickerProgram {
+    /// Has the keys of the screen carried out by the rest of the program.
+    func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
+        guard let shown else { return }
+        if let replay = self.replay {
+            let display = shown.display
+            replay.watch { _ in display.replayMoved() }
+            // It may begin with a pause.
+            display.replayMoved()
+        }
+        guard shown.isScreen else { return }
+        let desk = Result { () throws(OperatorError) in
+            let desk = try ServiceDesk(self.settings)
+            return self.recordedSymbols.map { desk.searching(Set($0), of: self.material) } ?? desk
+        }
+        let remote = ScreenControls.make(
+            feed: feed,
+            source: self.feed.source,
+            relay: relay,
+            display: shown.display,
+            symbols: self.feed.symbols,
+            limit: self.settings.upstream.maxSymbols,
+            watchlist: self.watchlist,
+            recorded: self.allRecordedSymbols,
+            material: self.material,
+            alerts: alerts,
+            replay: self.replay,
+            desk: desk
+        )
+        shown.connect(remote)
+    }
+}

@@ -1,0 +1,123 @@
+import Logging
+import NIOCore
+import Sinks
+
+/// What a person, a pipe and a log get.
+extension Setting {
+    static let quiet = Setting(
+        "pipeline.quiet",
+        \.pipeline.quiet,
+        Syntax.duration.within(.zero...(.hours(1))),
+        flags: ["quiet-for"],
+        help: "A price is shown once none came for this long."
+    )
+    static let atMost = Setting(
+        "pipeline.at-most",
+        \.pipeline.atMost,
+        Syntax.duration.within(.milliseconds(1)...(.hours(1))).optional("none"),
+        flags: ["at-most"],
+        help: "The longest that a price waits for quiet; none waits for ever."
+    )
+
+    static let format = Setting(
+        "display.format",
+        \.display.format,
+        .word,
+        flags: ["format"],
+        help: "How prices are shown: tui, plain, json, csv, oneline, waybar, or auto (tui on a terminal, else plain)."
+    )
+    static let fields = Setting(
+        "display.fields",
+        list: \.display.fields,
+        of: .lineField,
+        count: 0...100,
+        flags: ["fields"],
+        help: "What a line of plain, csv or json says, such as symbol,price,age; none means the usual of the format."
+    )
+    static let isOnce = Setting(
+        "display.once",
+        \.display.isOnce,
+        .flag,
+        flags: ["once"],
+        help: "Print a fresh price of each symbol once and end; exit status 3 when one did not come."
+    )
+    static let onceWithin = Setting(
+        "display.once-within",
+        \.display.onceWithin,
+        Syntax.duration.within(.milliseconds(10)...(.hours(1))),
+        flags: ["once-within"],
+        help: "The longest that display.once waits."
+    )
+    static let colour = Setting(
+        "display.colour",
+        \.display.colour,
+        .word,
+        flags: ["colour", "color"],
+        help: "Colours: always, never, 16, 256, full, or auto (on a terminal, unless NO_COLOR is set)."
+    )
+    static let displayTheme = Setting(
+        "display.theme",
+        \.display.theme,
+        .word,
+        flags: ["theme"],
+        help: "The terminal's background: dark, light, or auto (the terminal is asked)."
+    )
+    static let displayPalette = Setting(
+        "display.palette",
+        \.display.palette,
+        .word,
+        flags: ["palette"],
+        help: "Up and down in green and red (standard) or in blue and orange (colour-blind)."
+    )
+    static let displayGrouping = Setting(
+        "display.grouping",
+        \.display.grouping,
+        .word,
+        help: "What stands between thousands on the screen: none, comma, point, space or apostrophe."
+    )
+    static let displayDecimal = Setting(
+        "display.decimal",
+        \.display.decimal,
+        .word,
+        help: "What stands before the fraction on the screen: point or comma."
+    )
+    static let displayFlash = Setting(
+        "display.flash",
+        \.display.flashes,
+        .flag,
+        help: "Let the digits of a price that have changed stand out for 0.3 s."
+    )
+    static let displayTitle = Setting(
+        "display.title",
+        \.display.setsTitle,
+        .flag,
+        help: "Show the price in the terminal's title, which is given back at the end."
+    )
+    static let displayBytes = Setting(
+        "display.bytes-per-second",
+        \.display.bytesPerSecond,
+        Syntax.size.within(0...(1 << 30)),
+        help: "About the most bytes a second for the terminal: busy screens are drawn less often; 0: any number."
+    )
+    static let isQuiet = Setting(
+        "display.quiet",
+        \.display.isQuiet,
+        .flag,
+        flags: ["quiet"],
+        help: "Show nothing; relay and record only."
+    )
+    static let keepsWatchlist = Setting(
+        "display.keep-watchlist",
+        \.display.keepsWatchlist,
+        .flag,
+        help: "Keep the symbols that were added and removed at the screen for the next start."
+    )
+
+    static let logLevel = Setting(
+        "log.level",
+        \.logLevel,
+        .word,
+        flags: ["log-level"],
+        help: "The least important messages to log: trace, debug, info, notice, warning, error or critical."
+    )
+}

@@ -1,0 +1,61 @@
+import NIOCore
+
+/// What is written to disk.
+extension Setting {
+    static let recordFile = Setting(
+        "record.file",
+        \.record.file,
+        Syntax.path.optional("none"),
+        flags: ["record"],
+        help: "Write what the service sends, with arrival times, to this file, or to a new one in this folder."
+    )
+    static let recordDirectory = Setting(
+        "record.directory",
+        \.record.directory,
+        .path,
+        help: "The folder in which `tickertape record` makes a file named by the time."
+    )
+    static let recordFlushInterval = Setting(
+        "record.flush-interval",
+        \.record.flushInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(1))),
+        help: "How long a line may wait until it is written to the file."
+    )
+    static let recordSyncInterval = Setting(
+        "record.sync-interval",
+        \.record.syncInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(10))),
+        help: "How long a written line may be lost in a power cut."
+    )
+    static let recordSegmentSize = Setting(
+        "record.segment-size",
+        \.record.segmentSize,
+        Syntax.size.within(64 << 10...(64 << 30)),
+        help: "The size at which a recording goes on in another file; so it does each day at midnight UTC."
+    )
+    static let recordCompress = Setting(
+        "record.compress",
+        \.record.compresses,
+        .flag,
+        help: "Whether complete files of a recording are compressed (zstd)."
+    )
+    static let recordKeepDays = Setting(
+        "record.keep-days",
+        \.record.keepDays,
+        Syntax.count.within(1...36_500).optional("all"),
+        help: "Remove complete files of the recording that are older than so many days."
+    )
+    static let recordKeepSize = Setting(
+        "record.keep-size",
+        \.record.keepSize,
+        Syntax.size.within(1 << 20...(1 << 50)).optional("all"),
+        help: "Remove the oldest complete files of the recording when all are larger than this together."
+    )
+
+    static let historyFile = Setting(
+        "history.file",
+        \.history.file,
+        .path,
+        help: "Where bars and the index of the recordings are kept while recording: a path, auto (beside them), or off."
+    )
+}

@@ -1,0 +1,135 @@
+import NIOCore
+
+/// The relay.
+extension Setting {
+    static let relayListen = Setting(
+        "relay.listen",
+        \.relay.listen,
+        Syntax.endpoint.optional("off"),
+        flags: ["relay"],
+        help: "Where the relay listens, HOST:PORT, or off; where others can reach it, relay.token-file is needed."
+    )
+    static let relayUnixSocket = Setting(
+        "relay.unix-socket",
+        \.relay.unixSocket,
+        Syntax.path.optional("none"),
+        help: "A socket file to listen at as well, which this user alone can connect to."
+    )
+    static let relayTokenFile = Setting(
+        "relay.token-file",
+        \.relay.tokenFile,
+        Syntax.path.optional("none"),
+        help: "A file that holds the token that clients of the relay must send, and nothing else."
+    )
+    static let relayHostNames = Setting(
+        "relay.host-names",
+        list: \.relay.hostNames,
+        of: .hostName,
+        count: 0...100,
+        help: "Names of this machine by which clients reach the relay, besides its address and localhost."
+    )
+    static let relayCertificateFile = Setting(
+        "relay.certificate-file",
+        \.relay.certificateFile,
+        Syntax.path.optional("none"),
+        help: "The PEM file of the certificate with which the relay speaks TLS (wss, https), its chain behind it."
+    )
+    static let relayKeyFile = Setting(
+        "relay.key-file",
+        \.relay.keyFile,
+        Syntax.path.optional("none"),
+        help: "The PEM file of the key to that certificate."
+    )
+    static let relayPingInterval = Setting(
+        "relay.ping-interval",
+        \.relay.pingInterval,
+        Syntax.duration.within(patience),
+        help: "How often a client is asked for a sign of life."
+    )
+    static let relayPongTimeout = Setting(
+        "relay.pong-timeout",
+        \.relay.pongTimeout,
+        Syntax.duration.within(patience),
+        help: "How long a client may take to answer before it is dropped."
+    )
+    static let relayMaxClients = Setting(
+        "relay.max-clients",
+        \.relay.maxClients,
+        Syntax.count.within(1...100_000),
+        help: "The most clients at a time."
+    )
+    static let relayMaxClientsPerAddress = Setting(
+        "relay.max-clients-per-address",
+        \.relay.maxClientsPerAddress,
+        Syntax.count.within(1...100_000),
+        help: "The most connections at a time from one address of another machine."
+    )
+    static let relayMaxPlainConnections = Setting(
+        "relay.max-plain-connections",
+        \.relay.maxPlainConnections,
+        Syntax.count.within(1...10_000),
+        help: "The most connections at a time that are plain HTTP or not yet a WebSocket, beside the clients."
+    )
+    static let relayHandshakeTimeout = Setting(
+        "relay.handshake-timeout",
+        \.relay.handshakeTimeout,
+        Syntax.duration.within(patience),
+        help: "How long a request may take to arrive, and a connection may stay without the next one."
+    )
+    static let relayMaxHeaders = Setting(
+        "relay.max-headers",
+        \.relay.maxHeaders,
+        Syntax.size.within(1_024...(1 << 20)),
+        help: "The largest request line and headers of a request, together."
+    )
+    static let relayRequestBurst = Setting(
+        "relay.request-burst",
+        \.relay.requestBurst,
+        Syntax.count.within(1...100_000),
+        help: "How many requests for symbols a client may make at once."
+    )
+    static let relayRequestsPerSecond = Setting(
+        "relay.requests-per-second",
+        \.relay.requestsPerSecond,
+        Syntax.count.within(1...100_000),
+        help: "How many more such requests a client may make each second."
+    )
+    static let relayMaxWaiting = Setting(
+        "relay.max-waiting",
+        \.relay.maxWaiting,
+        Syntax.size.within((64 << 10)...(1 << 30)),
+        help: "The most bytes that wait for one client; a client that lets more pile up is slow."
+    )
+    static let relayMaxMessage = Setting(
+        "relay.max-message",
+        \.relay.maxMessage,
+        Syntax.size.within(1_024...(16 << 20)),
+        help: "The largest message that is taken from a client."
+    )
+    static let relayUnsubscribeGrace = Setting(
+        "relay.unsubscribe-grace",
+        \.relay.unsubscribeGrace,
+        Syntax.duration.within(.zero ... .hours(1)),
+        help:
+            "How long a symbol is still asked for upstream when the last client has given it up; 0 gives it up at once."
+    )
+    static let relayCompression = Setting(
+        "relay.compression",
+        \.relay.compression,
+        .word,
+        help: "Compress messages for clients that ask for it: on, off, or auto (not on this machine's own addresses)."
+    )
+    static let relayReplayControl = Setting(
+        "relay.replay-control",
+        \.relay.replayControl,
+        .word,
+        help: "Whether clients may command a replay: on, off, or auto (where only this machine can reach the relay)."
+    )
+    static let relayAllowedOrigins = Setting(
+        "relay.allowed-origins",
+        list: \.relay.allowedOrigins,
+        of: .origin,
+        count: 0...100,
+        help: "Web pages that may connect, by origin; programs always may."
+    )
+}

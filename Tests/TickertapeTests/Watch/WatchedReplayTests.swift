@@ -1,0 +1,73 @@
+import Market
+import Testing
+
+@testable import Tickertape
+
+@Suite("Where a replay stands that another program plays")
+struct WatchedReplayTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private func position(_ at: Int64, speed: Double? = 10, isPaused: Bool = false) -> ReplayPosition {
+        ReplayPosition(start: 0, end: 1_000 * Self.second, at: at * Self.second, speed: speed, isPaused: isPaused)
+    }
+
+    private func told(_ position: ReplayPosition) -> WatchedReplay {
+        var replay = WatchedReplay()
+        replay.told(position, now: 7 * Self.second)
+        return replay
+    }
+
+    /// The recording's second at so many seconds after it was told.
+    private func at(_ replay: WatchedReplay, _ seconds: Int64) -> Int64? {
+        replay.position(now: (7 + seconds) * Self.second).map { $0.at / Self.second }
+    }
+
+    @Test("is not known before the relay tells, and goes on by its pace to its end")
+    func pace() {
+        #expect(WatchedReplay().position(now: 5) == nil)
+        let replay = self.told(self.position(100))
+        #expect([0, 1, 60, 90, 91, 1_000_000].map { self.at(replay, $0) } == [100, 110, 700, 1_000, 1_000, 1_000])
+        #expect(replay.position(now: 8 * Self.second) == self.position(110))
+        var live = replay
+        live.told(nil, now: 0)
+        #expect(live.position(now: 5) == nil)
+        var endless = self.position(100)
+        endless.end = .max
+        #expect(self.told(endless).position(now: .max)?.at ?? 0 > 0)
+    }
+
+    @Test("stands still while it is paused")
+    func paused() {
+        let replay = self.told(self.position(100, isPaused: true))
+        #expect(replay.position(now: 3_600 * Self.second) == self.position(100, isPaused: true))
+    }
+
+    @Test(
+        "is no earlier than the newest trade: one without a pace, or one that leaves silences out, is ahead of its clock"
+    )
+    func trades() {
+        var replay = self.told(self.position(100, speed: nil))
+        #expect(self.at(replay, 60) == 100)
+        replay.traded(at: 400 * Self.second)
+        replay.traded(at: 390 * Self.second)
+        #expect(self.at(replay, 60) == 400)
+        replay.traded(at: 9_000 * Self.second)
+        #expect(self.at(replay, 60) == 1_000)
+        // Moved back, and what was on its way then.
+        replay.told(self.position(50), now: 7 * Self.second)
+        replay.traded(at: 900 * Self.second)
+        #expect(self.at(replay, 1) == 900)
+        replay.moved()
+        #expect(self.at(replay, 1) == 60)
+    }
+
+    @Test("stays where it was when nothing more is heard of it, until the relay tells again")
+    func lost() {
+        var replay = self.told(self.position(100))
+        replay.lost(now: 9 * Self.second)
+        replay.lost(now: 19 * Self.second)
+        #expect(self.at(replay, 60) == 120)
+        replay.told(self.position(300), now: 67 * Self.second)
+        #expect(self.at(replay, 61) == 310)
+    }
+}
