@@ -42,8 +42,9 @@ export class Chart {
      * @param last the newest price as text
      * @param until the end of the time axis, ms
      * @param isFaint whether the prices are not the market's of now
+     * @param decimals with how many the newest price is written at least
      */
-    paint(series, last, until, isFaint) {
+    paint(series, last, until, isFaint, decimals = 0) {
         if ((window.devicePixelRatio || 1) !== this.ratio) this.#measure();
         const draw = this.context;
         draw.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -68,7 +69,7 @@ export class Chart {
         }
         const air = (high - low) * 0.08 || Math.abs(high) * 0.0005 || 1;
         const scale = { low: low - air, high: high + air, step: steps(low - air, high + air, this.height / 56) };
-        const longest = Math.max(...scale.step.map((line) => draw.measureText(line.text).width), draw.measureText(grouped(last ?? "")).width);
+        const longest = Math.max(...scale.step.map((line) => draw.measureText(line.text).width), draw.measureText(grouped(last ?? "", decimals)).width);
         const right = this.width - margin.right - longest - 10;
         const bottom = this.height - margin.bottom;
         const x = (time) => margin.left + ((time - begin) / (end - begin)) * (right - margin.left);
@@ -83,7 +84,7 @@ export class Chart {
             this.#stretch(stretch, x, y, series.width, index === stretches.length - 1 ? Math.min(until, end) : null);
         });
         draw.restore();
-        if (last !== null) this.#last(Number(last), grouped(last), y, right, isFaint ? this.colours.text : this.colours.line);
+        if (last !== null) this.#last(Number(last), grouped(last, decimals), y, right, isFaint ? this.colours.text : this.colours.line);
     }
 
     #grid(lines, x, y, begin, end, right, bottom, last) {
@@ -187,8 +188,8 @@ export function chartWords(symbol, until) {
     const length = span(until - series.buckets[0].start);
     const gaps = series.gaps.length;
     // After a restart of the program its figures begin anew, while the chart goes on.
-    const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low)}, highest ${grouped(symbol.high)} in the session, `;
-    return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price)}, ${range}`
+    const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low, symbol.decimals)}, highest ${grouped(symbol.high, symbol.decimals)} in the session, `;
+    return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price, symbol.decimals)}, ${range}`
         + (gaps === 0 ? "no gaps" : gaps === 1 ? "1 gap" : `${gaps} gaps`);
 }
 
@@ -202,16 +203,9 @@ function steps(low, high, most) {
     for (let count = Math.ceil(low / step); count * step <= high && lines.length < 20; count += 1) {
         const digits = BigInt(count) * BigInt(factor);
         const text = power < 0 ? write(digits, -power) : (digits * 10n ** BigInt(power)).toString();
-        lines.push({ value: count * step, text: grouped(padded(text, -power)) });
+        lines.push({ value: count * step, text: grouped(text, -power) });
     }
     return lines;
-}
-
-/** Zeros behind the point, so that the axis has as many places on each line. */
-function padded(text, places) {
-    if (places <= 0) return text;
-    const [whole, fraction = ""] = text.split(".");
-    return `${whole}.${fraction.padEnd(places, "0")}`;
 }
 
 function niceTime(rough) {

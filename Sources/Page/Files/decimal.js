@@ -54,7 +54,7 @@ export function write(digits, places) {
 }
 
 /** How far a price is from where it began: the exact difference with its sign, and hundredths of a percent. */
-export function change(price, open) {
+export function change(price, open, least = 0) {
     const a = parse(price);
     const b = parse(open);
     if (a === null || b === null) return null;
@@ -68,13 +68,22 @@ export function change(price, open) {
         const hundredths = (size * 20000n + both.b) / (both.b * 2n);
         percent = `${sign}${hundredths / 100n}.${(hundredths % 100n).toString().padStart(2, "0")} %`;
     }
-    return { direction: difference > 0n ? 1 : difference < 0n ? -1 : 0, text: sign + grouped(write(size, both.places)), percent };
+    return { direction: difference > 0n ? 1 : difference < 0n ? -1 : 0, text: sign + grouped(write(size, both.places), least), percent };
 }
 
-/** The same digits with the whole part in groups of three: 61,837.63. */
-export function grouped(text) {
+/** How many decimals a number is written with; none where it is no number. */
+export function decimals(text) {
+    return typeof text === "string" && parse(text) !== null && !/e/i.test(text) ? (text.split(".")[1] ?? "").length : 0;
+}
+
+/**
+ * The same digits with the whole part in groups of three, and with zeros behind them up to so many decimals: 61,837.60.
+ * No digit is ever taken away.
+ */
+export function grouped(text, least = 0) {
     if (typeof text !== "string" || parse(text) === null || /e/i.test(text)) return String(text ?? "–");
-    const [whole, fraction] = text.split(".");
+    const [whole, digits = ""] = text.split(".");
     const groups = whole.replace(/\B(?=([0-9]{3})+$)/g, ",");
-    return fraction === undefined ? groups : `${groups}.${fraction}`;
+    const fraction = digits.padEnd(least, "0");
+    return fraction === "" ? groups : `${groups}.${fraction}`;
 }

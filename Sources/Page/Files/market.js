@@ -1,6 +1,6 @@
 // What the relay's messages say: the state of the feed, the newest of each symbol, and the tape of the chosen one.
 
-import { add, compare } from "./decimal.js";
+import { add, compare, decimals } from "./decimal.js";
 import { earlier } from "./past.js";
 import { Series } from "./series.js";
 
@@ -150,6 +150,7 @@ export class Market {
         for (const key of ["size", "open", "high", "low", "volume"]) {
             if (typeof message[key] === "string") symbol[key] = message[key];
         }
+        for (const price of [symbol.open, symbol.high, symbol.low]) this.#seen(symbol, price);
         symbol.time = message.time;
         symbol.trades = message.trades;
         symbol.seq = message.seq;
@@ -162,6 +163,7 @@ export class Market {
         if (symbol === null || typeof message.price !== "string") return;
         if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // had before
         symbol.newestSeq = message.seq;
+        this.#seen(symbol, message.price);
         if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
             symbol.countedSeq = message.seq;
             if (symbol.open === null) symbol.open = symbol.high = symbol.low = message.price;
@@ -187,9 +189,13 @@ export class Market {
     }
 
     #setPrice(symbol, price) {
+        this.#seen(symbol, price);
         if (symbol.price !== null && symbol.price !== price) symbol.direction = compare(price, symbol.price);
         symbol.price = price;
     }
+
+    /** All prices of a symbol are shown with as many decimals as the longest one had. */
+    #seen(symbol, price) { symbol.decimals = Math.max(symbol.decimals, decimals(price)); }
 
     #arrived(symbol, at) {
         symbol.arrival = Math.max(symbol.arrival ?? -Infinity, at);
@@ -285,6 +291,7 @@ export class Market {
         let last = null;
         const rows = [];
         for (const trade of past.slice(-mostTape)) {
+            this.#seen(symbol, trade.price);
             const direction = last === null ? 0 : compare(trade.price, last.price) || last.direction;
             last = { kind: "trade", seq: trade.seq, time: trade.time, price: trade.price, size: trade.size, direction };
             if (trade.seq < oldestShown) rows.unshift(last);
@@ -304,7 +311,7 @@ export class Market {
         if (this.symbols.size >= mostSymbols) return null;
         const symbol = {
             name, price: null, size: null, time: null, seq: null, open: null, high: null, low: null, volume: null,
-            trades: null, arrival: null, state: null, reason: null, direction: 0, isOurs: false,
+            trades: null, arrival: null, state: null, reason: null, direction: 0, decimals: 0, isOurs: false,
             // The newest trade that was told of, and the newest that is in the figures.
             newestSeq: null, countedSeq: null,
             series: new Series(), pending: [],

@@ -95,7 +95,7 @@ export class Screen {
         const parts = this.elements;
         setText(parts.symbol, symbol?.name ?? "No symbol yet");
         const price = symbol?.price ?? null;
-        setText(parts.price, price === null ? "–" : grouped(price));
+        setText(parts.price, price === null ? "–" : grouped(price, symbol.decimals));
         const direction = symbol?.direction ?? 0;
         setText(parts.direction, direction > 0 ? "▲" : direction < 0 ? "▼" : "");
         setData(parts.direction, "way", direction > 0 ? "up" : direction < 0 ? "down" : "none");
@@ -105,12 +105,12 @@ export class Screen {
         const aged = age === null ? "no trade yet" : age < 1000 ? "just now" : `${span(age)} ago`;
         setText(parts.age, wrong === "" || age === null ? (wrong || aged) : `${aged} · ${wrong}`);
         setData(parts.age, "milliseconds", age === null ? "" : String(Math.floor(age)));
-        const moved = price === null ? null : change(price, symbol.open);
+        const moved = price === null ? null : change(price, symbol.open, symbol.decimals);
         setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} since start`);
         setData(parts.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         for (const key of ["open", "high", "low", "volume"]) {
             const text = symbol?.[key] ?? null;
-            setText(parts[key], text === null ? "–" : grouped(text));
+            setText(parts[key], text === null ? "–" : grouped(text, key === "volume" ? 0 : symbol.decimals));
         }
         setText(parts.trades, symbol?.trades == null ? "–" : grouped(String(symbol.trades)));
     }
@@ -140,7 +140,7 @@ export class Screen {
                 else link.anchor.removeAttribute("aria-current");
             }
             const wrong = symbolWords(symbol);
-            setText(link.price, symbol.price === null ? "" : grouped(symbol.price));
+            setText(link.price, symbol.price === null ? "" : grouped(symbol.price, symbol.decimals));
             setText(link.note, wrong);
             setData(link.item, "freshness", freshness(symbol, words));
             if (link.remove.hidden !== (!symbol.isOurs || isChosen)) link.remove.hidden = !symbol.isOurs || isChosen;
@@ -185,10 +185,12 @@ export class Screen {
 
     #tape() {
         const tape = this.market.tape;
+        const decimals = this.market.symbol?.decimals ?? 0;
         this.rows.forEach((shown, index) => {
             const entry = tape[index] ?? null;
-            if (shown.shown === entry) return;
+            if (shown.shown === entry && shown.decimals === decimals) return;
             shown.shown = entry;
+            shown.decimals = decimals;
             const { row, cells } = shown;
             if (row.hidden !== (entry === null)) row.hidden = entry === null;
             if (entry === null) return;
@@ -204,7 +206,7 @@ export class Screen {
                 return;
             }
             setText(cells[0], clock(entry.time, true));
-            setText(cells[1], `${entry.direction > 0 ? "▲ " : entry.direction < 0 ? "▼ " : ""}${grouped(entry.price)}`);
+            setText(cells[1], `${entry.direction > 0 ? "▲ " : entry.direction < 0 ? "▼ " : ""}${grouped(entry.price, decimals)}`);
             setText(cells[2], grouped(entry.size));
             setData(row, "way", entry.direction > 0 ? "up" : entry.direction < 0 ? "down" : "none");
         });
@@ -213,7 +215,7 @@ export class Screen {
 
     #chart(symbol, fresh, now) {
         const wall = this.market.wall(now);
-        this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old");
+        this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old", symbol?.decimals ?? 0);
         if (now - this.chartWordsAt < wordsEvery && this.wordsOf === symbol) return;
         this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
         this.wordsOf = symbol;
@@ -223,7 +225,7 @@ export class Screen {
 
     #title(words) {
         const symbol = this.market.symbol;
-        const price = symbol === null || symbol.price === null ? "" : `${grouped(symbol.price)} ${symbol.name}`;
+        const price = symbol === null || symbol.price === null ? "" : `${grouped(symbol.price, symbol.decimals)} ${symbol.name}`;
         const title = words.level === "good" ? price || "Tickertape" : `${words.mark} ${words.word}${price === "" ? "" : ` · ${price}`}`;
         if (document.title !== title) document.title = title;
     }
@@ -236,7 +238,7 @@ export class Screen {
             this.#tell(told, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
             told.state = words.word;
         } else if (words.level === "good" && symbol !== null && symbol.price !== told.price && now - told.priceAt >= priceTold) {
-            this.#tell(told, `${symbol.name} ${grouped(symbol.price)}`, now);
+            this.#tell(told, `${symbol.name} ${grouped(symbol.price, symbol.decimals)}`, now);
             told.price = symbol.price;
             told.priceAt = now;
         }

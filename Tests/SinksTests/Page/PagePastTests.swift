@@ -174,4 +174,26 @@ struct PagePastTests {
         )
         #expect(lines == ["-120000 750 0", "-120000 250 0", "-120000 250 0", "250 250 0"])
     }
+
+    @Test("writes all prices of a symbol with the decimals of the longest, and takes no digit away")
+    func decimals() async throws {
+        let lines = try await self.printed(
+            """
+            import { change, grouped } from "./decimal.js";
+            import { Market } from "./market.js";
+            console.log(grouped("61837.6", 2), grouped("61837.625", 2), grouped("7", 0), grouped("7", 1), grouped("-", 2), grouped(null, 2));
+            console.log(change("2.5", "2", 3).text, change("2", "2", 1).text, change("1.9999", "2", 2).text);
+            const market = new Market();
+            market.choose("A");
+            const trade = (seq, price) => market.take({ type: "trade", symbol: "A", seq, price, size: "1", time: seq, received: seq * 1000 }, 0);
+            trade(1, "100.5");
+            trade(2, "100.25");
+            trade(3, "101");
+            console.log(grouped(market.symbol.price, market.symbol.decimals), grouped(market.symbol.open, market.symbol.decimals));
+            """
+        )
+        #expect(
+            lines == ["61,837.60 61,837.625 7 7.0 - –", "+0.500 ±0.0 −0.0001", "101.00 100.50"]
+        )
+    }
 }
