@@ -252,7 +252,7 @@ struct HistoryStoreTests {
             let isStuck = NIOLockedValueBox(false)
             // The connection that writes is held up in a call, as by a disk that does not answer.
             async let stall: Void = keeper.ask { store in
-                try store.pool.writeWithoutTransaction { _ in
+                store.pool.writeWithoutTransaction { _ in
                     isStuck.withLockedValue { $0 = true }
                     gate.lock(whenValue: 1)
                     gate.unlock()
