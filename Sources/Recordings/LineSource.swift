@@ -17,8 +17,9 @@ final class LineSource {
     private var lossBefore: RecordingLoss?
     /// Where in each file the last line of a time may be.
     private var ends: [Int64] = []
-    /// The file in which it began.
+    /// The file in which it began, and how many were passed over since.
     private var first = 0
+    private var filesPassed = 0
     /// Of the newest line, ns since 1970.
     private var newestWall: Int64
     private(set) var damagedLines = 0
@@ -56,7 +57,7 @@ final class LineSource {
     }
 
     /// How many files have been read from so far.
-    var files: Int { self.stream.segment - self.first + 1 }
+    var files: Int { self.stream.segment - self.first + 1 - self.filesPassed }
 
     /// The line that tells of what is missing before the last line, or at the end.
     func line(of loss: RecordingLoss) -> RecordedLine {
@@ -91,6 +92,7 @@ final class LineSource {
             if let begin, wall ?? .min < begin {
                 // A clock that was set back then was at the moment already.
                 if let loss, loss.to >= begin { self.lossBefore = loss }
+                if !self.hasBegun, self.lossBefore == nil { self.damagedLines = 0 }
                 continue
             }
             self.hasBegun = true
@@ -125,6 +127,7 @@ final class LineSource {
         guard line.offset >= ends[place] else { return false }
         guard let next = ends[(place + 1)...].firstIndex(where: { $0 > 0 }) else { return true }
         try self.stream.go(toFile: next)
+        self.filesPassed += next - place - 1
         self.losses = RecordingLosses(inside: self.header, next: self.stream.segments[next].header.first)
         return false
     }

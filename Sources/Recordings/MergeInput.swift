@@ -18,6 +18,8 @@ final class MergeInput {
     /// Behind the lines, and behind the trades, that were taken.
     private var nextNumber: UInt64?
     private(set) var nextSequence: UInt64?
+    /// What the newest lines say is missing, where no trade came since.
+    private var told: RecordedLine.Content?
     /// Of the first line, and of the first trade.
     private let firstNumber: UInt64?
     private let firstSequence: UInt64?
@@ -68,7 +70,11 @@ final class MergeInput {
     /// Takes that a line is behind it.
     func follow(_ line: RecordedLine) {
         if let number = line.number { self.nextNumber = number &+ 1 }
-        if let numbers = line.sequences { self.nextSequence = numbers.upperBound }
+        if let numbers = line.sequences {
+            self.nextSequence = numbers.upperBound
+            self.told = nil
+        }
+        if case .gap = line.content { self.told = line.content }
     }
 
     func takeLoss() -> RecordingLoss? {
@@ -80,7 +86,8 @@ final class MergeInput {
     /// may have been set back.
     func precedes(_ other: MergeInput) -> Bool {
         if self.isSameRun(as: other), let rank = self.current?.rank, let otherRank = other.current?.rank,
-            rank != otherRank
+            // A gap stands before the trade that it names, and at the end of a piece as well, long before that.
+            rank != otherRank, max(rank, otherRank).isFrame
         {
             return rank < otherRank
         }
@@ -106,6 +113,8 @@ final class MergeInput {
     /// Whether it goes on where another of the same run has ended: by the numbers of the trades, or by those of the lines.
     func follows(_ other: MergeInput) -> Bool {
         guard self.isSameRun(as: other) else { return false }
+        // Both tell of what is missing between them.
+        if let told = other.told, self.current?.content == told { return true }
         if let first = self.firstSequence, let next = other.nextSequence { return first <= next }
         guard let number = self.firstNumber, number > 1 else { return false }
         return number == other.nextNumber

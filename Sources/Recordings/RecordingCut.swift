@@ -62,7 +62,7 @@ extension RecordingEdits {
         try output.finish(wall: wall)
         var result = Result()
         result.losses = lines.losses
-        result.damagedLines = input.damagedLines
+        result.damagedLines = lines.damagedLines
         result.frames = output.frames
         result.lines = output.lines
         result.files = input.files
@@ -79,8 +79,8 @@ private struct CutLines {
         var at: Int64
     }
 
-    /// How long is read on behind the first trades behind the end, ns: a gap is told when it is over, that of a symbol often
-    /// some time later.
+    /// How long is read on behind the first trades behind the end, ns: a gap is told when it is over, and where only some
+    /// symbols were silent often some time later.
     private static let lookedBehind: Int64 = 60_000_000_000
 
     private let input: LineSource
@@ -92,12 +92,13 @@ private struct CutLines {
     /// Of the newest line that came.
     private var wall: Int64
     private var at: Int64 = 0
-    /// When the first trades behind the end came, ns since the recording's start: since then no gap of all symbols is under
-    /// way there.
+    /// When the first trades behind the end came, ns since the recording's start.
     private var tradesBehind: Int64?
     private var isAtEnd = false
     /// Places at which something is told to be missing.
     private(set) var losses = 0
+    /// Damaged lines up to the newest that is in the piece.
+    private(set) var damagedLines = 0
 
     init(_ input: LineSource, _ cut: RecordingEdits.Cut) {
         self.input = input
@@ -116,6 +117,7 @@ private struct CutLines {
             let wall = self.input.wall(of: line) ?? self.wall
             let kept = self.take(Kept(line: line, wall: wall, at: at))
             let told = loss.flatMap { self.tell($0, before: Kept(line: line, wall: wall, at: at)) }
+            if kept != nil || told != nil { self.damagedLines = self.input.damagedLines }
             self.wall = wall
             self.at = at
             if let to = self.cut.to, let tradesBehind, at.subtractingCapped(tradesBehind) > Self.lookedBehind {
@@ -129,9 +131,11 @@ private struct CutLines {
         }
         guard !self.isAtEnd else { return nil }
         self.isAtEnd = true
-        return self.input.lossAtEnd.flatMap { loss in
-            self.tell(loss, before: Kept(line: self.input.line(of: loss), wall: self.wall, at: self.at))
-        }
+        guard let loss = self.input.lossAtEnd,
+            let told = self.tell(loss, before: Kept(line: self.input.line(of: loss), wall: self.wall, at: self.at))
+        else { return nil }
+        self.damagedLines = self.input.damagedLines
+        return told
     }
 
     /// The line that tells of a loss, if something of it is in the piece. Its times are the loss's own, whatever of it is.
@@ -147,7 +151,7 @@ private struct CutLines {
     private func inside(_ kept: Kept, _ wall: Int64) -> Kept {
         var kept = kept
         // A whole µs before it, for that is how exactly lines are dated.
-        if let to = self.cut.to { kept.wall = min(kept.wall, to - 1_000) }
+        if let to = self.cut.to { kept.wall = min(kept.wall, to.subtractingCapped(1_000)) }
         kept.at = kept.at.subtractingCapped(max(0, wall.subtractingCapped(kept.wall)))
         return kept
     }
@@ -175,9 +179,8 @@ private struct CutLines {
             if self.tradesBehind == nil, numbers != nil || self.finder.hasTrades(bytes) { self.tradesBehind = kept.at }
             return nil
         case .gap(let gap, _):
-            guard self.tradesBehind == nil || gap.symbol != nil, self.cut.touches(from: gap.from, to: .max) else {
-                return nil
-            }
+            // Also behind trades: where symbols fell silent one by one, the gap of all reaches back over the others' trades.
+            guard self.cut.touches(from: gap.from, to: max(gap.from, gap.to)) else { return nil }
             return self.inside(kept, kept.wall)
         case .damaged, .torn, .header, .note, .unknown: return nil
         }

@@ -184,7 +184,7 @@ extension RecordingIndex {
         var isFirst = true
         while true {
             switch reader.nextMember(isFirst: &isFirst) {
-            case .end: return block.offset >= 0 && block.length >= 0 ? block : nil
+            case .end: return block.offset >= 0 && block.length >= 0 && block.lines >= 0 ? block : nil
             case .invalid: return nil
             case .key(let key):
                 if key.equals("offset") {

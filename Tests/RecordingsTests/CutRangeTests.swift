@@ -152,6 +152,92 @@ struct CutRangeTests {
         }
     }
 
+    @Test("a gap of all symbols is told where it reaches back over trades of others, one that was over before is not")
+    func gapOverTrades() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var pen = RecordingPen(wall: 0)
+        for second in 0..<20 { pen.trade(Double(second)) }
+        for second in 20..<200 { pen.trade(Double(second), symbol: "B") }
+        // A was quiet since 19 s when the connection broke at 200 s.
+        pen.gap(202, from: 19, to: 202)
+        for second in 203..<300 { pen.trade(Double(second)) }
+        let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
+        func cut(_ from: Int64, _ to: Int64) throws -> [Gap] {
+            let target = "\(path)-\(from)"
+            _ = try self.cut(
+                path,
+                from: Self.start + from * Self.second,
+                to: Self.start + to * Self.second,
+                target
+            )
+            return try self.gaps(target).map(\.gap)
+        }
+        #expect(try cut(0, 170) == self.gaps(path).map(\.gap))
+        #expect(try cut(250, 260).isEmpty)
+    }
+
+    @Test(
+        "halves are merged with each thing that is missing told once: what the recorder left out, and a piece between them"
+    )
+    func halves() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var pen = RecordingPen(wall: 0)
+        for second in 0..<20 { pen.trade(Double(second)) }
+        pen.leaveOut(900)
+        pen.gap(40, from: 19, to: 40, dropped: 900)
+        for second in 40..<100 { pen.trade(Double(second)) }
+        for second in 100..<200 { pen.trade(Double(second), symbol: "B") }
+        pen.gap(200, from: 99, to: 200, symbol: "A")
+        for second in 200..<300 { pen.trade(Double(second)) }
+        let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
+        func piece(_ from: Int64?, _ to: Int64?, _ name: String) throws -> String {
+            let target = "\(folder.path)/\(name)"
+            let (begin, end) = (from.map { Self.start + $0 * Self.second }, to.map { Self.start + $0 * Self.second })
+            _ = try self.cut(path, from: begin, to: end, target)
+            return target
+        }
+        // Within what was left out.
+        let left = try RecordingEdits.merge(
+            [try piece(nil, 30, "1"), try piece(30, nil, "2")],
+            to: "\(folder.path)/3",
+            form: .current
+        )
+        #expect(left.losses == 0)
+        #expect(try self.gaps("\(folder.path)/3").map(\.dropped) == [900, nil])
+        // The first ends with the gap of A, which is over long behind what is in neither.
+        let apart = try RecordingEdits.merge(
+            [try piece(50, 130, "4"), try piece(170, nil, "5")],
+            to: "\(folder.path)/6",
+            form: .current
+        )
+        #expect(apart.losses == 1)
+        #expect(try RecordingCheck.check("\(folder.path)/6").holeCount >= 1)
+    }
+
+    @Test("a recording whose times stand at the end of what numbers can say is cut without a trap")
+    func hostile() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let least = try folder.write(
+            """
+            {"tickertape":1,"program":"x","symbols":[],"start":-9223372036854775808}
+            {"at":0,"frame":"{}"}
+            {"at":1000,"gap":{"from":-9223372036854775808,"to":0,"reason":"x","nextSeq":0}}
+
+            """,
+            to: "least.jsonl"
+        )
+        for to in [Int64.min, .min + 500, .min + 2_000, 0, .max] {
+            _ = try? self.cut(least, from: nil, to: to, "\(folder.path)/\(to)")
+            _ = try? self.cut(least, from: to, to: nil, "\(folder.path)/from\(to)")
+        }
+        for start in [Int64.min, .max] {
+            #expect(ReplayPlaceText.parse("12:00:00", start: start, at: start) != nil)
+        }
+    }
+
     @Test("bars of a piece that begins in a gap are incomplete as far as the gap reached, of late trades, too")
     func barsInGap() throws {
         let folder = try TemporaryFolder()
@@ -233,6 +319,8 @@ struct CutRangeTests {
             let got = try self.frames(target).compactMap { $0.wall.map { Int($0 - Self.start / 1_000) / 1_000_000 } }
             #expect(got == walls.filter { $0 >= range.0 && $0 < range.1 }, "\(range)")
             #expect(try result.losses == 0 && RecordingCheck.check(target).isIntact, "\(range)")
+            // The last is not compressed, and read always.
+            #expect(result.files == [3, 3, 2, 1, 3][place], "\(range): \(result.files)")
         }
     }
 

@@ -65,6 +65,9 @@ struct RecordingPen {
         RecordingSyntax.gap(gap, dropped: dropped, self.stamp(wall, after: 0), into: &self.text)
     }
 
+    /// Passes over the numbers of trades that the recorder left out.
+    mutating func leaveOut(_ trades: UInt64) { self.sequence += trades }
+
     mutating func ping(_ wall: Double, after: Double) {
         let stamp = self.stamp(wall, after: after)
         RecordingSyntax.frame(ByteBuffer(string: #"{"type":"ping"}"#), stamp, into: &self.text)

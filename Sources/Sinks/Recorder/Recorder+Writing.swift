@@ -58,6 +58,7 @@ extension Recorder {
         guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
             let now = self.clock.systemNow
+            file.writtenAt = now
             for entry in waiting.entries {
                 switch entry {
                 case .frame(let length, let moment, let numbers, let epoch):

@@ -86,8 +86,8 @@ struct RecorderQueue {
         let taken = self.earlier.isEmpty ? self.takeNewest() : self.earlier.removeFirst()
         self.bytesUnderWay = taken.bytes
         self.bytes -= taken.bytes
-        // The next is due at once.
-        self.isUrgent = !self.earlier.isEmpty
+        // What is left came before this was taken, and is due at once.
+        self.isUrgent = !self.isEmpty
         return taken
     }
 

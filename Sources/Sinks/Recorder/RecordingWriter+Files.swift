@@ -56,7 +56,7 @@ extension RecordingWriter {
         if isOver, monotonic >= self.retryRotationAt {
             self.rotate(wall: wall, monotonic: monotonic)
         } else if self.buffer.readableBytes >= Self.bufferBytes {
-            self.flush(now: monotonic)
+            self.flush(now: max(monotonic, self.writtenAt))
         }
     }
 

@@ -54,6 +54,8 @@ package struct RecordingWriter: Sendable {
     private var nextSequence: UInt64 = 0
     private var epoch: UInt64 = 0
     private var isClosed = false
+    /// When what is appended now is written, monotonic ns: behind a stall that is later than it came.
+    var writtenAt: Int64 = .min
     /// Files that are complete, since they were asked for.
     var completed: [String] = []
     /// Frames and bytes in all files, and frames that could not be written.

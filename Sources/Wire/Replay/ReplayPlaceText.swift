@@ -82,6 +82,8 @@ package enum ReplayPlaceText {
         }
         if clock.hasSuffix("z") { clock = clock.dropLast() }
         guard let (time, hasSeconds) = Self.timeOfDay(clock) else { return nil }
+        // A recording may name any start; a day before and behind it there must be numbers.
+        let start = min(max(start, .min + 2 * Self.day), .max - 2 * Self.day)
         let midnight = start - (start % Self.day + Self.day) % Self.day
         let moment = (day.map { $0 * Self.day } ?? midnight) + time
         // A minute is as long as it is: where the recording begins within it, that is its first moment there.

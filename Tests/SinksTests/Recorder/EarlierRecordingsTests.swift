@@ -11,6 +11,9 @@ import Wire
 struct EarlierRecordingsTests {
     private static let now = DisplayClock.now().wall / 1_000_000_000 * 1_000_000_000
 
+    /// A recorder's thread gives way to others: beside builds the writing of many frames takes its time.
+    private static let stop: Duration = .seconds(30 * Patience.factor)
+
     private func recorder(
         _ path: String,
         epoch: UInt64,
@@ -36,8 +39,7 @@ struct EarlierRecordingsTests {
     private func record(_ path: String, epoch: UInt64, count: Int, source: String? = "live") async throws {
         let recorder = try self.recorder(path, epoch: epoch, source: source)
         self.feed(recorder, epoch: epoch, count: count)
-        // Its thread gives way to others: beside builds the writing of many frames takes its time.
-        let report = await recorder.finish(within: .seconds(30 * Patience.factor))
+        let report = await recorder.finish(within: Self.stop)
         #expect(report.isWhole)
     }
 
@@ -100,7 +102,7 @@ struct EarlierRecordingsTests {
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
         self.feed(recorder, epoch: 11, count: 9_000)
-        let report = await recorder.finish()
+        let report = await recorder.finish(within: Self.stop)
         #expect(report.segments > 3 && report.frames == 18_000)
         #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
         #expect(SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
@@ -117,7 +119,7 @@ struct EarlierRecordingsTests {
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
         self.feed(recorder, epoch: 11, count: 9_000)
-        let report = await recorder.finish()
+        let report = await recorder.finish(within: Self.stop)
         #expect(report.segments > 3)
         let paths = SegmentNames(first: "\(folder.path)/a.jsonl").all().map(\.path)
         let touch = try RunningProgram("/usr/bin/touch", ["-d", "@\(Self.now / 1_000_000_000)"] + paths)
@@ -161,7 +163,7 @@ struct EarlierRecordingsTests {
         _ = try folder.write("no recording", to: "nonsense.jsonl")
         #expect(mkfifo("\(folder.path)/pipe.jsonl", 0o600) == 0)
         #expect(self.found(in: folder).map(\.epoch) == [4])
-        _ = await running.finish()
+        _ = await running.finish(within: Self.stop)
         #expect(self.found(in: folder).map(\.epoch) == [3, 4])
     }
 

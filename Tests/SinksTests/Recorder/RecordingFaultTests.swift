@@ -80,11 +80,11 @@ struct RecordingFaultTests {
 
     /// Waits for what another thread does.
     private func wait(_ condition: () -> Bool) async throws {
-        for _ in 0..<6_000 {
+        for _ in 0..<6_000 * Patience.factor {
             if condition() { return }
             try await Task.sleep(for: .milliseconds(5))
         }
-        Issue.record("it has not happened in 30 s")
+        Issue.record("it has not happened in \(30 * Patience.factor) s")
     }
 
     @Test("a power cut at any moment costs what came in the last second, and nothing before it")
