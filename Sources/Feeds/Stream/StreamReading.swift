@@ -24,6 +24,8 @@ struct StreamReading: Sendable {
     private var run: UInt64?
     /// The last price of each symbol that was passed on, in that run.
     private var told: [String: SymbolSummary] = [:]
+    /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
+    private var released: Set<String> = []
     /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
     private var lastHeard: Int64?
     private var silentSince: Int64?
@@ -47,6 +49,7 @@ struct StreamReading: Sendable {
         if !self.isResuming { self.silentSince = self.lastHeard }
         self.isResuming = self.position != nil && (self.followsAll || !self.symbols.isEmpty)
         self.requests = []
+        self.released = []
         let everyTrade = self.isResuming && self.takesEveryTrade
         let requests = self.subscriptions(since: self.position, delivery: everyTrade ? .all : nil)
         // Who reads too slowly is to be told how much that cost, and not to be closed and to begin again.
@@ -119,11 +122,16 @@ struct StreamReading: Sendable {
             return message
         case .snapshot(let update, let age):
             guard self.wants(update.summary.symbol) else { return nil }
+            self.released.remove(update.summary.symbol)
             if let age { self.clockLead = wall - age - update.summary.received }
             return self.tookSnapshot(update, age: age)
         case .price(let update):
             guard self.wants(update.summary.symbol) else { return nil }
-            self.tell(update.summary)
+            if self.released.contains(update.summary.symbol) {
+                self.reached(update.summary.sequence)
+            } else {
+                self.tell(update.summary)
+            }
             return message
         case .trades(let summary):
             guard self.wants(summary.symbol) else { return nil }
@@ -136,10 +144,12 @@ struct StreamReading: Sendable {
             }
             return self.tookTrade(trade, wall: wall)
         case .symbol(let status):
+            self.released.remove(status.symbol)
             return self.wants(status.symbol) ? message : nil
-        case .released(let symbol):
+        case .released(let symbol, _):
             // Whoever hears that forgets it, and what comes of it later is news.
             self.told[symbol] = nil
+            if self.released.count < Self.capacity { self.released.insert(symbol) }
             return self.wants(symbol) ? message : nil
         case .gap(let gap):
             return .gap(self.tookGap(gap, wall: wall))
@@ -176,8 +186,10 @@ struct StreamReading: Sendable {
         self.position?.sequence = trade.sequence
         guard self.wants(trade.symbol) else { return nil }
         let summary = SymbolSummary(trade, following: self.told[trade.symbol])
-        self.tell(summary)
         let update = PriceUpdate(summary: summary, skipped: 0)
+        // From before it was given up, and no snapshot that would bring it back.
+        guard !self.released.contains(trade.symbol) else { return .price(update) }
+        self.tell(summary)
         guard self.isResuming else { return .price(update) }
         return .snapshot(update, age: max(0, wall - self.clockLead - trade.received))
     }

@@ -43,7 +43,10 @@ function choose(name) {
         symbol.state = "asked";
     }
     if (relay.state === "open") {
-        if (before !== null) relay.send({ type: "subscribe", symbol: before, delivery: "latest" });
+        // One that nobody asks for any more would be asked for again by its name.
+        if (before !== null && market.symbols.get(before)?.state !== "released") {
+            relay.send({ type: "subscribe", symbol: before, delivery: "latest" });
+        }
         relay.send({ type: "subscribe", symbol: name, delivery: "all" });
         fetchHistory(name);
     }

@@ -21,13 +21,17 @@ extension PriceDisplay {
             self.state.withValue { state in
                 state.model.symbolAdded(symbol)
                 state.model.happened("\(symbol) is added", at: self.wallClock())
-                if let known = state.pipeline.board.summary(of: symbol), let newest = state.newest {
-                    let arrived = newest.monotonic - (newest.received - known.received)
-                    state.model.recalled(known, age: self.now - arrived, now: self.now)
-                }
+                self.recall(symbol, in: &state)
                 self.publish(&state)
             }
         }
+    }
+
+    /// Shows what is known of a symbol of which nothing is shown.
+    func recall(_ symbol: String, in state: inout State) {
+        guard let known = state.pipeline.board.summary(of: symbol), let newest = state.newest else { return }
+        let arrived = newest.monotonic - (newest.received - known.received)
+        state.model.recalled(known, age: self.now - arrived, now: self.now)
     }
 
     /// Shows a symbol no more, whoever else wants it. From any thread.

@@ -10,6 +10,8 @@ extension PriceDisplay {
         let now = self.now
         self.state.withValue { state in
             if let age {
+                // A snapshot is told of what is followed anew; what was held back when a symbol was given up is a price.
+                state.model.wishAgain(update.summary.symbol)
                 // One that was there before us says nothing of how long the way takes.
                 state.model.take(update, now: now, age: age)
                 self.output.tell(.snapshot(update, arrived: now - age))

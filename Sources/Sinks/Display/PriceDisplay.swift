@@ -116,16 +116,22 @@ package final class PriceDisplay: TapeReader {
 
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.withValue { state in
+            let isRecalled = state.model.isUnwished(status.symbol)
             state.model.symbolChanged(status)
+            // Its row went when nobody asked for it, and a price that is still the same would not bring it back.
+            if isRecalled, self.output.isScreen { self.recall(status.symbol, in: &state) }
             self.output.tell(.symbol(status))
             self.publishSoon(&state)
         }
     }
 
-    package func symbolUnwished(_ symbol: String) {
+    package func symbolUnwished(_ symbol: String) { self.symbolUnwished(symbol, since: self.wallClock()) }
+
+    /// - Parameter since: wall clock, ns since 1970.
+    package func symbolUnwished(_ symbol: String, since: Int64) {
         self.state.withValue { state in
             state.model.symbolUnwished(symbol)
-            self.output.tell(.unwished(symbol))
+            self.output.tell(.unwished(symbol, since: since))
             self.publishSoon(&state)
         }
     }

@@ -166,9 +166,12 @@ extension RelayHub {
     private func symbolChanged(_ status: SymbolStatus) {
         // As many as the feed asks for.
         self.symbolStates[status.symbol] = status
-        self.releasedSince[status.symbol] = nil
+        let isRecalled = self.releasedSince.removeValue(forKey: status.symbol) != nil
         // Who follows all is told of a symbol that never trades, too.
         if self.desk.liveRowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
+        // Before the state, as ever: a price of then must make no symbol live that was just asked for. And before the state has
+        // its number, for numbers grow.
+        if isRecalled { for client in self.streamClients.values { client.recalled(status.symbol) } }
         let frame = self.frame(.symbol(status))
         for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
         guard status.isRefused else {

@@ -31,4 +31,12 @@ extension StreamClient {
         else { return }
         self.tell(.released(symbol, since: since), frame: frame)
     }
+
+    /// Somebody asks again for a symbol of which it was told that nobody does: it has forgotten the price.
+    func recalled(_ symbol: String) {
+        guard self.isOpen, !self.wished.contains(symbol), let row = self.hub.desk.knownRow(of: symbol),
+            self.session.follows(row)
+        else { return }
+        self.showAgain(row)
+    }
 }

@@ -46,9 +46,8 @@ extension StreamClient {
 
     /// Tells the newest of a row again to a client that forgot it when it heard that nobody asks for the symbol any more.
     func showAgain(_ row: Int) {
-        guard self.takesPrices, let newest = self.hub.desk.newest(row: row) else { return self.session.postpone(row) }
-        var frames = PriceFrames(PriceUpdate(summary: newest.summary, skipped: 0), hub: self.hub)
-        self.send(.snapshot(skipped: 0), frames: &frames)
+        self.session.forgetPrice(of: row)
+        self.showNewest(row)
     }
 
     /// Tells the newest price of a row if trades came after the last one told, before it is followed in another way.
@@ -66,7 +65,12 @@ extension StreamClient {
 
     func showPostponed() {
         guard self.takesPrices else { return }
-        for row in self.session.takePostponed() { self.showNewest(row) }
+        for row in self.session.takePostponed() {
+            self.showNewest(row)
+            // A reader takes a snapshot for a symbol that is asked for, unless it is told so behind it.
+            let symbol = self.hub.desk.symbol(ofRow: row)
+            if let since = self.hub.releasedSince[symbol] { self.released(symbol, since: since) }
+        }
     }
 
     /// Shows the newest of the symbols of which single trades were missed.

@@ -113,8 +113,11 @@ extension StreamClient {
             var accepted: [String] = []
             for symbol in symbols {
                 if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) {
-                    // Who follows all is asked for nothing: by its name a symbol gets a place upstream.
-                    guard self.takePlace(for: symbol, demands: &demands) else { continue }
+                    // Who follows all is asked for nothing: by its name a symbol gets a place upstream. Another delivery of
+                    // one that somebody asks for is no wish: the page changes it with each look at a symbol.
+                    if asked == nil || self.hub.releasedSince[symbol] != nil {
+                        guard self.takePlace(for: symbol, demands: &demands) else { continue }
+                    }
                     accepted.append(symbol)
                     if self.hub.releasedSince[symbol] != nil { recalled.append(row) }
                     if asked != nil { changed.append(row) }

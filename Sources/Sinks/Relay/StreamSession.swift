@@ -187,6 +187,11 @@ struct StreamSession {
         self.following[row]?.ordinal = ordinal
     }
 
+    /// The client has forgotten the row's price: the next is a snapshot.
+    mutating func forgetPrice(of row: Int) {
+        if self.follows(row) { self.following[row]?.price = nil }
+    }
+
     /// The client is too slow for a price of this row: it gets the newest later.
     mutating func postpone(_ row: Int) {
         guard self.follows(row), self.following[row]?.isPostponed == false else { return }

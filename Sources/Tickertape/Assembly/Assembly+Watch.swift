@@ -74,17 +74,18 @@ extension Assembly {
                 display.show(update, age: age)
                 alerts.reader.show(update)
             case .message(.price(let update)):
-                replay.withLockedValue { $0.traded(at: update.summary.exchangeTime) }
+                let summary = update.summary
+                replay.withLockedValue { $0.traded(at: summary.exchangeTime, sequence: summary.sequence) }
                 display.show(update)
                 alerts.reader.show(update)
             case .message(.trades(let summary)): display.observe(summary)
             case .message(.gap(let gap)):
-                if gap.cause == .seek { replay.withLockedValue { $0.moved() } }
+                replay.withLockedValue { $0.took(gap) }
                 display.gapFound(gap)
             case .message(.symbol(let status)):
                 if !status.isRefused { charts.want([status.symbol]) }
                 display.symbolChanged(status)
-            case .message(.released(let symbol)): display.symbolUnwished(symbol)
+            case .message(.released(let symbol, let since)): display.symbolUnwished(symbol, since: since)
             case .message(.hello(_, _, let names, let status, let position)):
                 if symbols.isEmpty { display.expect(names) }
                 charts.want(symbols.isEmpty ? names : symbols)

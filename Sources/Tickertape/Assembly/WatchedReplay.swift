@@ -8,6 +8,8 @@ struct WatchedReplay: Sendable {
     private var toldAt: Int64 = 0
     /// The newest trade's time since then: a replay that leaves silences out, or has no pace, is ahead of its clock.
     private var newestTrade: Int64?
+    /// The number of the first trade at the place where it stands; those before were on their way when it was moved.
+    private var first: UInt64 = 0
     private var isLinked = true
 
     /// Takes what the relay says; `nil` where it plays none, or does not tell.
@@ -18,16 +20,31 @@ struct WatchedReplay: Sendable {
         self.isLinked = true
     }
 
-    /// Takes the exchange's time of a trade, ns since 1970.
-    mutating func traded(at time: Int64) { self.newestTrade = max(self.newestTrade ?? time, time) }
+    /// Takes the exchange's time of a trade, ns since 1970, and its number: a price that the relay held back over a move is told
+    /// behind it.
+    mutating func traded(at time: Int64, sequence: UInt64) {
+        guard sequence >= self.first else { return }
+        self.newestTrade = max(self.newestTrade ?? time, time)
+    }
 
-    /// Takes that trades go on at another place than before.
-    mutating func moved() { self.newestTrade = nil }
+    /// Takes a gap: behind one that a move made, trades go on at another place than before.
+    mutating func took(_ gap: Gap) {
+        guard gap.symbol == nil else { return }
+        guard gap.cause == .seek else {
+            // Behind it the numbers may have begun anew.
+            self.first = min(self.first, gap.nextSequence)
+            return
+        }
+        self.newestTrade = nil
+        self.first = gap.nextSequence
+    }
 
     /// Takes that nothing more is heard: nobody knows what becomes of it.
     mutating func lost(now: Int64) {
         guard self.isLinked else { return }
         self.told = self.position(now: now)
+        // The next run may have other numbers.
+        self.first = 0
         self.isLinked = false
     }
 

@@ -191,8 +191,11 @@ struct StreamFields {
         self.text("state") == StreamEncoder.releasedState ? self.text("symbol") : nil
     }
 
+    /// Since when a state is true, ns since 1970.
+    var since: Int64? { self.moment("since", unit: 1_000_000) }
+
     var symbolStatus: SymbolStatus? {
-        guard let symbol = self.text("symbol"), let since = self.moment("since", unit: 1_000_000) else { return nil }
+        guard let symbol = self.text("symbol"), let since = self.since else { return nil }
         let retryAt = self.moment("retryAt", unit: 1_000_000) ?? 0
         let state: SymbolStatus.State
         switch self.text("state") {

@@ -19,8 +19,8 @@ package enum StreamMessage: Sendable, Equatable {
     case resumed(StreamResumed)
     /// What is true of one symbol.
     case symbol(SymbolStatus)
-    /// Nobody asks for a symbol any more: its price is of then, and no other comes.
-    case released(String)
+    /// Nobody asks for a symbol any more: its price is of then, and no other comes. Since when, ns since 1970.
+    case released(String, since: Int64)
     /// Somebody changed the replay: where it stands now.
     case replay(ReplayPosition)
     case error(String)
@@ -53,7 +53,9 @@ package enum StreamMessage: Sendable, Equatable {
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
             case "resumed": return fields.resumed.map { .resumed($0) } ?? .malformed(reason: "resumed")
             case "symbol":
-                if let symbol = fields.releasedSymbol { return .released(symbol) }
+                if let symbol = fields.releasedSymbol, let since = fields.since {
+                    return .released(symbol, since: since)
+                }
                 return fields.symbolStatus.map { .symbol($0) } ?? .malformed(reason: "symbol")
             case "replay": return fields.replay.map { .replay($0) } ?? .malformed(reason: "replay")
             case "error": return .error(fields.text("msg") ?? "")

@@ -82,15 +82,57 @@ struct StreamReadingTests {
     @Test("that nobody asks for a symbol any more is told of one that is wanted, and where a replay stands always")
     func released() throws {
         var reading = StreamReading(symbols: ["A"])
-        #expect(reading.took(.released("A"), wall: 0) == .released("A"))
-        #expect(reading.took(.released("B"), wall: 0) == nil)
+        #expect(reading.took(.released("A", since: 1), wall: 0) == .released("A", since: 1))
+        #expect(reading.took(.released("B", since: 1), wall: 0) == nil)
         // What is told of it when somebody asks again is news, though nothing was traded.
         let known = StreamMessage.snapshot(try self.update("A", 3, trades: 3), age: 5)
         #expect(reading.took(known, wall: 1) == known)
-        #expect(reading.took(.released("A"), wall: 2) == .released("A"))
+        #expect(reading.took(.released("A", since: 1), wall: 2) == .released("A", since: 1))
         #expect(reading.took(known, wall: 3) == known)
         let position = ReplayPosition(start: 0, end: 2, at: 1, speed: 1)
         #expect(reading.took(.replay(position), wall: 0) == .replay(position))
+    }
+
+    @Test("what was held back when a symbol was given up is told, and once more when somebody asks again")
+    func heldBack() throws {
+        var reading = StreamReading(symbols: [])
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        let held = try self.update("A", 11, trades: 3)
+        let known = StreamMessage.snapshot(held, age: 5)
+        for wall in Int64(2)...3 {
+            #expect(reading.took(.released("A", since: 1), wall: wall) == .released("A", since: 1))
+            #expect(reading.took(.price(held), wall: wall) == .price(held))
+            #expect(reading.position?.sequence == 11)
+            // Whoever heard that it is nobody's took no notice of that price.
+            #expect(reading.took(known, wall: wall) == known)
+        }
+        // Now it is known.
+        #expect(reading.took(known, wall: 4) == .trades(held.summary))
+    }
+
+    @Test("the trades of a break bring back no symbol that nobody asks for")
+    func releasedInBreak() throws {
+        var reading = StreamReading(symbols: [], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 20), wall: 2)
+        _ = reading.took(.released("A", since: 1), wall: 2)
+        guard case .price? = reading.took(try self.trade("A", 12, price: "1"), wall: 3) else {
+            Issue.record("told as a symbol that is asked for")
+            return
+        }
+        guard case .snapshot? = reading.took(try self.trade("B", 13, price: "1"), wall: 3) else {
+            Issue.record("no trade of the break")
+            return
+        }
+        #expect(reading.position?.sequence == 13)
+        _ = reading.took(.symbol(SymbolStatus(symbol: "A", state: .asked, since: 0)), wall: 3)
+        guard case .snapshot? = reading.took(try self.trade("A", 14, price: "1"), wall: 3) else {
+            Issue.record("no trade of one that is asked for again")
+            return
+        }
     }
 
     @Test("what is not wanted any more is not told, though it was on its way")

@@ -60,6 +60,82 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
+    @Test("another delivery of a symbol that somebody asks for takes no place, that of a released one does")
+    func lookedAt() throws {
+        let bench = HubBench()
+        let named = try bench.pipedStream("?symbol=\(Frames.btc)")
+        let page = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        _ = try page.takeTexts()
+        for delivery in ["all", "latest", "all"] {
+            try page.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","delivery":"\#(delivery)"}"#)
+            let texts = try page.takeTexts()
+            #expect(texts.count == 1 && texts[0].contains(#""delivery":"\#(delivery)""#), "\(texts)")
+        }
+        bench.play(Frames.trade(Frames.btc, "2"))
+        #expect(try page.takeTexts().contains { $0.hasPrefix(#"{"type":"trade","#) })
+        // The last wish ends it, whoever looks on.
+        try named.send(#"{"type":"unsubscribe"}"#)
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
+        bench.hub.take(.unwished(Frames.btc))
+        _ = try page.takeTexts()
+        try page.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","delivery":"latest"}"#)
+        #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)", Frames.btc])
+        bench.stop()
+    }
+
+    @Test("who was told so is told the price again when somebody else asks, though it stands where it stood")
+    func recalled() throws {
+        let bench = HubBench()
+        let all = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.unwished(Frames.btc))
+        _ = try all.takeTexts()
+        let named = try bench.pipedStream("?symbol=\(Frames.btc)")
+        #expect(try all.takeTexts() == [])
+        _ = try named.takeTexts()
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
+        let texts = try all.takeTexts()
+        // Before the state: a price of then makes no symbol live that was just asked for.
+        #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"snapshot","#), "\(texts)")
+        #expect(self.states(texts, of: Frames.btc) == ["asked"])
+        // Who asked has it.
+        let answer = try named.takeTexts()
+        #expect(answer.count == 1 && self.states(answer, of: Frames.btc) == ["asked"], "\(answer)")
+        // Once: it has that price now.
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .live, since: 0)))
+        bench.play(Frames.trade(Frames.btc, "1"))
+        #expect(!(try all.takeTexts().contains { $0.hasPrefix(#"{"type":"snapshot","#) }))
+        bench.stop()
+    }
+
+    @Test("a client that is behind is told the price again when it reads on, and behind a price of then what it is")
+    func behind() throws {
+        let bench = HubBench()
+        let all = try bench.pipedStream("?symbols=*&overflow=latest")
+        let later = try bench.pipedStream("?overflow=latest")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.unwished(Frames.btc))
+        for client in [all, later] {
+            _ = try client.takeTexts()
+            client.stopReading(fillsChannel: true)
+        }
+        try later.send(#"{"type":"subscribe"}"#)
+        later.goOnReading()
+        let told = try later.takeTexts().filter { !$0.hasPrefix(#"{"type":"subscribed","#) }
+        #expect(
+            told.contains { $0.hasPrefix(#"{"type":"snapshot","#) } && told.last?.contains("released") == true,
+            "\(told)"
+        )
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
+        all.goOnReading()
+        let texts = try all.takeTexts()
+        #expect(texts.contains { $0.hasPrefix(#"{"type":"snapshot","#) }, "\(texts)")
+        #expect(self.states(texts, of: Frames.btc) == ["asked"])
+        bench.stop()
+    }
+
     @Test("nothing is left of one that never traded, and who follows everything is told of it too")
     func neverTraded() throws {
         let bench = HubBench()

@@ -56,6 +56,23 @@ struct EarlierChartTests {
         #expect((0..<24).contains { grid.line($0).contains("┤  150") }, "\((0..<24).map(grid.line))")
     }
 
+    @Test("A price of another place of a replay holds no chart back")
+    func movedReplay() throws {
+        func taken(behind cause: FeedStatus.Cause?) throws -> Bool {
+            var model = self.model(.replay(file: "f", speed: 1))
+            var summary = sampleSummary("B", price: "200")
+            model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic, age: 90 * oneSecond)
+            model.chart(summary, now: sampleNoon.monotonic, age: 90 * oneSecond)
+            if let cause { model.gapFound(Gap(from: 0, to: 0, reason: "a test", nextSequence: 1, cause: cause)) }
+            summary.exchangeTime -= 3_600 * oneSecond
+            model.chart(summary, now: sampleNoon.monotonic)
+            return try #require(model.state.rows.first).history.start != nil
+        }
+        // Else what is older than the price that is known is the same, told again.
+        #expect(try !taken(behind: nil) && !taken(behind: .lost))
+        #expect(try taken(behind: .seek))
+    }
+
     @Test("They go in front of a session that has begun already")
     func late() throws {
         var model = self.told()

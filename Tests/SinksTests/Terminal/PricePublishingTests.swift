@@ -52,6 +52,57 @@ private struct Resting {
 
 @Suite("When the screen is given prices")
 struct PricePublishingTests {
+    @Test("A symbol that was given up comes back with what a relay tells of it anew, not with what was held back")
+    func givenUp() throws {
+        let it = try Resting()
+        func update(_ sequence: UInt64) -> PriceUpdate {
+            PriceUpdate(summary: sampleSummary("C", price: "5", sequence: sequence, trades: sequence), skipped: 0)
+        }
+        func symbols() -> [String]? { it.given()?.rows.map(\.summary.symbol) }
+        it.prices.show(update(1))
+        it.prices.symbolUnwished("C", since: 0)
+        it.loop.run()
+        #expect(symbols() == [])
+        it.prices.show(update(2))
+        it.loop.run()
+        #expect(symbols() ?? [] == [])
+        it.prices.show(update(2), age: oneSecond)
+        it.loop.run()
+        #expect(symbols() == ["C"])
+        // One that is nobody's all the same is told to be so behind it.
+        it.prices.symbolUnwished("C", since: 0)
+        it.loop.run()
+        #expect(symbols() == [])
+    }
+
+    @Test("A symbol of the feed that somebody asks for again comes back with the price that is known of it")
+    func askedAgain() throws {
+        let it = try Resting()
+        var table = SymbolTable()
+        let known = table.intern("C")
+        let number = try #require(known)
+        let trade = Trade(price: sampleDecimal("5"), size: sampleDecimal("1"), exchangeTime: 1, symbol: number)
+        it.prices.read(
+            TapeBatch(
+                epoch: 1,
+                firstSequence: 1,
+                received: sampleNoon.wall,
+                receivedMonotonic: 10 * oneSecond,
+                trades: [trade],
+                frames: [],
+                symbols: table
+            )
+        )
+        it.advance(to: 12 * oneSecond)
+        it.prices.symbolUnwished("C")
+        it.loop.run()
+        #expect(it.given()?.rows.isEmpty == true)
+        it.prices.symbolChanged(SymbolStatus(symbol: "C", state: .asked, since: sampleNoon.wall))
+        it.loop.run()
+        let row = try #require(it.given()?.rows.first)
+        #expect(row.summary.symbol == "C" && row.arrived == 10 * oneSecond)
+    }
+
     @Test("While it rests none comes, and the last of all shortly before it looks again")
     func held() throws {
         let it = try Resting()

@@ -48,17 +48,41 @@ struct WatchedReplayTests {
     func trades() {
         var replay = self.told(self.position(100, speed: nil))
         #expect(self.at(replay, 60) == 100)
-        replay.traded(at: 400 * Self.second)
-        replay.traded(at: 390 * Self.second)
+        replay.traded(at: 400 * Self.second, sequence: 1)
+        replay.traded(at: 390 * Self.second, sequence: 2)
         #expect(self.at(replay, 60) == 400)
-        replay.traded(at: 9_000 * Self.second)
+        replay.traded(at: 9_000 * Self.second, sequence: 3)
         #expect(self.at(replay, 60) == 1_000)
-        // Moved back, and what was on its way then.
-        replay.told(self.position(50), now: 7 * Self.second)
-        replay.traded(at: 900 * Self.second)
+    }
+
+    private func gap(_ cause: FeedStatus.Cause?, next: UInt64, symbol: String? = nil) -> Gap {
+        Gap(from: 0, to: 0, reason: "a test", nextSequence: next, cause: cause, symbol: symbol)
+    }
+
+    @Test("is where it was moved to, whatever of the place before is told behind the move")
+    func moved() {
+        var replay = self.told(self.position(50))
+        // What was on its way then, in front of the move and, held back by the relay, behind it.
+        replay.traded(at: 900 * Self.second, sequence: 20)
         #expect(self.at(replay, 1) == 900)
-        replay.moved()
+        replay.took(self.gap(.seek, next: 22))
         #expect(self.at(replay, 1) == 60)
+        replay.traded(at: 901 * Self.second, sequence: 21)
+        #expect(self.at(replay, 1) == 60)
+        replay.traded(at: 70 * Self.second, sequence: 22)
+        #expect(self.at(replay, 1) == 70)
+        // A gap of another kind moves nothing; behind it, and behind another link, numbers may have begun anew.
+        replay.took(self.gap(nil, next: 1, symbol: "A"))
+        replay.traded(at: 902 * Self.second, sequence: 2)
+        #expect(self.at(replay, 1) == 70)
+        replay.took(self.gap(nil, next: 1))
+        replay.traded(at: 80 * Self.second, sequence: 2)
+        #expect(self.at(replay, 1) == 80)
+        replay.took(self.gap(.seek, next: 22))
+        replay.lost(now: 8 * Self.second)
+        replay.told(self.position(50), now: 7 * Self.second)
+        replay.traded(at: 90 * Self.second, sequence: 3)
+        #expect(self.at(replay, 1) == 90)
     }
 
     @Test("stays where it was when nothing more is heard of it, until the relay tells again")

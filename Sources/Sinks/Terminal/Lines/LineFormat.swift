@@ -62,7 +62,8 @@ package struct LineFormat: Sendable {
                 case .status(let status): StreamEncoder.status(status)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
-                case .unwished, .expected, .paused: nil as ByteBuffer?
+                case .unwished(let symbol, let since): StreamEncoder.released(symbol, since: since)
+                case .expected, .paused: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
             return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
@@ -80,7 +81,7 @@ package struct LineFormat: Sendable {
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
         case .symbol(let status):
             return Lines(errors: self.news(of: status).map(Self.line) ?? [])
-        case .unwished(let symbol):
+        case .unwished(let symbol, _):
             self.troubled[symbol] = nil
             return Lines()
         case .expected, .paused:

@@ -9,8 +9,8 @@ package enum LineItem: Sendable, Equatable {
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
-    /// Nobody asks for the symbol any more.
-    case unwished(String)
+    /// Nobody asks for the symbol any more; since when, wall clock, ns since 1970.
+    case unwished(String, since: Int64)
     /// The symbols that the feed has, for an output that was not told which ones to wait for.
     case expected([String])
     /// A replay stands still, or goes on.

@@ -63,12 +63,15 @@ package struct LiveLine: Sendable {
         self.isChanged = true
         switch item {
         case .price(let update, let arrived): self.took(update, arrived: arrived ?? now)
-        case .snapshot(let update, let arrived): self.took(update, arrived: arrived)
+        case .snapshot(let update, let arrived):
+            // Told of what is followed anew; one that nobody asks for all the same is told to be so behind it.
+            self.unwished.remove(update.summary.symbol)
+            self.took(update, arrived: arrived)
         case .status(let status): self.feed.status = status
         case .symbol(let status):
             self.unwished.remove(status.symbol)
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
-        case .unwished(let symbol):
+        case .unwished(let symbol, _):
             self.states[symbol] = nil
             guard !self.own.contains(symbol) else { break }
             self.order.removeAll { $0 == symbol }
@@ -165,8 +168,8 @@ package struct LiveLine: Sendable {
         switch self.states[symbol]?.state {
         case .quiet, .refused: self.states[symbol]?.word
         case .live: nil
-        case .asked: silence == nil ? "no trade yet" : nil
-        case nil: silence.map { $0 >= self.feed.limits.staleAfter ? "old" : nil } ?? "no trade yet"
+        // One that was just asked for may have a price of long ago.
+        case .asked, nil: silence.map { $0 >= self.feed.limits.staleAfter ? "old" : nil } ?? "no trade yet"
         }
     }
 

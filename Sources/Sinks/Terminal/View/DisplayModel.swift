@@ -170,6 +170,8 @@ package struct DisplayModel: Sendable {
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
             self.state.rows[index].history.interrupted()
+            // What was known at another place of a replay is not what comes before the next price.
+            if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
         self.log.gapFound(gap)
         self.state.events = self.log.events
@@ -198,6 +200,9 @@ package struct DisplayModel: Sendable {
         }
         self.countRows()
     }
+
+    /// Whether nobody has asked for a symbol since it went.
+    func isUnwished(_ symbol: String) -> Bool { self.unwished.contains(symbol) }
 
     /// Takes that a symbol is wanted, whoever gave it up before.
     mutating func wishAgain(_ symbol: String) { self.unwished.remove(symbol) }

@@ -50,7 +50,7 @@ struct LinePrinterTests {
             symbol(.refused(.noSuchSymbol, retryAt: retryAt), "Invalid symbol X Y\u{1B}")
                 == "2026-11-21T05:31:02.123Z X_Y no-such-symbol: Invalid symbol X Y␛, asked again in 5m00s\n"
         )
-        #expect(text(.unwished("X Y")) == ["", ""] && symbol(.live) == "")
+        #expect(text(.unwished("X Y", since: 0)) == ["", ""] && symbol(.live) == "")
         let hostile = PriceUpdate(summary: sampleSummary("A B\n\u{9B}31m"), skipped: 0)
         #expect(text(.price(hostile))[0].contains(" A_B␊\u{FFFD}31m "))
     }
@@ -75,7 +75,10 @@ struct LinePrinterTests {
             String(decoding: format.lines(.symbol(quiet), now: 0).output, as: UTF8.self)
                 == #"{"type":"symbol","symbol":"A","state":"quiet","since":5,"reason":"no trade for 30 s"}"# + "\n"
         )
-        #expect(format.lines(.unwished("A"), now: 0).output.isEmpty)
+        #expect(
+            String(decoding: format.lines(.unwished("A", since: 6_000_000), now: 0).output, as: UTF8.self)
+                == #"{"type":"symbol","symbol":"A","state":"released","since":6,"reason":null}"# + "\n"
+        )
     }
 
     @Test("A full queue drops its oldest price and counts it; a change of state stays")
@@ -101,11 +104,11 @@ struct LinePrinterTests {
         }
         var taken = queue.takeOut()
         #expect(queue.isEmpty && queue.capacity == 2)
-        queue.append(.unwished("A"))
+        queue.append(.unwished("A", since: 0))
         let (items, dropped) = taken.take()
         #expect(items.count == 2 && dropped == 1)
         let (later, laterDropped) = queue.take()
-        #expect(later == [.unwished("A")] && laterDropped == 0)
+        #expect(later == [.unwished("A", since: 0)] && laterDropped == 0)
     }
 
     @Test("A queue keeps its order and its bound through any mixture, as a plain list would")
@@ -117,7 +120,7 @@ struct LinePrinterTests {
         for number in UInt64(0)..<4_000 {
             let isPrice = Bool.random(using: &numbers) || number % 1_000 > 900
             let price = LineItem.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0))
-            let item = isPrice ? price : .unwished("\(number)")
+            let item = isPrice ? price : .unwished("\(number)", since: 0)
             queue.append(item)
             if list.count == 7 {
                 list.remove(at: list.firstIndex { if case .price = $0 { true } else { false } } ?? 0)
