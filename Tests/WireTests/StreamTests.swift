@@ -233,6 +233,21 @@ import Wire
         #expect(StreamRequest.parse(ByteBuffer(string: #"{"type":"ping","id":\#(long)}"#)) == .faulty(.id))
     }
 
+    private func hello(_ status: FeedStatus, symbols: [StreamHello.Symbol]) -> StreamHello {
+        StreamHello(
+            version: "1",
+            epoch: 7,
+            newest: 3,
+            oldest: nil,
+            resumeTrades: 1,
+            resumeSeconds: 2,
+            limits: StreamHello.Limits(),
+            time: 0,
+            status: status,
+            symbols: symbols
+        )
+    }
+
     @Test(
         "where a replay stands is read back, from its own message and from hello",
         arguments: [10, 0.5, nil] as [Double?],
@@ -245,16 +260,8 @@ import Wire
         var endless = position
         endless.end = .max
         #expect(StreamMessage.parse(StreamEncoder.replay(endless)) == .replay(endless))
-        var hello = StreamHello(
-            version: "1",
-            epoch: 7,
-            newest: 3,
-            oldest: nil,
-            resumeTrades: 1,
-            resumeSeconds: 2,
-            limits: StreamHello.Limits(),
-            time: 0,
-            status: FeedStatus(source: .replay(file: "f", speed: speed), phase: .live, since: 0),
+        var hello = self.hello(
+            FeedStatus(source: .replay(file: "f", speed: speed), phase: .live, since: 0),
             symbols: [
                 StreamHello.Symbol(name: "A", summary: nil, age: nil, state: "live"),
                 StreamHello.Symbol(name: "B", summary: nil, age: nil, state: StreamEncoder.releasedState),
@@ -296,18 +303,7 @@ import Wire
     @Test("hello and single trades are read back")
     func session() throws {
         let status = FeedStatus(source: .demo, phase: .live, since: 5_000_000)
-        let hello = StreamHello(
-            version: "1",
-            epoch: 7,
-            newest: 3,
-            oldest: nil,
-            resumeTrades: 1,
-            resumeSeconds: 2,
-            limits: StreamHello.Limits(),
-            time: 0,
-            status: status,
-            symbols: []
-        )
+        let hello = self.hello(status, symbols: [])
         let read = StreamMessage.parse(StreamEncoder.hello(hello, number: 1))
         #expect(read == .hello(epoch: 7, newest: 3, status))
         var text = ByteBuffer()

@@ -41,13 +41,19 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
+    /// A client that follows everything, has had a price, and was told that nobody asks for it any more.
+    private func follower(on bench: HubBench) throws -> PipedClient {
+        let client = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.unwished(Frames.btc))
+        _ = try client.takeTexts()
+        return client
+    }
+
     @Test("one that follows everything and names it has it asked for again, and is told its price once more")
     func namedAgain() throws {
         let bench = HubBench()
-        let all = try bench.pipedStream("?symbols=*")
-        bench.play(Frames.trade(Frames.btc, "1"))
-        bench.hub.take(.unwished(Frames.btc))
-        _ = try all.takeTexts()
+        let all = try self.follower(on: bench)
         try all.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)"}"#)
         let texts = try all.takeTexts()
         #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"subscribed","#), "\(texts)")
@@ -88,10 +94,7 @@ struct ReleasedSymbolTests {
     @Test("who was told so is told the price again when somebody else asks, though it stands where it stood")
     func recalled() throws {
         let bench = HubBench()
-        let all = try bench.pipedStream("?symbols=*")
-        bench.play(Frames.trade(Frames.btc, "1"))
-        bench.hub.take(.unwished(Frames.btc))
-        _ = try all.takeTexts()
+        let all = try self.follower(on: bench)
         let named = try bench.pipedStream("?symbol=\(Frames.btc)")
         #expect(try all.takeTexts() == [])
         _ = try named.takeTexts()
