@@ -68,7 +68,7 @@ final class DiskFile {
         return buffer
     }
 
-    /// Reads into `bytes`; answers with how many there were, 0 at the end.
+    /// Reads into `bytes`; returns how many there were, 0 at the end.
     func read(at offset: Int64, into bytes: UnsafeMutableRawBufferPointer) throws(RecordingFailure) -> Int {
         while true {
             let got = pread(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))

@@ -67,7 +67,7 @@ final class MergeInput {
         }
     }
 
-    /// Takes that a line is behind it.
+    /// Notes that a line is behind it.
     func follow(_ line: RecordedLine) {
         if let number = line.number { self.nextNumber = number &+ 1 }
         if let numbers = line.sequences {

@@ -86,7 +86,7 @@ package final class RecordingBytes {
 
     deinit { self.ahead?.stop() }
 
-    /// Has a thread of its own decompress from here on, a little ahead of who reads: for who reads all of a file.
+    /// Has a thread of its own decompress from here on, a little ahead of who reads: for whoever reads all of a file.
     package func readAhead() throws(RecordingFailure) {
         guard self.isPacked, self.ahead == nil else { return }
         let bytes = try RecordingBytes(file: self.file, at: self.position, skip: self.skip)

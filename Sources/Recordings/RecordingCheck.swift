@@ -115,13 +115,13 @@ package struct RecordingCheck {
         return check.findings
     }
 
-    /// Takes that so many bytes more were read.
+    /// Notes that so many bytes more were read.
     package mutating func read(_ bytes: Int) { self.findings.bytes += Int64(bytes) }
 
     /// Whether the file is at its end.
     package private(set) var isFinished = false
 
-    /// Takes that the file is at its end.
+    /// Notes that the file is at its end.
     package mutating func finish(_ bytes: RecordingBytes) {
         self.isFinished = true
         self.findings.packedDamage = bytes.damage

@@ -64,13 +64,13 @@ package struct RecordingLosses: Sendable {
         self.epoch = header.epoch
     }
 
-    /// Takes that a part of the compressed file is left out here.
+    /// Notes that a part of the compressed file is left out here.
     package mutating func lostPart(isTail: Bool) {
         self.damagedParts += 1
         self.isCutOff = isTail
     }
 
-    /// Takes the next line; answers with what is missing before it.
+    /// Takes the next line; returns what is missing before it.
     package mutating func take(_ line: RecordedLine) -> RecordingLoss? {
         switch line.content {
         case .damaged:
@@ -94,7 +94,7 @@ package struct RecordingLosses: Sendable {
         return self.takeLoss(isNumbered: isNumbered)
     }
 
-    /// Takes that the recording is at its end; answers with what is missing there.
+    /// Notes that the recording is at its end; returns what is missing there.
     package mutating func finish() -> RecordingLoss? { self.takeLoss(isNumbered: false) }
 
     private mutating func begin(_ header: RecordingHeader) {

@@ -130,7 +130,7 @@ package final class RecordingStream {
         self.toldParts = 0
     }
 
-    /// Has a thread of its own decompress from here on, a little ahead: for who reads all of a recording.
+    /// Has a thread of its own decompress from here on, a little ahead: for whoever reads all of a recording.
     package func readAhead() throws(RecordingFailure) {
         self.readsAhead = true
         try self.bytes.readAhead()
@@ -203,7 +203,7 @@ package final class RecordingStream {
         self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
     }
 
-    /// Goes to the first gap behind a time, ns since the recording's start; answers with its time, or `nil` and stays where
+    /// Goes to the first gap behind a time, ns since the recording's start; returns its time, or `nil` and stays where
     /// it is.
     package func seekGap(after at: Int64) throws(RecordingFailure) -> Int64? {
         for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {

@@ -51,7 +51,7 @@ package struct SegmentCare {
 
     // MARK: Compressing
 
-    /// Compresses every complete file that is not, the oldest first; answers with what went wrong, a line each.
+    /// Compresses every complete file that is not, the oldest first; returns what went wrong, a line each.
     ///
     /// - Parameter isCancelled: asked often.
     package func pack(isCancelled: () -> Bool = { false }) -> [String] {

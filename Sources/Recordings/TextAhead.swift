@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// A recording's text that a thread of its own decompresses a little ahead of who reads it.
+/// A recording's text that a thread of its own decompresses a little ahead of whoever reads it.
 ///
 /// What comes, comes in the same order and with the same damage and errors as without it. It never holds more than
 /// ``depth`` chunks, about 2 MiB, and ends with its owner.

@@ -25,7 +25,7 @@ struct WrittenLines {
     private var known: [Known] = []
     private var gaps: [(content: RecordedLine.Content, input: Int)] = []
 
-    /// Takes a line of an input; answers whether it was written before.
+    /// Takes a line of an input; returns whether it was written before.
     mutating func take(_ line: RecordedLine, at wall: Int64, from input: Int) -> Bool {
         if let numbers = line.sequences { return !self.insert(numbers) }
         // Where a recording was cut in two within a gap, it stands at the end of the one piece, and later in the other.
@@ -70,7 +70,7 @@ struct WrittenLines {
         return low
     }
 
-    /// Adds a stretch; answers whether anything of it is new.
+    /// Adds a stretch; returns whether anything of it is new.
     private mutating func insert(_ numbers: Range<UInt64>) -> Bool {
         var place = self.place(of: numbers.lowerBound)
         if place > 0, self.stretches[place - 1].upperBound >= numbers.upperBound { return false }

@@ -1,7 +1,7 @@
 package import Market
 package import NIOCore
 
-/// What happens on a feed's connection beside its messages: for who keeps a record of all of it.
+/// What happens on a feed's connection beside its messages: for whoever keeps a record of all of it.
 package enum ConnectionEvent: Sendable, Equatable {
     /// Which way something went.
     package enum Direction: String, Sendable { case incoming = "in", outgoing = "out" }

@@ -96,7 +96,7 @@ package protocol TapeReader: AnyObject, Sendable {
     func statusChanged(_ status: FeedStatus)
     /// Takes a change of one symbol's state.
     func symbolChanged(_ status: SymbolStatus)
-    /// Takes that nobody asks for a symbol any more, so that it has no state.
+    /// Notes that nobody asks for a symbol any more, so that it has no state.
     func symbolUnwished(_ symbol: String)
     /// Takes a gap; it stands between the batches before and after this call.
     func gapFound(_ gap: Gap)

@@ -12,7 +12,7 @@ import Wire
 struct RecordedPastTests {
     private static let start: Int64 = 1_795_239_000_000_000_000
 
-    /// Writes a recording of two symbols in turn, a frame a second; answers with what the index says of it.
+    /// Writes a recording of two symbols in turn, a frame a second; returns what the index says of it.
     private func record(
         _ folder: TemporaryFolder,
         _ name: String,

@@ -218,7 +218,7 @@ package final class RunningProgram: Sendable {
         return self.state.withLockedValue { $0.ending }
     }
 
-    /// Waits until standard error holds `text`, or the program has ended, and answers whether it does.
+    /// Waits until standard error holds `text`, or the program has ended, and returns whether it does.
     package func complains(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
         await self.waits(for: .complaint(Array(text.utf8), from: 0), atMost: limit)
     }
@@ -229,7 +229,7 @@ package final class RunningProgram: Sendable {
         return self.output.split(separator: "\n").map(String.init)
     }
 
-    /// Waits until so many lines of standard output begin with `text`, or the program has ended, and answers whether they do.
+    /// Waits until so many lines of standard output begin with `text`, or the program has ended, and returns whether they do.
     package func prints(_ text: String, times: Int = 1, atMost limit: Duration = .seconds(60)) async -> Bool {
         await self.waits(for: .beginnings(Array(text.utf8), missing: times, line: 0), atMost: limit)
     }
@@ -249,7 +249,7 @@ package final class RunningProgram: Sendable {
         return Int(text[range.upperBound...].prefix { $0.isNumber })
     }
 
-    /// Waits for the wish, the program's end or the limit, and answers whether the wish has come true.
+    /// Waits for the wish, the program's end or the limit, and returns whether the wish has come true.
     @discardableResult
     private func waits(for wish: Wish, atMost limit: Duration) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)

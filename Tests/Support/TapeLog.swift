@@ -50,7 +50,7 @@ package final class TapeLog: TapeReader {
 
     package var contents: Contents { self.state.withLockedValue { $0.contents } }
 
-    /// Waits until the contents satisfy the condition, at most for `limit`; answers whether they do.
+    /// Waits until the contents satisfy the condition, at most for `limit`; returns whether they do.
     package func waits(
         atMost limit: Duration = .seconds(60),
         until condition: @escaping @Sendable (Contents) -> Bool

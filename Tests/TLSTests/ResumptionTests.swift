@@ -6,7 +6,7 @@ import Testing
 
 @Suite("TLS session resumption")
 struct ResumptionTests {
-    /// Connects, exchanges a word (which brings the tickets of TLS 1.3), closes; answers whether it was a resumption.
+    /// Connects, exchanges a word (which brings the tickets of TLS 1.3), closes; returns whether it was a resumption.
     private func visit(
         _ client: TLSContext,
         _ server: TLSContext,

@@ -42,7 +42,7 @@ final class ScratchFolder {
         return path
     }
 
-    /// Takes that a program has made a file here, which is to be gone, too.
+    /// Notes that a program has made a file here, which is to be gone, too.
     func willHold(_ path: String) { self.files.append(path) }
 
     deinit {

@@ -76,7 +76,7 @@ struct RecordingFiles {
         return "\(path).zst"
     }
 
-    /// Runs the program to its end; answers with the seconds.
+    /// Runs the program to its end; returns the seconds.
     private func run(_ arguments: [String]) throws -> Double {
         let start = Clock.now()
         let process = try self.bench.start(self.bench.options.program, arguments)

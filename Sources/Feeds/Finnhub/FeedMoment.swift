@@ -23,7 +23,7 @@ package struct SleepWatch: Sendable {
 
     package init() {}
 
-    /// Takes a look at both clocks; answers with how much longer the wall's way was since the last look, in ns, when that
+    /// Takes a look at both clocks; returns how much longer the wall's way was since the last look, in ns, when that
     /// is more than any clock is corrected by.
     package mutating func looked(_ now: FeedMoment) -> Int64? {
         defer { self.last = now }

@@ -9,20 +9,20 @@ protocol FinnhubHandlerOwner: AnyObject {
     func takeRequests(_ now: FeedMoment) -> [FinnhubRequest]
     /// Takes an error of the service; the connection's memory of errors is in `handler`.
     func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment)
-    /// Takes the end of a read; answers whether a deadline may have moved nearer.
+    /// Takes the end of a read; returns whether a deadline may have moved nearer.
     func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool
     /// When ``deadlineReached(_:now:)`` wants to be called next, monotonic ns.
     func deadline(now: Int64) -> Int64?
-    /// Takes the passing of time; answers with the silence that the connection is to be given up for.
+    /// Takes the passing of time; returns the silence that the connection is to be given up for.
     func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence?
     /// Whether trades flow.
     var isLive: Bool { get }
     /// Whether the peer is a stand-in that tells of what becomes of its replay.
     var takesReplayMarks: Bool { get }
-    /// Takes that the replay goes on otherwise from here on.
+    /// Notes that the replay goes on otherwise from here on.
     func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment)
     func replayHasGap(_ mark: RecordedGapMark)
-    /// Takes that the error is no longer told.
+    /// Notes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
 }

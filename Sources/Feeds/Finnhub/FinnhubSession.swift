@@ -47,7 +47,7 @@ package struct FinnhubSession: Sendable {
         self.lastTrade = now
     }
 
-    /// Takes an error message of the service; answers whether it is another one than the last.
+    /// Takes an error message of the service; returns whether it is another one than the last.
     package mutating func errorArrived(_ text: String, now: Int64) -> Bool {
         self.errorUntil = now + self.settings.errorShownFor
         defer { self.lastError = text }

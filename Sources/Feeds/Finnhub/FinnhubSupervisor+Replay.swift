@@ -60,7 +60,7 @@ extension FinnhubSupervisor {
 }
 
 extension SymbolWatch {
-    /// Takes that silence said nothing for so long: a replay was paused.
+    /// Notes that silence said nothing for so long: a replay was paused.
     mutating func shifted(by time: Int64, now: Int64) {
         self.shiftTrades(by: time, now: now)
         for place in self.clocks.indices { self.clocks[place].shift(by: time, now: now) }

@@ -59,7 +59,7 @@ final class FinnhubSupervisor {
         )
     }
 
-    /// Makes the keeper whose connections this supervises; answers with the future of its end.
+    /// Makes the keeper whose connections this supervises; returns the future of its end.
     func supervise(
         with connector: any Connecting,
         chance: @escaping @Sendable () -> Double
@@ -112,7 +112,7 @@ final class FinnhubSupervisor {
         self.wishesChanged()
     }
 
-    /// Takes that a symbol is the feed's own no more: it stays for as long as it is wished for.
+    /// Notes that a symbol is the feed's own no more: it stays for as long as it is wished for.
     func disown(_ symbol: String) { self.ownSymbols.remove(symbol) }
 
     /// Makes a new connection now, as far as that may be.

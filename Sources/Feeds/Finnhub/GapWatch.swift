@@ -39,13 +39,13 @@ package struct GapWatch: Sendable {
         self.open?.from = min(open.from, from)
     }
 
-    /// Takes that an attempt to connect began.
+    /// Notes that an attempt to connect began.
     package mutating func attempted() { self.open?.attempts += 1 }
 
-    /// Takes that the connection that now stands has been asked for the symbols.
+    /// Notes that the connection that now stands has been asked for the symbols.
     package mutating func asked(_ now: FeedMoment) { self.open?.asked = now }
 
-    /// Takes trades that are not repeats, received at that time on the wall clock; answers with the gap that ends here.
+    /// Takes trades that are not repeats, received at that time on the wall clock; returns the gap that ends here.
     package mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
         self.close(to: received, nextSequence: nextSequence, epoch: epoch, overlap: overlap)
     }
@@ -53,7 +53,7 @@ package struct GapWatch: Sendable {
     /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` wants to be called; monotonic ns.
     package func deadline(patience: Int64) -> Int64? { self.open?.asked.map { $0.monotonic + patience } }
 
-    /// Takes the passing of time; answers with the gap that no trade ended.
+    /// Takes the passing of time; returns the gap that no trade ended.
     package mutating func deadlineReached(now: Int64, patience: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
         guard let asked = self.open?.asked, now - asked.monotonic >= patience else { return nil }
         return self.close(to: asked.wall, nextSequence: nextSequence, epoch: epoch, overlap: nil)

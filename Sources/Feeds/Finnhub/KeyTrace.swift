@@ -86,7 +86,7 @@ struct KeyTrace: Sendable, Equatable {
 
         init(trace: KeyTrace) { self.trace = trace }
 
-        /// Takes the next byte; answers with the place of a part of the key that ends with it.
+        /// Takes the next byte; returns the place of a part of the key that ends with it.
         mutating func take(_ byte: UInt8, at index: Int) -> Range<Int>? {
             self.end = index + 1
             self.plain.push(KeyTrace.folded(byte), from: index)

@@ -26,7 +26,7 @@ struct RepeatedFrames {
         self.next = 0
     }
 
-    /// Takes a frame with trades; answers whether it came before.
+    /// Takes a frame with trades; returns whether it came before.
     mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
         guard bytes.readableBytes <= Self.longest else { return false }
         return bytes.withUnsafeReadableBytes { self.isRepeat($0, now: now) }

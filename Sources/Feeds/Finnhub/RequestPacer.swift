@@ -24,7 +24,7 @@ struct RequestPacer: Sendable {
 
     mutating func append(_ request: FinnhubRequest) { self.waiting.append(request) }
 
-    /// Takes back a request that has not been sent; answers whether there was one.
+    /// Takes back a request that has not been sent; returns whether there was one.
     mutating func remove(_ request: FinnhubRequest) -> Bool {
         guard let index = self.waiting.firstIndex(of: request) else { return false }
         self.waiting.remove(at: index)

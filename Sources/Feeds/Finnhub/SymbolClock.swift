@@ -15,7 +15,7 @@ struct SymbolClock: Sendable {
     /// When the trades began that have not paused for longer than the threshold since; monotonic ns.
     private(set) var runBegan: Int64 = 0
 
-    /// Takes that the connection was asked for the symbol. What passed without one is no gap of the symbol's.
+    /// Notes that the connection was asked for the symbol. What passed without one is no gap of the symbol's.
     mutating func asked(now: Int64) { self.since = now }
 
     /// Moves the moment that silence counts from, but not into the future.
@@ -33,7 +33,7 @@ struct SymbolClock: Sendable {
         self.since = now
     }
 
-    /// Takes that a symbol that was not live trades.
+    /// Notes that a symbol that was not live trades.
     mutating func becameLive(now: Int64) {
         self.isLive = true
         self.runBegan = now

@@ -99,7 +99,7 @@ extension SymbolWatch {
         self.change(place, to: .quiet, reason: "no trade for \(seconds) s", now: now)
     }
 
-    /// Takes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
+    /// Notes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
     /// for longer than is usual for it, what it traded meanwhile may be missing.
     mutating func silenceEnded(_ place: Int, now: FeedMoment) {
         guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since else { return }

@@ -2,7 +2,7 @@ import Market
 
 // Symbols that the service does not send.
 extension SymbolWatch {
-    /// Takes an error of the service; answers whether it was about a symbol that is asked for.
+    /// Takes an error of the service; returns whether it was about a symbol that is asked for.
     ///
     /// Words that do not name the symbol are understood by the order in which symbols were asked for: the service gives its
     /// places to those who ask first, so of too many it refuses the newest that has not traded yet, and as many errors as

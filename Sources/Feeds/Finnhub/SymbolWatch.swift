@@ -141,7 +141,7 @@ package struct SymbolWatch: Sendable {
 
     // MARK: Connections
 
-    /// Takes that a connection opened: everything is asked for again, what was refused last.
+    /// Notes that a connection opened: everything is asked for again, what was refused last.
     package mutating func connectionOpened(_ now: FeedMoment) {
         self.opened = now.monotonic
         self.lastTrade = nil
@@ -153,7 +153,7 @@ package struct SymbolWatch: Sendable {
         }
     }
 
-    /// Takes that the connection is gone.
+    /// Notes that the connection is gone.
     package mutating func connectionEnded(_ now: FeedMoment) {
         self.opened = nil
         self.pacer.reset()
@@ -168,7 +168,7 @@ package struct SymbolWatch: Sendable {
         }
     }
 
-    /// Takes the trades of one read; answers whether there are changes to be taken.
+    /// Takes the trades of one read; returns whether there are changes to be taken.
     package mutating func traded(_ trades: [Trade], symbols: SymbolTable, now: FeedMoment) -> Bool {
         guard !trades.isEmpty else { return false }
         if self.places.count != symbols.count { self.learn(symbols) }

@@ -56,10 +56,10 @@ final class TapeWriter {
 
     var epoch: UInt64 { self.tape.epoch }
 
-    /// Takes that a connection opened: what it sends is no repeat of another one's frames.
+    /// Notes that a connection opened: what it sends is no repeat of another one's frames.
     func connectionOpened() { self.repeated.reset() }
 
-    /// Takes that something may be missing: the trades that come next are compared with those that came last.
+    /// Notes that something may be missing: the trades that come next are compared with those that came last.
     func interrupted() {
         guard self.comparesAfterGaps else { return }
         self.overlap = OverlapCheck(self.tails)
@@ -154,7 +154,7 @@ final class TapeWriter {
     /// Names for the symbols of the trades.
     var names: SymbolTable { self.symbols }
 
-    /// Leaves out of the current read what came before an interruption already; to be called before ``endRead(received:)``.
+    /// Leaves out of the current read what came before an interruption already; to be called before ``endRead(_:)``.
     func leaveOutOverlap(now: Int64) {
         guard self.overlap != nil, !self.trades.isEmpty else { return }
         let end = self.overlapEnd ?? now + Self.overlapTime

@@ -10,7 +10,7 @@ final class VirtualSocket: ChannelDuplexHandler {
 
     /// Takes what was written, a flush at a time.
     var sent: (ByteBuffer) -> Void = { _ in }
-    /// Takes that this end was closed, and that it ended its sending side alone.
+    /// Notes that this end was closed, and that it ended its sending side alone.
     var ended: () -> Void = {}
     var endedSending: () -> Void = {}
     private var pending = ByteBuffer()

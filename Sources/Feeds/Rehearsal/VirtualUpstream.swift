@@ -57,7 +57,7 @@ final class VirtualUpstream: ReplayOutput {
         source.shared?.attach(self)
     }
 
-    /// Makes a connection; answers with the feed's end, which speaks WebSocket.
+    /// Makes a connection; returns the feed's end, which speaks WebSocket.
     func open() throws -> EmbeddedChannel {
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 443)
         let (serverSocket, clientSocket) = (VirtualSocket(), VirtualSocket())

@@ -68,7 +68,7 @@ final class GapSearch {
         return .none
     }
 
-    /// Goes to where the next stop may be; answers whether there is one.
+    /// Goes to where the next stop may be; returns whether there is one.
     private func passOver() throws(RecordingFile.Failure) -> Bool {
         guard !self.hasGap else { return true }
         do throws(RecordingFailure) {

@@ -98,7 +98,7 @@ package struct ReplayMachine: Sendable {
         return due > now ? .wait(until: due) : .play
     }
 
-    /// Takes that the message was played.
+    /// Notes that the message was played.
     ///
     /// - Parameter counts: whether it is one of those that a step is counted in: it has trades.
     package mutating func played(recorded: Int64, counts: Bool = true, now: Int64) {
@@ -117,7 +117,7 @@ package struct ReplayMachine: Sendable {
         }
     }
 
-    /// Takes that the owner has gone to another place: the next message is played at once, for it says what was true there.
+    /// Notes that the owner has gone to another place: the next message is played at once, for it says what was true there.
     ///
     /// - Parameter pauses: whether it stands still there.
     package mutating func jumped(to recorded: Int64, pauses: Bool = false, now: Int64) {
@@ -127,7 +127,7 @@ package struct ReplayMachine: Sendable {
         self.clock.set(recorded: recorded, now: now)
     }
 
-    /// Takes that the owner has gone back to a message which is played now, and stands there.
+    /// Notes that the owner has gone back to a message which is played now, and stands there.
     package mutating func wentBack(to recorded: Int64, now: Int64) {
         self.hasBegun = true
         self.clock.pause(now: now)
@@ -135,13 +135,13 @@ package struct ReplayMachine: Sendable {
         self.step = .messages(1)
     }
 
-    /// Takes that the recording begins anew.
+    /// Notes that the recording begins anew.
     package mutating func restarted() {
         self.hasBegun = false
         if case .until = self.step { self.step = nil }
     }
 
-    /// Takes that there is no further message: the replay is over, and takes no request any more.
+    /// Notes that there is no further message: the replay is over, and takes no request any more.
     package mutating func ended(now: Int64) {
         self.isOver = true
         self.step = nil

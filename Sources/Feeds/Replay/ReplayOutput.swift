@@ -10,17 +10,17 @@ protocol ReplayOutput: AnyObject {
     func play(_ message: ReplayMessage)
     /// Takes a ping or pong of the service's. Does not send yet.
     func play(_ signal: RecordedSignal)
-    /// Takes that the recording has a gap here. Does not send yet.
+    /// Notes that the recording has a gap here. Does not send yet.
     func play(_ gap: RecordedGap)
     /// Sends what was played.
     func flush()
-    /// Takes that the replay goes on otherwise; `from` is where it was, where it has been moved.
+    /// Notes that the replay goes on otherwise; `from` is where it was, where it has been moved.
     func changed(_ position: ReplayPosition, movedFrom: Int64?)
-    /// Takes that the recording is at its end.
+    /// Notes that the recording is at its end.
     func ended()
-    /// Takes that the connection broke here when it was recorded.
+    /// Notes that the connection broke here when it was recorded.
     func broke()
-    /// Takes that the service closed the connection here.
+    /// Notes that the service closed the connection here.
     func closed(_ closing: RecordedClosing)
     func failed(_ reason: String)
 }

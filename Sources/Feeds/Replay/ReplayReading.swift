@@ -89,7 +89,7 @@ struct ReplayReading {
         return self.upcoming.first
     }
 
-    /// Takes that what came next was played.
+    /// Notes that what came next was played.
     mutating func take() { self.upcoming.removeFirst() }
 
     /// Gaps are told behind what they are about.

@@ -44,7 +44,7 @@ package struct SymbolListFile: Sendable {
         return Kept(body: ByteBuffer(substring: body), fetched: fetched)
     }
 
-    /// Replaces what is kept, at once; answers why it cannot.
+    /// Replaces what is kept, at once; returns why it cannot.
     func write(_ kept: Kept) -> String? {
         let text = String(buffer: kept.body)
         do throws(PrivateFolder.Failure) {

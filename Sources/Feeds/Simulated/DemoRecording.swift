@@ -1,7 +1,7 @@
 package import NIOCore
 import Wire
 
-/// The recording that the program brings along, for who has no key: three minutes of the simulated market.
+/// The recording that the program brings along, for whoever has no key: three minutes of the simulated market.
 ///
 /// The file in the program's resources is what this makes; a test compares them.
 package enum DemoRecording {

@@ -26,7 +26,7 @@ package struct KeyHolders: Sendable {
         }
     }
 
-    /// Takes the open of a connection; answers with the connections that are thrown out for it.
+    /// Takes the open of a connection; returns the connections that are thrown out for it.
     package mutating func opened(_ key: String, by connection: Int) -> [Int] {
         guard let older = self.holders.updateValue(connection, forKey: key) else { return [] }
         switch self.rule {

@@ -79,7 +79,7 @@ package struct RecordingFile: Sendable {
         self.allSymbols = isWhole ? Set(symbols) : nil
     }
 
-    /// Adds the symbols that the files have beyond these; answers whether there can be no others.
+    /// Adds the symbols that the files have beyond these; returns whether there can be no others.
     private static func addLater(to symbols: inout [String], of segments: [RecordingStream.Segment]) -> Bool {
         var areAll = segments.count <= 2 * Self.searchedFiles
         var known = Set(symbols)

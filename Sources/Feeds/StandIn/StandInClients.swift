@@ -26,7 +26,7 @@ final class StandInClients {
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
     }
 
-    /// Takes a new connection; answers with its number, counted from 1, or with none when there are too many.
+    /// Takes a new connection; returns its number, counted from 1, or nothing when there are too many.
     func accepted() -> Int? {
         guard self.clients.count < self.limit else { return nil }
         self.newest += 1

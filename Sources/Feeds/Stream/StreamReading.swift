@@ -75,7 +75,7 @@ struct StreamReading: Sendable {
         return self.requests
     }
 
-    /// Takes a wish for a symbol; answers with what to ask for, if that is anything new.
+    /// Takes a wish for a symbol; returns what to ask for, if that is anything new.
     mutating func wished(_ symbol: String) -> StreamRequest? {
         if self.followsAll {
             guard self.excluded.remove(symbol) != nil || !self.symbols.contains(symbol) else { return nil }
@@ -89,7 +89,7 @@ struct StreamReading: Sendable {
         return .subscribe([symbol])
     }
 
-    /// Takes that a symbol is not wanted any more; answers with what to ask for, if that is anything new.
+    /// Notes that a symbol is not wanted any more; returns what to ask for, if that is anything new.
     mutating func unwished(_ symbol: String) -> StreamRequest? {
         self.told[symbol] = nil
         if self.followsAll {
@@ -106,7 +106,7 @@ struct StreamReading: Sendable {
         self.followsAll ? !self.excluded.contains(symbol) : self.symbols.contains(symbol)
     }
 
-    /// Takes a message; answers with what it says to this reader, `nil` for what is no news.
+    /// Takes a message; returns what it says to this reader, `nil` for what is no news.
     ///
     /// - Parameter wall: our wall clock, ns since 1970.
     mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {

@@ -30,7 +30,7 @@ struct SymbolQuestions {
     /// When the next question is waited for no more; monotonic ns.
     var deadline: Int64? { self.questions.map(\.until).min() }
 
-    /// Takes a question; answers with its number.
+    /// Takes a question; returns its number.
     mutating func asked(_ symbol: String, now: Int64) -> Int {
         self.count += 1
         self.questions.append(Question(number: self.count, symbol: symbol, until: now + Self.patience))
@@ -64,14 +64,14 @@ struct SymbolQuestions {
         }
     }
 
-    /// Takes that time has passed: no refusal is good news.
+    /// Notes that time has passed: no refusal is good news.
     mutating func waited(now: Int64) -> [Answer] {
         let over = self.questions.filter { $0.until <= now }
         self.questions.removeAll { $0.until <= now }
         return over.map { Answer(number: $0.number, problem: nil) }
     }
 
-    /// Takes that the link is lost: what was asked for is asked for again on the next.
+    /// Notes that the link is lost: what was asked for is asked for again on the next.
     mutating func lost() -> [Answer] { self.waited(now: .max) }
 
     private mutating func answer(_ symbol: String, _ problem: String?) -> [Answer] {

@@ -81,7 +81,7 @@ extension ConnectionKeeper {
         }
     }
 
-    /// Writes down how good the connection has been so far; answers whether there is nothing more to prove.
+    /// Writes down how good the connection has been so far; returns whether there is nothing more to prove.
     @discardableResult
     func judge(_ connection: any KeptConnection) -> Bool {
         guard let ledger = self.holding.ledger, let openedAt else { return true }

@@ -98,7 +98,7 @@ package struct PrivateFolder: Sendable {
         }
     }
 
-    /// Writes a short text from the descriptor's place on; answers whether all of it went.
+    /// Writes a short text from the descriptor's place on; returns whether all of it went.
     static func write(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

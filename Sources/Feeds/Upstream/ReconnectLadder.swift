@@ -75,7 +75,7 @@ package struct ReconnectLadder: Sendable {
         self.isWhole = true
     }
 
-    /// Takes the end of an attempt or a connection; answers with the wait before the next.
+    /// Takes the end of an attempt or a connection; returns the wait before the next.
     ///
     /// - Parameters:
     ///   - tradedFor: nanoseconds from the connection's first trade to its last, 0 if it had none.
@@ -114,7 +114,7 @@ package struct ReconnectLadder: Sendable {
         return Pause(kind: .reconnecting, wait: drawn, whole: whole)
     }
 
-    /// Takes a refusal for too many attempts (HTTP 429); answers with the wait.
+    /// Takes a refusal for too many attempts (HTTP 429); returns the wait.
     ///
     /// - Parameter retryAfter: what the service asked for, in nanoseconds; at most an hour is believed.
     package mutating func rateLimited(retryAfter: Int64?) -> Pause {
@@ -133,14 +133,14 @@ package struct ReconnectLadder: Sendable {
         return Pause(kind: .rateLimited, wait: wait, whole: wait)
     }
 
-    /// Takes a rejected key; answers with the wait until it is tried again, or `nil` where only a person can go on.
+    /// Takes a rejected key; returns the wait until it is tried again, or `nil` where only a person can go on.
     package mutating func keyRejected() -> Int64? {
         self.failures += 1
         self.briefLives = 0
         return self.settings.rejectedKey
     }
 
-    /// Takes that the connection has carried trades for `settled`: whatever was before is over.
+    /// Notes that the connection has carried trades for `settled`: whatever was before is over.
     package mutating func connectionSettled() {
         self.failures = 0
         self.refusals = 0

@@ -183,7 +183,7 @@ package final class HistoryKeeper: TapeReader {
         }
     }
 
-    /// Takes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
+    /// Notes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
     ///
     /// - Parameter newest: the file that is written now.
     package func completed(_ paths: [String], newest: String) {

@@ -60,7 +60,7 @@ package struct HistoryBatch: Sendable {
         if isNew { self.pieceCount += 1 }
     }
 
-    /// Puts a trade into a symbol's newest piece; answers whether it had to begin one.
+    /// Puts a trade into a symbol's newest piece; returns whether it had to begin one.
     private static func put(_ trade: Trade, isFirst: Bool, into list: inout [Bar]) -> Bool {
         if let last = list.indices.last, trade.exchangeTime >= list[last].start, trade.exchangeTime < list[last].end {
             list[last].take(trade)
@@ -93,7 +93,7 @@ package struct HistoryBatch: Sendable {
         self.segments[last].sequences = min(old.lowerBound, new.lowerBound)..<max(old.upperBound, new.upperBound)
     }
 
-    /// Forgets the oldest pieces, for there is no more room; answers with how many.
+    /// Forgets the oldest pieces, for there is no more room; returns how many.
     package mutating func dropPieces() -> Int {
         defer {
             self.pieces = [:]

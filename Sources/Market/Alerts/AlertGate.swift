@@ -48,7 +48,7 @@ struct AlertGate: Sendable, Equatable {
         return true
     }
 
-    /// Takes that the condition is over, so that the next time is another one.
+    /// Notes that the condition is over, so that the next time is another one.
     mutating func calm() { self.hold = nil }
 
     private func hold(at time: Int64, offset: (Int64) -> Int64) -> Hold? {

@@ -123,7 +123,7 @@ package struct AlertWatch: Sendable {
         return false
     }
 
-    /// Takes that symbols' numbers mean others from now on: a new epoch.
+    /// Notes that symbols' numbers mean others from now on: a new epoch.
     package mutating func symbolsRenewed() { self.ofSymbol = [] }
 
     private mutating func note(_ name: String) {
@@ -196,7 +196,7 @@ package struct AlertWatch: Sendable {
         if let firing { self.tell(place, firing, emit) }
     }
 
-    /// Takes that our wall clock says `now`, ns since 1970; does nothing in a replay.
+    /// Notes that our wall clock says `now`, ns since 1970; does nothing in a replay.
     package mutating func timePassed(now: Int64, emit: (Alert) -> Void) {
         guard !self.settings.isReplay, self.watchesSilence else { return }
         self.advance(to: now, emit: emit)

@@ -16,13 +16,13 @@ extension AlertWatcher {
         self.hear(at: clock)
     }
 
-    /// Takes that the clock says `now`; answers only where a check was due, and is to be asked again until it was not.
+    /// Notes that the clock says `now`; answers only where a check was due, and is to be asked again until it was not.
     mutating func clockReached(_ now: Int64) -> Firing? {
         guard let silence = self.silence, now >= silence.nextCheck else { return nil }
         return self.fellSilent(at: silence.nextCheck, reason: "no trade for \(AlertSpan.write(silence.limit))")
     }
 
-    /// Takes that nothing is to be expected for now, by the feed's own word.
+    /// Notes that nothing is to be expected for now, by the feed's own word.
     mutating func wasSilenced(at now: Int64, reason: String) -> Firing? {
         guard let silence = self.silence, !silence.isSilent else { return nil }
         return self.fellSilent(at: now, reason: reason)
@@ -58,7 +58,7 @@ extension AlertWatcher {
         return Firing(price: price, time: clock, reason: "trades again\(span)")
     }
 
-    /// Takes that the clock was set back to `now`.
+    /// Notes that the clock was set back to `now`.
     mutating func clockWasSet(to now: Int64) {
         guard let silence = self.silence, let last = silence.last, last > now else { return }
         self.silence?.last = now

@@ -215,7 +215,7 @@ struct AlertWatcher: Sendable {
         return passes
     }
 
-    /// Takes that what would be told is over.
+    /// Notes that what would be told is over.
     mutating func calm() {
         guard self.gate.hold != nil else { return }
         self.gate.calm()

@@ -58,7 +58,7 @@ package struct BarSeries: Sendable {
         self.bars = Array(earlier.suffix(self.capacity))
     }
 
-    /// Takes that trades may be missing that arrived from one moment to another, both ns since 1970.
+    /// Notes that trades may be missing that arrived from one moment to another, both ns since 1970.
     package mutating func gapFound(from: Int64, to: Int64) {
         let from = from &- Self.usualDelay
         // Where nothing was traded since the one before, both are one.
@@ -73,7 +73,7 @@ package struct BarSeries: Sendable {
         }
     }
 
-    /// Takes that trades may be missing here, where the gap's times are of another clock than the trades'.
+    /// Notes that trades may be missing here, where the gap's times are of another clock than the trades'.
     package mutating func interrupted() {
         self.isInterrupted = true
         if let last = self.bars.indices.last { self.bars[last].isIncomplete = true }
@@ -81,7 +81,7 @@ package struct BarSeries: Sendable {
 
     private func isTouched(_ bar: Bar) -> Bool { self.gap.map { bar.start <= $0.to && bar.end > $0.from } ?? false }
 
-    /// Takes that no trade comes any more: what had not ended by then, ns since 1970, is incomplete.
+    /// Notes that no trade comes any more: what had not ended by then, ns since 1970, is incomplete.
     package mutating func ended(at time: Int64) {
         for index in self.bars.indices where self.bars[index].end > time {
             self.bars[index].isIncomplete = true

@@ -106,7 +106,7 @@ package struct PriceHistory: Sendable {
         return whole
     }
 
-    /// Takes that prices may be missing before the next one.
+    /// Notes that prices may be missing before the next one.
     package mutating func interrupted() {
         self.body[0].isInterrupted = true
         self.body[0].gaps.interrupted()

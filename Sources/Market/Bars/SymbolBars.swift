@@ -14,7 +14,7 @@ package struct SymbolBars: Sendable {
         self.series = BarWidth.allCases.map { BarSeries(width: $0, capacity: capacity) }
     }
 
-    /// Takes the next trade; answers whether it began another second than the one before it.
+    /// Takes the next trade; returns whether it began another second than the one before it.
     @discardableResult
     package mutating func take(_ trade: Trade) -> Bool {
         if let start = self.piece?.start, trade.exchangeTime >= start, trade.exchangeTime < self.end {
@@ -36,13 +36,13 @@ package struct SymbolBars: Sendable {
         for index in self.series.indices { self.series[index].take(piece) }
     }
 
-    /// Takes that trades may be missing from one moment to another, both ns since 1970.
+    /// Notes that trades may be missing from one moment to another, both ns since 1970.
     package mutating func gapFound(from: Int64, to: Int64) {
         self.settle()
         for index in self.series.indices { self.series[index].gapFound(from: from, to: to) }
     }
 
-    /// Takes that trades may be missing here, where the gap's times are of another clock than the trades'.
+    /// Notes that trades may be missing here, where the gap's times are of another clock than the trades'.
     package mutating func interrupted() {
         self.settle()
         for index in self.series.indices { self.series[index].interrupted() }

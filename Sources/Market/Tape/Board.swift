@@ -100,7 +100,7 @@ package struct Board: Sendable {
 }
 
 extension SymbolSummary {
-    /// Takes in one more trade of the symbol; answers whether it is the newest now (see ``Board``: late trades).
+    /// Takes in one more trade of the symbol; returns whether it is the newest now (see ``Board``: late trades).
     fileprivate mutating func take(_ trade: Trade, sequence: UInt64, received: Int64) -> Bool {
         if self.high < trade.price { self.high = trade.price }
         if trade.price < self.low { self.low = trade.price }

@@ -6,7 +6,7 @@ package struct FeedStatus: Sendable, Equatable {
         case live
         /// A recording, at so many times its own pace (`nil`: as fast as it goes).
         case replay(file: String, speed: Double?)
-        /// The bundled recording, for who has no key.
+        /// The bundled recording, for whoever has no key.
         case demo
     }
 

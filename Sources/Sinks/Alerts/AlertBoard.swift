@@ -62,7 +62,7 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// Removes the alert that is shown with this text; answers whether there was one. From any thread.
+    /// Removes the alert that is shown with this text; returns whether there was one. From any thread.
     @discardableResult
     package func remove(_ text: String) -> Bool {
         let (isGone, changed) = self.state.withLockedValue { state in
@@ -116,7 +116,7 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// Takes that a rule has fired, at a time by the monotonic clock, ns.
+    /// Notes that a rule has fired, at a time by the monotonic clock, ns.
     func fired(_ text: String, at time: Int64) {
         self.state.withLockedValue { state in
             guard let place = state.entries.firstIndex(where: { $0.rule.description == text }) else { return }

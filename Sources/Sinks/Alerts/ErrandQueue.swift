@@ -15,7 +15,7 @@ struct ErrandQueue<Errand: Sendable>: Sendable {
 
     var isIdle: Bool { self.waiting.isEmpty && self.running == 0 }
 
-    /// Takes an errand; answers whether there was room.
+    /// Takes an errand; returns whether there was room.
     mutating func add(_ errand: Errand) -> Bool {
         guard self.waiting.count < self.capacity else {
             self.dropped &+= 1
@@ -32,7 +32,7 @@ struct ErrandQueue<Errand: Sendable>: Sendable {
         return self.waiting.removeFirst()
     }
 
-    /// Takes that one that ran is over.
+    /// Notes that one that ran is over.
     mutating func ended() {
         precondition(self.running > 0, "an errand ended that never began")
         self.running -= 1

@@ -44,7 +44,7 @@ struct BarBook {
     /// Of how many trades no series can lose a bar before somebody has looked.
     var tradesPerLook: Int { Self.capacity(symbols: self.rows.count + 1) / 2 }
 
-    /// Takes trades of a read; answers with the symbols of which another second began, in that order.
+    /// Takes trades of a read; returns the symbols of which another second began, in that order.
     ///
     /// - Parameter places: which of the read's trades; all without it.
     mutating func take(_ batch: TapeBatch, _ places: Range<Int>? = nil) -> [Advance] {

@@ -74,7 +74,7 @@ extension RelayHub {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
             let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
             guard isClosed || isTick, readers.told[bar.start] != told else { continue }
-            // What was there before anybody asked, and has not changed since, is for who reads /v1/bars.
+            // What was there before anybody asked, and has not changed since, is for whoever reads /v1/bars.
             let isKnown = readers.told[bar.start] != nil || bar.start > readers.overUpTo
             guard isKnown || index < late || self.isTouched(bar, touched) else { continue }
             if bar.start >= oldest { readers.told[bar.start] = told }

@@ -23,7 +23,7 @@ extension StreamClient {
         }
     }
 
-    /// Sees to it that the upstream sends a symbol; answers whether it may be asked for.
+    /// Sees to it that the upstream sends a symbol; returns whether it may be asked for.
     private func claim(_ symbol: String, demands: inout [String]) -> Bool {
         if self.wished.contains(symbol) { return true }
         let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
@@ -68,7 +68,7 @@ extension StreamClient {
         for topic in self.barTopics where symbol == nil || topic.symbol == symbol { self.leave(topic) }
     }
 
-    /// A bar is new. One that is over must not be missed; one that is not is left out for who is too slow, and comes later.
+    /// A bar is new. One that is over must not be missed; one that is not is left out for whoever is too slow, and comes later.
     func take(_ told: ToldBar, frame: ByteBuffer) {
         guard self.isOpen else { return }
         if told.isClosed {

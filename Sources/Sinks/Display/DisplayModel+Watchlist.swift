@@ -2,13 +2,13 @@ package import Market
 
 /// Symbols that the person at the screen adds and removes, and the log of what befell the feed.
 extension DisplayModel {
-    /// Takes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
+    /// Notes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
     package mutating func symbolAwaited(_ symbol: String) {
         if self.hidden.remove(symbol) != nil { self.awaited.insert(symbol) }
         self.wishAgain(symbol)
     }
 
-    /// Takes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
+    /// Notes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
     package mutating func symbolDenied(_ symbol: String) {
         if self.awaited.remove(symbol) != nil { self.symbolRemoved(symbol) }
     }
@@ -38,7 +38,7 @@ extension DisplayModel {
         self.take(PriceUpdate(summary: summary, skipped: 0), now: now, age: max(age, 1))
     }
 
-    /// Takes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
+    /// Notes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
     package mutating func symbolRemoved(_ symbol: String) {
         self.rankOf[symbol] = nil
         self.state.waiting.removeAll { $0 == symbol }

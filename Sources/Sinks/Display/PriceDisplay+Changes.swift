@@ -11,7 +11,7 @@ extension PriceDisplay {
     /// Lets in what comes of a symbol that is being asked for, also where it was removed before. From any thread.
     package func symbolAwaited(_ symbol: String) { self.change { $0.symbolAwaited(symbol) } }
 
-    /// Takes that a symbol that was awaited cannot be had. From any thread.
+    /// Notes that a symbol that was awaited cannot be had. From any thread.
     package func symbolDenied(_ symbol: String) { self.change { $0.symbolDenied(symbol) } }
 
     /// Shows a symbol that is wanted from now on, with the price that is known of it. From any thread.

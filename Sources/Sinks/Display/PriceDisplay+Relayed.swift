@@ -29,7 +29,7 @@ extension PriceDisplay {
         self.output.tell(.expected(symbols))
     }
 
-    /// Takes that trades came without a new price, from a relay. On the loop only.
+    /// Notes that trades came without a new price, from a relay. On the loop only.
     package func observe(_ summary: SymbolSummary) {
         let now = self.now
         self.state.withValue { state in

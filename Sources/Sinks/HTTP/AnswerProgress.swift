@@ -29,7 +29,7 @@ struct AnswerProgress: Equatable {
         self.last = min(last, earlier?.last ?? last)
     }
 
-    /// Takes what is left now, and answers whether the peer takes nothing any more, or too little.
+    /// Takes what is left now, and returns whether the peer takes nothing any more, or too little.
     mutating func isStuck(left: Int, now: NIODeadline) -> Bool {
         if left < self.left {
             self.left = left

@@ -60,7 +60,7 @@ final class ConnectionRoster {
         self.entries.values.reduce(0) { $1.isPlain ? $0 + UnsentBytes.waiting(in: $1.channel) : $0 }
     }
 
-    /// Closes the plain connection that has been here longest, to make room; answers whether there was one.
+    /// Closes the plain connection that has been here longest, to make room; returns whether there was one.
     func closeOldestPlain() -> Bool {
         while let id = self.queue.popFirst() {
             guard let entry = self.entries[id], entry.isPlain else { continue }

@@ -126,7 +126,7 @@ extension HTTPHandler {
         )
     }
 
-    /// Takes that another answer goes out, before it is written: for a peer that has left something of those before unread, it
+    /// Notes that another answer goes out, before it is written: for a peer that has left something of those before unread, it
     /// is more of the same.
     private func countAnswer(of bytes: Int, context: ChannelHandlerContext) {
         guard self.progress != nil else { return }

@@ -47,7 +47,7 @@ struct RelayListener {
     ) async throws -> any Channel {
         let channel = try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
             .withBoundSocket(descriptor).get()
-        // NIO makes the queue of who waits for `accept` 128 long, whatever it was.
+        // NIO makes the queue of whoever waits for `accept` 128 long, whatever it was.
         _ = Glibc.listen(descriptor, Self.backlog)
         return channel
     }

@@ -51,7 +51,7 @@ package final class LatencyBook: Sendable {
         }
     }
 
-    /// Counts a read of the market; answers with a warning when the clocks cannot both be right.
+    /// Counts a read of the market; returns a warning when the clocks cannot both be right.
     ///
     /// - Parameters:
     ///   - exchangeTime: of the read's last trade, ns since 1970.

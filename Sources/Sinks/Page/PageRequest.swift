@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 extension HTTPRequestHead {
-    /// Whether it is for a file of the page: for who has nothing to show yet, so no token is needed, and the files hold no
+    /// Whether it is for a file of the page: for whoever has nothing to show yet, so no token is needed, and the files hold no
     /// secret. At `/` a request for a WebSocket, be it a wrong one, is not for the page.
     var asksForPage: Bool {
         let path = self.uri.prefix { $0 != "?" }

@@ -14,7 +14,7 @@ struct MissingFrames: Sendable {
     /// Whether what is written next tells of them.
     private var isTelling = false
 
-    /// Takes that so many frames are missing, or with none, that something else is.
+    /// Notes that so many frames are missing, or with none, that something else is.
     mutating func note(_ count: UInt64, from: Int64, to: Int64, reason: String) {
         var missing = self.missing ?? Stretch(count: 0, from: from, to: to, reason: reason)
         missing.count += count
@@ -42,7 +42,7 @@ struct MissingFrames: Sendable {
         return (gap, missing.count)
     }
 
-    /// Takes that the file was written to, or could not be.
+    /// Notes that the file was written to, or could not be.
     mutating func ended(isWritten: Bool) {
         if self.isTelling, isWritten { self.missing = nil }
         self.isTelling = false

@@ -53,7 +53,7 @@ extension Recorder {
     /// Writes all that is queued.
     func drain() { while self.writeNext() {} }
 
-    /// Writes what was queued first; answers whether there was anything.
+    /// Writes what was queued first; returns whether there was anything.
     private func writeNext() -> Bool {
         guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in

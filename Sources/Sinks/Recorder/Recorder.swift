@@ -196,7 +196,7 @@ package final class Recorder: TapeReader {
     /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
 
-    /// Writes what is queued, syncs and closes the file; answers with what all files hold. Waits for the disk no longer than
+    /// Writes what is queued, syncs and closes the file; returns what all files hold. Waits for the disk no longer than
     /// that.
     package func finish(within limit: Duration = DiskThread.patience) async -> Report {
         self.takeNoMore()

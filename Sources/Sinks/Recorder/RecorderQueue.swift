@@ -114,7 +114,7 @@ struct RecorderQueue {
         self.spare = emptied
     }
 
-    /// Appends a frame if there is room for it beside what waits; answers whether there was.
+    /// Appends a frame if there is room for it beside what waits; returns whether there was.
     mutating func append(
         _ frame: ByteBuffer,
         _ moment: Moment,
@@ -141,7 +141,7 @@ struct RecorderQueue {
         return true
     }
 
-    /// Leaves a frame out; answers whether that is news.
+    /// Leaves a frame out; returns whether that is news.
     mutating func leaveOut(received: Int64, monotonic: Int64) -> Bool {
         self.dropped += 1
         var leftOut = self.leftOut ?? LeftOut(from: received, to: received)

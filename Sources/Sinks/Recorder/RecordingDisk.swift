@@ -12,7 +12,7 @@ package protocol RecordingDisk: Sendable {
 package protocol RecordingOutput: AnyObject, Sendable {
     /// Writes all of it, or an unknown part and throws.
     func write(_ bytes: UnsafeRawBufferPointer) throws(DiskFailure)
-    /// Cuts the file to so many bytes; answers whether that was done.
+    /// Cuts the file to so many bytes; returns whether that was done.
     func truncate(to length: UInt64) -> Bool
     /// Returns when what was written would survive a power cut.
     func sync() throws(DiskFailure)

@@ -166,7 +166,7 @@ package struct RecordingWriter: Sendable {
         RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
     }
 
-    /// Takes that frames were left out before the next one, because the disk was too slow.
+    /// Notes that frames were left out before the next one, because the disk was too slow.
     package mutating func leftOut(_ count: UInt64, from: Int64, to: Int64, now: Int64) {
         self.flush(now: now)
         self.missing.note(count, from: from, to: to, reason: "the disk was too slow")

@@ -23,15 +23,15 @@ struct UnsyncedFrames: Sendable {
     /// Those of all failed syncs.
     private(set) var doubted: UInt64 = 0
 
-    /// Takes that frames with these arrivals were written.
+    /// Notes that frames with these arrivals were written.
     mutating func wrote(_ frames: UInt64, from: Int64, to: Int64) {
         self.written = Self.join(self.written, Stretch(frames: frames, from: from, to: to))
     }
 
-    /// Takes that the disk keeps all that was written.
+    /// Notes that the disk keeps all that was written.
     mutating func synced() { self.written = nil }
 
-    /// Takes that it may not.
+    /// Notes that it may not.
     mutating func failed(_ reason: String) {
         guard let written else { return }
         self.reason = reason
@@ -52,7 +52,7 @@ struct UnsyncedFrames: Sendable {
         return note
     }
 
-    /// Takes that the file was written to, or could not be.
+    /// Notes that the file was written to, or could not be.
     mutating func ended(isWritten: Bool) {
         if self.isTelling, isWritten { self.doubtful = nil }
         self.isTelling = false

@@ -14,7 +14,7 @@ struct WritingTrouble: Sendable {
     private var isRecoveryDue = false
     private var hasRecovered = false
 
-    /// Takes that the disk did not do something, at a monotonic time in ns.
+    /// Notes that the disk did not do something, at a monotonic time in ns.
     mutating func failed(_ problem: String, now: Int64) {
         if self.lastFailure.map({ now - $0 >= Self.quietInterval }) ?? true {
             self.untold = problem
@@ -24,13 +24,13 @@ struct WritingTrouble: Sendable {
         self.last = now
     }
 
-    /// Takes that the disk was too slow, which somebody else has told.
+    /// Notes that the disk was too slow, which somebody else has told.
     mutating func wasSlow(now: Int64) {
         self.isRecoveryDue = true
         self.last = now
     }
 
-    /// Takes that the disk took what was written.
+    /// Notes that the disk took what was written.
     mutating func succeeded(now: Int64) {
         guard self.isRecoveryDue, let last, now - last >= Self.recoveryTime else { return }
         self.isRecoveryDue = false

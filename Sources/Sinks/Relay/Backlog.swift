@@ -58,7 +58,7 @@ struct Backlog: Equatable {
         self.closes = closes
     }
 
-    /// Takes that the feed can be asked to wait from now on, or not any more, and what may wait for the client then.
+    /// Notes that the feed can be asked to wait from now on, or not any more, and what may wait for the client then.
     mutating func change(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
         self.feedWaits = feedWaits
         self.limit = limit
@@ -124,7 +124,7 @@ struct Backlog: Equatable {
     ///
     /// - Parameter drained: all bytes that have left so far.
     mutating func leftWaiting(drained: Int, now: NIODeadline) {
-        // A replay waits for who lets much wait; the patience with the others is the keepalive's.
+        // A replay waits for whoever lets much wait; the patience with the others is the keepalive's.
         if !self.feedWaits { self.becameUnwritable(drained: drained, now: now) }
     }
 

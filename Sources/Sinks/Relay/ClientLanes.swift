@@ -11,7 +11,7 @@ final class ClientLanes {
     /// A client's place in the table, until it is given back.
     typealias Lane = Int32
 
-    /// A lane that is never open, for who has none.
+    /// A lane that is never open, for whoever has none.
     static let none: Lane = 0
 
     private static let closed: CInt = -1

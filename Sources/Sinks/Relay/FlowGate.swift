@@ -16,7 +16,7 @@ final class FlowGate: Sendable {
 
     init(_ control: any FlowControl) { self.control = control }
 
-    /// Takes that the feed is to wait for its readers from now on, or not any more.
+    /// Notes that the feed is to wait for its readers from now on, or not any more.
     func feedWaits(_ waits: Bool) { self.change { $0.waits = waits } }
 
     /// Takes in that something was put into the outbox or taken out of it. The level is read under the lock: a writer that

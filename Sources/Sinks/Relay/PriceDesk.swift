@@ -72,7 +72,7 @@ struct PriceDesk {
         return self.appeared
     }
 
-    /// Gives a row back, to be another symbol's; answers whether it could: a symbol that has traded keeps its row.
+    /// Gives a row back, to be another symbol's; returns whether it could: a symbol that has traded keeps its row.
     mutating func free(_ row: Int) -> Bool {
         guard self.rows[row].taken == 0, self.rows[row].boardRow == nil, !self.rows[row].isFree else { return false }
         self.rowOfName[self.rows[row].symbol] = nil

@@ -85,7 +85,7 @@ class RelayClient: ChannelInboundHandler {
         }
     }
 
-    /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for who knows that no
+    /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for whoever knows that no
     /// more will come in this turn.
     func sendNow(asIs bytes: ByteBuffer) {
         guard self.isOpen else { return }

@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// A pause of a replay is no age. Nobody expects a trade then, and when it goes on the silence does from where it was.
 extension RelayHub {
-    /// Takes whether the replay stands still. What that changes of the state is told: one who comes in a pause hears of no
+    /// Notes whether the replay stands still. What that changes of the state is told: one who comes in a pause hears of no
     /// silence, and the feed says nothing anew when the pause is over.
     func replayStood(isPaused: Bool) {
         self.changeStatus { $0.pauses.took(isPaused: isPaused, now: $0.monotonic) }

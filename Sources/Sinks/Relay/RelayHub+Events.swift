@@ -63,7 +63,7 @@ extension RelayHub {
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
     }
 
-    /// Sends every trade to those who want that; answers whether there were any.
+    /// Sends every trade to those who want that; returns whether there were any.
     private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
         var parcels: [Audience<TradesClient>.Parcel] = []
@@ -86,7 +86,7 @@ extension RelayHub {
         return self.deliverTrades(batches) || isDelivered
     }
 
-    /// Keeps a read for who asks later.
+    /// Keeps a read for whoever asks later.
     private func keep(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
@@ -109,7 +109,7 @@ extension RelayHub {
         self.armActivityTimer()
     }
 
-    /// Delivers every trade to those readers of `/v1/stream` who want that; answers whether there were any.
+    /// Delivers every trade to those readers of `/v1/stream` who want that; returns whether there were any.
     private func deliverTrades(_ batches: ArraySlice<TapeBatch>) -> Bool {
         guard !self.tradeAudience.isEmpty else { return false }
         let portions = self.tradeAudience.portions(of: batches, present: TradeCourier.symbols(in: batches))

@@ -4,7 +4,7 @@ import Wire
 
 /// Symbols that nobody asks for any more: what was known of them stays, and is no price of now.
 extension RelayHub {
-    /// Takes that the upstream is not asked for a symbol any more. Who follows all is told, for its price would stand there
+    /// Notes that the upstream is not asked for a symbol any more. Who follows all is told, for its price would stand there
     /// for ever as one of now.
     func released(_ symbol: String) {
         self.symbolStates[symbol] = nil

@@ -59,7 +59,7 @@ final class RelayHub {
     /// The time of all clients' keepalive and closing.
     let deadlines: DeadlineWheel
     private var unflushed: [RelayClient] = []
-    /// The newest trades, for `/v1/trades` and for who comes back.
+    /// The newest trades, for `/v1/trades` and for whoever comes back.
     @exclusivity(unchecked) var ring: TradeRing
     /// What may be missing between the run before this one and its first trade, until that comes.
     var restartGap: Gap?
@@ -129,7 +129,7 @@ final class RelayHub {
     /// The loop's clock in ns.
     var monotonic: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
-    /// Takes that the feed, where it can, waits for lossless clients from now on, or does as the market does.
+    /// Notes that the feed, where it can, waits for lossless clients from now on, or does as the market does.
     func setFeedWaits(_ waits: Bool) {
         guard let flow, waits != self.feedWaits else { return }
         self.feedWaits = waits

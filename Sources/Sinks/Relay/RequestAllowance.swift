@@ -36,7 +36,7 @@ struct RequestAllowance: Equatable {
             self.tokens = min(self.burst, self.tokens + seconds * self.perSecond)
         }
         self.last = now
-        // One that costs more than there can ever be is allowed to who has all of it.
+        // One that costs more than there can ever be is allowed to whoever has all of it.
         let isAllowed = self.tokens >= min(Double(cost), self.burst)
         self.tokens -= Double(cost)
         if isAllowed {

@@ -172,7 +172,7 @@ extension StreamClient {
         return row
     }
 
-    /// Takes a place in the ledger for a symbol that is named, unless it has one; answers whether it could, and if not the
+    /// Takes a place in the ledger for a symbol that is named, unless it has one; returns whether it could, and if not the
     /// client is told why.
     private func takePlace(for symbol: String, demands: inout [String]) -> Bool {
         guard !self.wished.contains(symbol) else { return true }

@@ -144,7 +144,7 @@ extension StreamClient {
         messages += 1
     }
 
-    /// Goes on to the end of a run, or of the step; answers whether there is more.
+    /// Goes on to the end of a run, or of the step; returns whether there is more.
     private func advance(_ out: inout ByteBuffer, _ messages: inout Int) -> Bool {
         guard var catchUp = self.catchUp else { return false }
         let ring = self.hub.ring

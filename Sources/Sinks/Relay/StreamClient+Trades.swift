@@ -13,7 +13,7 @@ extension StreamClient {
     }
 
     private func offer(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
-        // Few bytes can be many messages, so of who is watched both are counted.
+        // Few bytes can be many messages, so of whoever is watched both are counted.
         let waiting = self.isWritable && !self.isWatched ? 0 : self.waitingBytes
         return self.backlog.offered(
             trades: trades,
@@ -31,7 +31,7 @@ extension StreamClient {
         self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
     }
 
-    /// A price for a client that wants to be closed when it is too slow; answers whether it can be written.
+    /// A price for a client that wants to be closed when it is too slow; returns whether it can be written.
     func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
         self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }

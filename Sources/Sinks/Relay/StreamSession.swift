@@ -65,7 +65,7 @@ struct StreamSession {
         self.excluded = []
     }
 
-    /// Begins to follow a row; answers whether it was not followed before.
+    /// Begins to follow a row; returns whether it was not followed before.
     ///
     /// - Parameters:
     ///   - taken: how many trades of it there have been.
@@ -130,7 +130,7 @@ struct StreamSession {
 
     mutating func unfollowAll() { self = StreamSession() }
 
-    /// A row has appeared; answers whether it is followed because all are.
+    /// A row has appeared; returns whether it is followed because all are.
     mutating func appeared(_ row: Int) -> Bool {
         guard let everything = self.everything, !self.excluded.contains(row) else { return false }
         return self.follow(row, delivery: everything)

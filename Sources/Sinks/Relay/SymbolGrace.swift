@@ -16,7 +16,7 @@ struct SymbolGrace: Equatable {
     /// In the order in which they were given up; no more than the ledger has places.
     private var waiting: [Waiting] = []
 
-    /// - Parameter time: how long a symbol is kept for who may want it back; 0 keeps none.
+    /// - Parameter time: how long a symbol is kept for whoever may want it back; 0 keeps none.
     init(time: TimeAmount) { self.time = time }
 
     var count: Int { self.waiting.count }
@@ -24,24 +24,24 @@ struct SymbolGrace: Equatable {
     /// When ``timePassed(now:)`` wants to be called.
     var deadline: NIODeadline? { self.waiting.first?.until }
 
-    /// The last reader has given up the symbol, which is not among them; answers whether it is kept for now.
+    /// The last reader has given up the symbol, which is not among them; returns whether it is kept for now.
     mutating func gaveUp(_ symbol: String, now: NIODeadline) -> Bool {
         guard self.time > .zero else { return false }
         self.waiting.append(Waiting(symbol: symbol, until: now + self.time))
         return true
     }
 
-    /// Takes the symbol out, as somebody wants it again or it is not worth waiting for; answers whether it was there.
+    /// Takes the symbol out, as somebody wants it again or it is not worth waiting for; returns whether it was there.
     mutating func remove(_ symbol: String) -> Bool {
         guard let place = self.waiting.firstIndex(where: { $0.symbol == symbol }) else { return false }
         self.waiting.remove(at: place)
         return true
     }
 
-    /// A place is needed for another symbol; answers with the one that has waited longest, which is not kept any more.
+    /// A place is needed for another symbol; returns the one that has waited longest, which is not kept any more.
     mutating func placeNeeded() -> String? { self.waiting.isEmpty ? nil : self.waiting.removeFirst().symbol }
 
-    /// Time has passed; answers with the symbols that nobody wanted back.
+    /// Time has passed; returns the symbols that nobody wanted back.
     mutating func timePassed(now: NIODeadline) -> [String] {
         let over = self.waiting.prefix { $0.until <= now }.map(\.symbol)
         self.waiting.removeFirst(over.count)

@@ -95,7 +95,7 @@ struct SymbolLedger {
         return .demand
     }
 
-    /// Takes that a symbol is the feed's own no more: it stays for as long as a reader wants it.
+    /// Notes that a symbol is the feed's own no more: it stays for as long as a reader wants it.
     mutating func disowned(_ symbol: String) {
         guard self.own.remove(symbol) != nil, self.readers[symbol] == nil else { return }
         self.release(symbol)

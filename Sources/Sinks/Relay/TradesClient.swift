@@ -134,7 +134,7 @@ final class TradesClient: RelayClient {
         guard self.isOpen else { return }
         let bytes = self.compressed(plain)
         let before = self.pace
-        // Few bytes can be many messages, so of who is watched both are counted.
+        // Few bytes can be many messages, so of whoever is watched both are counted.
         let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
         let offer = self.backlog.offered(
             trades: trades,
@@ -171,7 +171,7 @@ final class TradesClient: RelayClient {
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }
 
-    /// Sends Finnhub's text ping; to who does not read, silence says the same.
+    /// Sends Finnhub's text ping; to whoever does not read, silence says the same.
     func ping(_ frame: ByteBuffer) {
         if self.isWritable { self.write(frame, messages: 1) }
     }

@@ -52,7 +52,7 @@ struct TradesSession {
         }
     }
 
-    /// Takes in that the upstream does not send a symbol; answers whether the client, who has asked for it and still
+    /// Takes in that the upstream does not send a symbol; returns whether the client, who has asked for it and still
     /// does, is to be told: once, until the symbol comes.
     mutating func refused(_ symbol: String) -> Bool {
         self.symbols.contains(symbol) && self.toldRefused.insert(symbol).inserted
@@ -61,7 +61,7 @@ struct TradesSession {
     /// Takes in that the upstream sends a symbol again.
     mutating func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
 
-    /// Takes in that the client is gone; answers with what it had asked for.
+    /// Takes in that the client is gone; returns what it had asked for.
     mutating func left() -> Set<String> {
         defer {
             self.symbols = []

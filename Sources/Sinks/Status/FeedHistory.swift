@@ -18,7 +18,7 @@ package struct FeedHistory: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes a status; answers with the cause of an interruption if it announces another attempt.
+    /// Takes a status; returns the cause of an interruption if it announces another attempt.
     package mutating func statusChanged(_ status: FeedStatus) -> FeedStatus.Cause? {
         defer { self.phase = status.phase }
         // The same attempt may be told of again, with more words.

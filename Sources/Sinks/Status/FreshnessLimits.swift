@@ -31,7 +31,7 @@ extension FeedStatus {
         return status
     }
 
-    /// What is true of the feed for who knows the age of its newest trade: the feed's word, or, when it hangs and goes on
+    /// What is true of the feed for whoever knows the age of its newest trade: the feed's word, or, when it hangs and goes on
     /// calling itself live, what it should have said.
     ///
     /// - Parameters:

@@ -21,7 +21,7 @@ package struct ReplayPauses: Sendable, Equatable {
     /// Whether it stands still.
     var isStill: Bool { self.began != nil }
 
-    /// Takes whether the replay stands still.
+    /// Notes whether the replay stands still.
     ///
     /// - Parameter isNews: `false` where it may have done so all the time before, as one that is seen for the first time:
     ///   what came before then has been followed by a pause only, as far as anybody can know.

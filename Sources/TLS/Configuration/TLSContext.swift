@@ -73,7 +73,7 @@ package final class TLSContext: Sendable {
             throw error
         }
         _ = SSL_CTX_set_options(context, twin_SSL_OP_CIPHER_SERVER_PREFERENCE)
-        // Tickets carry the whole session, sealed by a key of this context: nothing is kept for who may return.
+        // Tickets carry the whole session, sealed by a key of this context: nothing is kept for whoever may return.
         _ = twin_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         // A thousand idle clients keep no read and write buffers (34 KiB each).
         _ = twin_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))

@@ -32,7 +32,7 @@ final class StapledAnswer {
         OCSP_BASICRESP_free(self.answer)
     }
 
-    /// Checks that the authority says "good" of the certificate, and says it now; answers until when, in seconds since
+    /// Checks that the authority says "good" of the certificate, and says it now; returns until when, in seconds since
     /// 1970.
     ///
     /// - Parameters:

@@ -93,7 +93,7 @@ final class TLSConnection {
     /// Whether an earlier session is resumed.
     var isResumed: Bool { SSL_session_reused(self.ssl) == 1 }
 
-    /// Goes on with the handshake; answers whether it is complete.
+    /// Goes on with the handshake; returns whether it is complete.
     func handshake() throws(TLSError) -> Bool {
         OpenSSLErrors.clear()
         let result = SSL_do_handshake(self.ssl)

@@ -33,7 +33,7 @@ final class TLSSessionCache: Sendable {
         }
     }
 
-    /// Gives a connection the peer's session to resume, if there is one that is still good; answers until when it is.
+    /// Gives a connection the peer's session to resume, if there is one that is still good; returns until when it is.
     ///
     /// A TLS 1.3 session is given once, so that two connections cannot be linked by it (RFC 8446, C.4); one of TLS 1.2
     /// may serve many times, because its server sends a new one only now and then.

@@ -2,7 +2,7 @@ import Glibc
 import TLS
 
 extension Assembly {
-    /// Makes a certificate that vouches for itself, and its key; answers with what to tell the person.
+    /// Makes a certificate that vouches for itself, and its key; returns what to tell the person.
     ///
     /// It is no authority (CA:FALSE): it is trusted as it is, and whoever steals its key can be this relay to those who
     /// trust it and nobody else.

@@ -124,7 +124,7 @@ extension Assembly {
     }
 }
 
-/// What is true for who watches a relay: the relay's word while the link to it stands, the link's state while not.
+/// What is true for whoever watches a relay: the relay's word while the link to it stands, the link's state while not.
 struct WatchStatus: Sendable {
     private let url: StreamURL
     private let wallClock: @Sendable () -> Int64

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The recording that comes with the program, for who has no key.
+/// The recording that comes with the program, for whoever has no key.
 enum BundledRecording {
     /// Its path: where an installation puts it (`PREFIX/bin` and `PREFIX/share`), or in the sources above the build.
     static var path: String? {

@@ -51,7 +51,7 @@ struct DisplayPart {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)
         }
         self.isScreen = format == .tui
-        // A display tells every state itself; the log is for who asks for it, and never into the picture.
+        // A display tells every state itself; the log is for whoever asks for it, and never into the picture.
         let mayLog = settings.isVerbose && !(self.isScreen && isatty(STDERR_FILENO) == 1)
         self.logger = mayLog ? ProgramLog.make(level: settings.logLevel) : ProgramLog.silent
         self.display = PriceDisplay(

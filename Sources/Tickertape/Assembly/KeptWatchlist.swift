@@ -4,7 +4,7 @@ import Market
 /// The symbols that a person added and removed at the screen, kept for the next start as a file in the state directory.
 ///
 /// What the settings name wins: the file says from which list it was made, and where the settings name another one by now,
-/// it counts no more. With `--symbol` there is none, for who names symbols at the start means these and for this time.
+/// it counts no more. With `--symbol` there is none, for whoever names symbols at the start means these and for this time.
 struct KeptWatchlist: Sendable {
     static let fileName = "watchlist"
     /// More than the most symbols need, in bytes.
@@ -104,7 +104,7 @@ struct KeptWatchlist: Sendable {
         return self.base
     }
 
-    /// Keeps what is on the screen; answers with why not, in one line, or `nil`.
+    /// Keeps what is on the screen; returns why not, in one line, or `nil`.
     func save(_ symbols: [String]) -> String? {
         do throws(PrivateFolder.Failure) {
             try self.folder.replace(Self.fileName, with: Contents(base: self.base, symbols: symbols).text)

@@ -33,7 +33,7 @@ actor ScreenSymbols {
         self.material = material
     }
 
-    /// Adds a symbol; answers with why not, in one line, or `nil`.
+    /// Adds a symbol; returns why not, in one line, or `nil`.
     func add(_ text: String) async -> String? {
         let symbol: String
         do throws(Misfit) {
@@ -54,7 +54,7 @@ actor ScreenSymbols {
         return nil
     }
 
-    /// Removes a symbol; answers with why not, in one line, or `nil`.
+    /// Removes a symbol; returns why not, in one line, or `nil`.
     func remove(_ symbol: String) async -> String? {
         self.symbols.removeAll { $0 == symbol }
         self.display.symbolRemoved(symbol)

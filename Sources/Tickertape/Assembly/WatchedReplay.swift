@@ -39,7 +39,7 @@ struct WatchedReplay: Sendable {
         self.first = gap.nextSequence
     }
 
-    /// Takes that nothing more is heard: nobody knows what becomes of it.
+    /// Notes that nothing more is heard: nobody knows what becomes of it.
     mutating func lost(now: Int64) {
         guard self.isLinked else { return }
         self.told = self.position(now: now)

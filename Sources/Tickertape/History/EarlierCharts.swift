@@ -32,7 +32,7 @@ final class EarlierCharts: Sendable {
         }
     }
 
-    /// Takes that the chart of a symbol is gone, so that it is asked for anew with the next wish. From any thread.
+    /// Notes that the chart of a symbol is gone, so that it is asked for anew with the next wish. From any thread.
     func forget(_ symbol: String) {
         self.loop.execute { [known] in known.withValue { _ = $0.remove(symbol) } }
     }

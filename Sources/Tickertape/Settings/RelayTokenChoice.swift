@@ -7,7 +7,7 @@ enum RelayTokenChoice {
     /// The name of the credential (systemd.exec(5), `LoadCredential=`).
     static let credentialName = "relay-token"
 
-    /// Leaves the token in the settings; answers with warnings.
+    /// Leaves the token in the settings; returns warnings.
     static func settle(_ settings: inout Settings, environment: [String: String]) throws(OperatorError) -> [String] {
         let origin = settings.origin(of: .relayTokenFile)
         let isFromAbove =

@@ -66,7 +66,7 @@ struct TokenChoice {
         }
     }
 
-    /// Leaves the key in force in the settings, read from its file where that was chosen; answers with warnings.
+    /// Leaves the key in force in the settings, read from its file where that was chosen; returns warnings.
     func settle(_ settings: inout Settings) throws(OperatorError) -> [String] {
         settings.token = nil
         settings.origins["token"] = self.origin

@@ -11,7 +11,7 @@ package protocol DirectTransport {
     /// Takes as many bytes of the buffers as it can at once, in order.
     func send(_ buffers: [ByteBuffer]) -> Int
 
-    /// Takes that bytes may wait in front from now on, or that the connection is over: whoever writes to the peer past
+    /// Notes that bytes may wait in front from now on, or that the connection is over: whoever writes to the peer past
     /// `WebSocketHandler` (``WebSocketHandler/letPast()``) stops doing so.
     func interrupted()
 }

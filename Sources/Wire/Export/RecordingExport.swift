@@ -107,7 +107,7 @@ package struct RecordingExport: Sendable {
         }
     }
 
-    /// Takes that lines are missing before the next event.
+    /// Notes that lines are missing before the next event.
     ///
     /// - Parameters:
     ///   - lines: how many; `nil` where nobody knows.
@@ -206,7 +206,7 @@ package struct RecordingExport: Sendable {
         for name in self.series.keys { self.series[name]?.interrupted() }
     }
 
-    /// Takes that there is no more: the bars under way are written, those that were not over marked incomplete.
+    /// Notes that there is no more: the bars under way are written, those that were not over marked incomplete.
     package mutating func finish() {
         guard let width = self.order.bars else { return }
         // A cut by `--to` ends a bar as the recording's end does.

@@ -32,7 +32,7 @@ package enum JSONText {
     /// How many bytes are escaped in one go.
     private static let escapedAtOnce = 1_024
 
-    /// Writes the escaped form to where there is room for it; answers with its length.
+    /// Writes the escaped form to where there is room for it; returns its length.
     private static func escape(
         _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,

@@ -38,7 +38,7 @@ package struct RecordedStops: Sendable, Equatable {
         return isOut ? at > last : since >= Self.silence
     }
 
-    /// Takes that the next file begins, so much later than the one before it, ns.
+    /// Notes that the next file begins, so much later than the one before it, ns.
     package mutating func beganFile(later: Int64) {
         self.count = 0
         self.lastTrade = self.lastTrade.flatMap { last in

@@ -113,7 +113,7 @@ private struct LineMembers {
     private var offset: Int64?
     private var details = RecordingHeader()
 
-    /// Takes the member whose key was read; answers with what is wrong.
+    /// Takes the member whose key was read; returns what is wrong.
     mutating func take(_ key: JSONString, _ reader: inout JSONReader) -> String? {
         switch reader.kind() {
         case .string:

@@ -82,7 +82,7 @@ package struct StreamResumed: Sendable, Equatable {
     }
 }
 
-/// One trade as `/v1/stream` sends it to who wants every one.
+/// One trade as `/v1/stream` sends it to whoever wants every one.
 package struct StreamTrade: Sendable, Equatable {
     package var symbol: String
     package var sequence: UInt64

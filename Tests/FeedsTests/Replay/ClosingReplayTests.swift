@@ -30,7 +30,7 @@ struct ClosingReplayTests {
 
     private static let connect = RecordedNote(.connect, word: "wss://example")
 
-    /// Plays a recording with one interruption; answers with what was played and with the ms in which nobody could connect.
+    /// Plays a recording with one interruption; returns what was played and with the ms in which nobody could connect.
     private func play(
         _ ending: RecordedNote,
         _ change: (inout ReplaySettings) -> Void = { $0.hasBreaks = true }

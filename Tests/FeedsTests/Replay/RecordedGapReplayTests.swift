@@ -29,7 +29,7 @@ struct RecordedGapReplayTests {
         .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
     ]
 
-    /// Plays a recording with gaps in virtual time; answers with what its readers were told.
+    /// Plays a recording with gaps in virtual time; returns what its readers were told.
     private func play(
         _ lines: [SegmentedRecording.Line] = Self.lines,
         _ change: (inout ReplaySettings) -> Void = { _ in }

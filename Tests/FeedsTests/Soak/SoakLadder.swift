@@ -47,7 +47,7 @@ struct SoakLadder {
         self.lastTrade = now
     }
 
-    /// Takes that the program waits; answers with what it may wait, ns.
+    /// Notes that the program waits; returns what it may wait, ns.
     ///
     /// - Parameter chance: what was drawn for it.
     mutating func paused(now: Int64, chance: Double) -> Int64 {

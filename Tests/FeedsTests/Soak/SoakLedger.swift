@@ -201,7 +201,7 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         }
     }
 
-    /// Takes whether trades can come; between two looks it is taken to be broken if it is at either.
+    /// Notes whether trades can come; between two looks it is taken to be broken if it is at either.
     private func note(isBroken: Bool) {
         let now = self.clock.wall
         if self.wasBroken {

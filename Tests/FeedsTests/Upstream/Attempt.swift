@@ -33,7 +33,7 @@ struct Attempt {
         return try UpstreamConnector(settings, resolver: resolver) { Self.now }
     }
 
-    /// Connects once and closes again; answers with the failure, `nil` for an open WebSocket.
+    /// Connects once and closes again; returns the failure, `nil` for an open WebSocket.
     static func run(_ connector: UpstreamConnector) async throws -> UpstreamFailure? {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         do {

@@ -94,7 +94,7 @@ enum PackedFuzz {
         return frames > 0
     }
 
-    /// Reads all of it; answers with how many frames there were.
+    /// Reads all of it; returns how many frames there were.
     private static func read(_ path: String, size: Int) throws(RecordingFailure) -> Int {
         let bytes = try RecordingBytes(path: path)
         var produced = 0

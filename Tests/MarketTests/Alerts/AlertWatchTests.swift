@@ -18,7 +18,7 @@ struct AlertBench {
         self.watch.setRules(try rules.enumerated().map { ($0.offset, try AlertRule($0.element)) })
     }
 
-    /// Plays a trade at so many ms of the exchange's clock; answers with what it fired.
+    /// Plays a trade at so many ms of the exchange's clock; returns what it fired.
     @discardableResult
     mutating func trade(_ price: String, at time: Int64, symbol: String = "X", arrived: Int64? = nil) -> [String] {
         let trade = self.samples.trade(price, time: time, symbol: symbol)

@@ -89,7 +89,7 @@ final class BrowserWatch {
         }
     }
 
-    /// Ends the browser and answers whether it ended well.
+    /// Ends the browser and returns whether it ended well.
     func end() async -> Bool {
         self.program.send(signal: SIGTERM)
         return await self.program.ending() == .exit(0)

@@ -170,7 +170,7 @@ struct AbuseProgramTests {
     }
 }
 
-/// A plain blocking socket to a port of this machine, for who wants to misbehave.
+/// A plain blocking socket to a port of this machine, for whoever wants to misbehave.
 final class Socket {
     private let descriptor: Int32
     private var bytes: [UInt8] = []
@@ -212,7 +212,7 @@ final class Socket {
 
     func send(text: String) { self.send(Self.masked(text)) }
 
-    /// Reads until `text` has come, and answers whether it has; what came before it is forgotten.
+    /// Reads until `text` has come, and returns whether it has; what came before it is forgotten.
     func waits(for text: String) -> Bool {
         let wanted = Array(text.utf8)
         var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -50,7 +50,7 @@ struct KeyProgramTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         var events = server.events.makeAsyncIterator()
-        /// Waits for a request that names a symbol; answers with its connection.
+        /// Waits for a request that names a symbol; returns its connection.
         func request(_ kind: String, _ symbol: String) async -> Int? {
             while let event = await events.next() {
                 guard case .received(let connection, let text) = event else { continue }

@@ -18,7 +18,7 @@ struct RecordingProgramTests {
         return (status, program.output, program.errors)
     }
 
-    /// Records the demo in files of 256 KiB; answers with their paths.
+    /// Records the demo in files of 256 KiB; returns their paths.
     private func record(_ folder: TemporaryFolder) async throws -> [String] {
         let recording = try await self.run([
             "replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--set", "record.segment-size=256KiB",

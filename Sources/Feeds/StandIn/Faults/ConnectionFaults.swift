@@ -98,7 +98,7 @@ package struct ConnectionFaults: Sendable {
         return opened + next.at
     }
 
-    /// Takes the passing of time; answers with what happens now, in order.
+    /// Takes the passing of time; returns what happens now, in order.
     package mutating func timeReached(now: Int64) -> [Event] {
         var events: [Event] = []
         while let deadline, deadline <= now, let next = self.agenda.popLast() {
@@ -110,7 +110,7 @@ package struct ConnectionFaults: Sendable {
         return events
     }
 
-    /// Takes a frame that the peer is to be sent; answers with what becomes of it.
+    /// Takes a frame that the peer is to be sent; returns what becomes of it.
     package mutating func frameWritten(_ frame: ByteBuffer, now: Int64) -> Fate {
         if self.cutsNextFrame { return .cut }
         let elapsed = now - (self.opened ?? now)

@@ -48,7 +48,7 @@ package struct OnceGate: Sendable {
     /// Whether there is nothing more to wait for.
     package func isOver(now: Int64) -> Bool { self.isComplete || now >= self.deadline }
 
-    /// Takes an item; answers whether it is to be printed.
+    /// Takes an item; returns whether it is to be printed.
     package mutating func took(_ item: LineItem, now: Int64) -> Bool {
         switch item {
         case .price(let update, let arrived):

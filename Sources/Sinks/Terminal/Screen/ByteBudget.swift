@@ -19,7 +19,7 @@ package struct ByteBudget: Sendable {
     /// The earliest time for the next piece.
     package func due(now: Int64) -> Int64 { self.paidAt.map { max($0, now) } ?? now }
 
-    /// Takes that so many bytes are sent at `now`.
+    /// Notes that so many bytes are sent at `now`.
     package mutating func sent(_ bytes: Int, now: Int64) {
         let saved = now - 1_000_000_000
         let price = Int64(min(bytes, 1 << 30)) * 1_000_000_000 / self.rate

@@ -28,7 +28,7 @@ struct DrawnArrivals {
         }
     }
 
-    /// Takes that the terminal has taken the whole frame.
+    /// Notes that the terminal has taken the whole frame.
     mutating func taken(at now: Int64) {
         if let histogram { for arrival in self.underWay { histogram.record(nanoseconds: now - arrival) } }
         self.underWay.removeAll(keepingCapacity: true)

@@ -100,7 +100,7 @@ package struct TerminalKeys: Sendable {
         }
     }
 
-    /// Takes that nothing has come until now: an Esc at the end was a key by itself, and what was not finished is over.
+    /// Notes that nothing has come until now: an Esc at the end was a key by itself, and what was not finished is over.
     package mutating func timePassed(now: Int64) -> TerminalInput? {
         guard let deadline, now >= deadline else { return nil }
         switch self.state {

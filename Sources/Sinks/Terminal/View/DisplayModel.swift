@@ -154,7 +154,7 @@ package struct DisplayModel: Sendable {
         }
     }
 
-    /// Takes that a symbol is asked for no more: unless it is of the watchlist it goes.
+    /// Notes that a symbol is asked for no more: unless it is of the watchlist it goes.
     package mutating func symbolUnwished(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
         self.log.symbolUnwished(symbol)
@@ -204,7 +204,7 @@ package struct DisplayModel: Sendable {
     /// Whether nobody has asked for a symbol since it went.
     func isUnwished(_ symbol: String) -> Bool { self.unwished.contains(symbol) }
 
-    /// Takes that a symbol is wanted, whoever gave it up before.
+    /// Notes that a symbol is wanted, whoever gave it up before.
     mutating func wishAgain(_ symbol: String) { self.unwished.remove(symbol) }
 
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {

@@ -9,7 +9,7 @@ extension DisplayView {
         return notice
     }
 
-    /// Draws a warning with its age, its last line above `bottom`; answers with its first. Where it does not fit its end is
+    /// Draws a warning with its age, its last line above `bottom`; returns its first. Where it does not fit its end is
     /// cut, and on a screen with room not before the third line, for the cure stands at the end.
     ///
     /// - Parameter most: how many lines it may take.

@@ -11,7 +11,7 @@ extension DisplayView {
         init(_ pieces: [(String, CellStyle)]) { self.pieces = pieces.map { (text: $0.0, style: $0.1) } }
     }
 
-    /// Draws the pane that is open; answers with the first line that it took.
+    /// Draws the pane that is open; returns the first line that it took.
     mutating func drawPane(lines: Range<Int>) -> Int {
         switch self.choice.pane {
         case nil: return lines.upperBound

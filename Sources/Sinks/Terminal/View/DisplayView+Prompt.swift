@@ -2,7 +2,7 @@ import Market
 
 /// The line that is being typed, and what fits it.
 extension DisplayView {
-    /// Draws the prompt at the foot of the lines, its suggestions below it; answers with the first line that it took.
+    /// Draws the prompt at the foot of the lines, its suggestions below it; returns the first line that it took.
     mutating func drawPrompt(_ prompt: DisplayPrompt, lines: Range<Int>) -> Int {
         let message = prompt.message.map {
             ScreenText.lines($0, columns: self.grid.size.columns, most: lines.count >= 8 ? 3 : 1, glyphs: self.glyphs)
