@@ -68,7 +68,7 @@ package struct TapeBatch: Sendable {
         epoch: UInt64,
         firstSequence: UInt64,
         received: Int64,
-        receivedMonotonic: Int64 = Int64(NIODeadline.now().uptimeNanoseconds),
+        receivedMonotonic: Int64,
         trades: [Trade],
         frames: [Frame],
         symbols: SymbolTable,

@@ -32,7 +32,7 @@ struct HistorySample {
         }
         return TapeBatch(
             epoch: 7,
-            firstSequence: self.tape.append(made),
+            firstSequence: self.tape.append(count: made.count),
             received: Self.start + (trades.last?.at ?? 0) * 1_000_000 + 80_000_000,
             receivedMonotonic: 0,
             trades: made,

@@ -82,47 +82,13 @@ import Testing
     }
 }
 
-@Suite struct TradeRateTests {
-    private static let second: Int64 = 1_000_000_000
-
-    @Test("a steady flow has its own rate, and silence ends it within ten seconds")
-    func steady() {
-        var rate = TradeRate()
-        #expect(rate.perSecond(now: 0) == 0)
-        for tick in 0..<300 { rate.count(now: Int64(tick) * Self.second / 10) }
-        let now = 30 * Self.second - 1
-        #expect(abs(rate.perSecond(now: now) - 10) < 0.01)
-        #expect(abs(rate.perSecond(now: now + 5 * Self.second) - 5) < 0.01)
-        #expect(rate.perSecond(now: now + 10 * Self.second) == 0)
-        #expect(rate.perSecond(now: now + 1_000_000 * Self.second) == 0)
-    }
-
-    @Test("the first seconds are measured over their own length")
-    func young() {
-        var rate = TradeRate()
-        rate.count(8, now: 7 * Self.second)
-        #expect(rate.perSecond(now: 7 * Self.second) == 8)
-        #expect(rate.perSecond(now: 11 * Self.second) == 2)
-    }
-
-    @Test("a clock that is set back loses nothing")
-    func setBack() {
-        var rate = TradeRate()
-        rate.count(4, now: 100 * Self.second)
-        rate.count(4, now: 90 * Self.second)
-        #expect(rate.perSecond(now: 101 * Self.second) == 8)
-    }
-}
-
 @Suite struct TapeTests {
-    @Test("numbers follow without a hole, and a gap names the one behind it")
+    @Test("numbers follow without a hole")
     func numbers() {
         var tape = Tape(epoch: 9)
         #expect(tape.nextSequence == 1)
         let firsts = [tape.append(count: 3), tape.append(count: 0), tape.append(count: 1)]
         #expect(firsts == [1, 4, 4])
-        let gap = tape.markGap(from: 10, to: 20, reason: "reset")
-        #expect(gap == Gap(from: 10, to: 20, reason: "reset", nextSequence: 5, epoch: tape.epoch))
-        #expect(tape.gaps == 1)
+        #expect(tape.nextSequence == 5)
     }
 }

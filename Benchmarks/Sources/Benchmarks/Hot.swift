@@ -31,7 +31,7 @@ func measure(_ file: [UInt8], path: String) {
         for frame in frames {
             trades.removeAll(keepingCapacity: true)
             _ = parser.parse(frame, symbols: &symbols, into: &trades)
-            _ = tape.append(trades)
+            _ = tape.append(count: trades.count)
         }
         return Int(tape.nextSequence - 1)
     }
@@ -42,7 +42,7 @@ func measure(_ file: [UInt8], path: String) {
         for frame in frames {
             trades.removeAll(keepingCapacity: true)
             _ = frame.withUnsafeReadableBytes { FinnhubParser.parseGenerally($0, symbols: &symbols, into: &trades) }
-            _ = tape.append(trades)
+            _ = tape.append(count: trades.count)
         }
         return Int(tape.nextSequence - 1)
     }
@@ -73,7 +73,7 @@ func measure(_ file: [UInt8], path: String) {
                     guard case .frame(let recorded) = event else { continue }
                     trades.removeAll(keepingCapacity: true)
                     _ = parser.parse(recorded.frame, symbols: &symbols, into: &trades)
-                    _ = tape.append(trades)
+                    _ = tape.append(count: trades.count)
                 }
                 if rest.isEmpty { break }
                 let chunk = rest.prefix(1 << 16)

@@ -146,9 +146,6 @@ final class TapeWriter {
     /// The trades of the current read so far.
     var pendingTrades: Int { self.trades.count }
 
-    /// Whether the current read brought a whole frame.
-    var hasPendingFrames: Bool { !self.frames.isEmpty }
-
     var pending: [Trade] { self.trades }
 
     /// Names for the symbols of the trades.

@@ -11,24 +11,19 @@ enum JSONObjects {
         func number(_ key: String) -> Int64? { self.numbers[key] }
 
         fileprivate init?(_ reader: inout JSONReader) {
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
-            var isFirst = true
-            while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: return
-                case .invalid: return nil
-                case .key(let key):
-                    switch reader.kind() {
-                    case .string:
-                        guard let value = reader.string() else { return nil }
-                        self.texts[key.text] = value.text
-                    case .number:
-                        self.numbers[key.text] = reader.integer()
-                    case .object, .array, .literal, .invalid:
-                        guard reader.skipValue() else { return nil }
-                    }
+            let isWhole = reader.object { key, reader in
+                switch reader.kind() {
+                case .string:
+                    guard let value = reader.string() else { return false }
+                    self.texts[key.text] = value.text
+                case .number:
+                    self.numbers[key.text] = reader.integer()
+                case .object, .array, .literal, .invalid:
+                    return reader.skipValue()
                 }
+                return true
             }
+            guard isWhole else { return nil }
         }
     }
 

@@ -14,12 +14,6 @@ package struct RecordedSignal: Sendable, Equatable {
     /// What was in it, where that was recorded.
     package var payload: ByteBuffer
 
-    package init(_ kind: Kind, at: Int64, payload: ByteBuffer = ByteBuffer()) {
-        self.kind = kind
-        self.at = at
-        self.payload = payload
-    }
-
     /// `nil` for what our own side did, and for what is no frame of the WebSocket's.
     init?(_ note: RecordedNote, at: Int64) {
         guard note.direction != .outgoing else { return nil }

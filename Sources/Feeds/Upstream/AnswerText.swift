@@ -51,22 +51,16 @@ enum AnswerText {
         var body = body
         return body.withUTF8 { bytes -> String? in
             var reader = JSONReader(UnsafeRawBufferPointer(bytes))
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
-            var isFirst = true
             var message: String?
             var cure: String?
-            while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .invalid: return nil
-                case .end:
-                    guard let message, let cure else { return nil }
-                    return "\(message); \(cure)"
-                case .key(let key):
-                    guard reader.kind() == .string, let value = reader.string() else { return nil }
-                    if key.equals("message") { message = value.text }
-                    if key.equals("cure") { cure = value.text }
-                }
+            let isWhole = reader.object { key, reader in
+                guard reader.kind() == .string, let value = reader.string() else { return false }
+                if key.equals("message") { message = value.text }
+                if key.equals("cure") { cure = value.text }
+                return true
             }
+            guard isWhole, let message, let cure else { return nil }
+            return "\(message); \(cure)"
         }
     }
 

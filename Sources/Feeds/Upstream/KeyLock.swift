@@ -79,9 +79,6 @@ package final class KeyLock: KeyOwnership {
         }
     }
 
-    /// Whether this program holds the key.
-    package var isHeld: Bool { self.state.withLockedValue { $0.held != nil } }
-
     package func release() {
         self.state.withLockedValue { state in
             guard let held = state.held else { return }

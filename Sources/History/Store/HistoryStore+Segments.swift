@@ -10,9 +10,6 @@ extension HistoryStore {
         package var bars: [(word: String, count: Int, first: Int64, last: Int64)] = []
         package var incomplete = 0
         package var gaps = 0
-        package var segments = 0
-        /// The arrivals of the first and the last recorded frames, ns since 1970.
-        package var recorded: ClosedRange<Int64>?
 
         package static func == (left: Contents, right: Contents) -> Bool { "\(left)" == "\(right)" }
     }
@@ -20,9 +17,6 @@ extension HistoryStore {
     /// What was removed.
     package struct Pruned: Sendable, Equatable {
         package var bars = 0
-        package var gaps = 0
-        /// The recording files that are not in the index any more; to be deleted by who asked.
-        package var segments: [String] = []
     }
 
     static func put(_ segment: HistoryBatch.Segment, in database: Database) throws {
@@ -114,7 +108,6 @@ extension HistoryStore {
                 )
                 pruned.bars = database.changesCount
                 try database.execute(sql: "DELETE FROM gap WHERE toTime < ?", arguments: [time])
-                pruned.gaps = database.changesCount
                 try database.execute(sql: "DELETE FROM symbol WHERE id NOT IN (SELECT symbol FROM bar)")
             }
             // Not while another program writes: it only keeps the room for what comes then.
@@ -135,7 +128,6 @@ extension HistoryStore {
                 contents.symbols = try number("SELECT count(*) FROM symbol")
                 contents.incomplete = try number("SELECT count(*) FROM bar WHERE incomplete != 0")
                 contents.gaps = try number("SELECT count(*) FROM gap")
-                contents.segments = try number("SELECT count(*) FROM segment")
                 let rows = try Row.fetchAll(
                     database,
                     sql: "SELECT width, count(*), min(start), max(start) FROM bar GROUP BY width ORDER BY width"
@@ -146,10 +138,6 @@ extension HistoryStore {
                         let last = row.value(3).integer
                     else { continue }
                     contents.bars.append((width.word, Int(count), first, last))
-                }
-                let span = try Row.fetchOne(database, sql: "SELECT min(firstTime), max(lastTime) FROM segment")
-                if let first = span?.value(0).integer, let last = span?.value(1).integer, first <= last {
-                    contents.recorded = first...last
                 }
                 return contents
             }

@@ -57,7 +57,4 @@ extension QuietHours: CustomStringConvertible {
     private static func text(_ minutes: Int) -> String { "\(Self.two(minutes / 60)):\(Self.two(minutes % 60))" }
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-    /// The time of day at which they end: `07:00`.
-    package var endText: String { Self.text(self.end) }
 }

@@ -15,7 +15,7 @@ package struct Bar: Sendable, Equatable {
     /// The sum of all sizes; exact.
     package var volume: ExactSum
     /// The sum of all prices times their sizes; exact. Where 38 digits cannot hold it with another trade, that one is
-    /// missing, and ``ExactSum/omitted`` counts it; then there is no ``volumeWeightedPrice(fractionDigits:)``.
+    /// missing, and ``ExactSum/omitted`` counts it; then there is no ``average``.
     package var turnover: ExactSum
     /// How many trades; price updates are none.
     package var count: UInt64
@@ -63,11 +63,5 @@ package struct Bar: Sendable, Equatable {
         self.volume.add(size)
         self.turnover.add(price, times: size)
         self.count += 1
-    }
-
-    /// The average price by volume (VWAP), rounded to so many fraction digits (0 to 18); `nil` where nothing was traded or a
-    /// sum lacks an addend.
-    package func volumeWeightedPrice(fractionDigits: Int) -> ExactDecimal? {
-        self.turnover.divided(by: self.volume, fractionDigits: fractionDigits)
     }
 }

@@ -19,7 +19,6 @@ package struct Board: Sendable {
 
     /// The symbols in order of first appearance.
     package private(set) var rows: [SymbolSummary] = []
-    private var rates: [TradeRate] = []
     /// The row of each symbol by its number, or -1.
     private var rowOfSymbol: [Int32] = []
 
@@ -34,9 +33,6 @@ package struct Board: Sendable {
 
     /// The row of a symbol by its name, if it has traded.
     package func summary(of name: String) -> SymbolSummary? { self.rows.first { $0.symbol == name } }
-
-    /// Trades per second of a row over the last ten seconds before `now` (the clock of `received`), for display.
-    package func tradesPerSecond(row: Int, now: Int64) -> Double { self.rates[row].perSecond(now: now) }
 
     /// Takes in a batch: `trades[0]` has the number `firstSequence`, and all arrived at `received` (ns since 1970).
     package mutating func apply(
@@ -63,7 +59,6 @@ package struct Board: Sendable {
             return self.open(trade, sequence: sequence, received: received, symbols: symbols)
         }
         let isNewest = self.rows[row].take(trade, sequence: sequence, received: received)
-        if !trade.isPriceUpdate { self.rates[row].count(now: received) }
         return Change(row: row, isNewest: isNewest)
     }
 
@@ -92,9 +87,6 @@ package struct Board: Sendable {
                 trades: trade.isPriceUpdate ? 0 : 1
             )
         )
-        var rate = TradeRate()
-        if !trade.isPriceUpdate { rate.count(now: received) }
-        self.rates.append(rate)
         return Change(row: row, isNewest: true)
     }
 }

@@ -7,8 +7,6 @@ public struct Tape: Sendable {
     public let epoch: UInt64
     /// The number that the next trade gets. The first trade of an epoch is number 1, so that 0 can mean "none yet".
     public private(set) var nextSequence: UInt64 = 1
-    /// How many gaps the tape has.
-    public private(set) var gaps = 0
 
     public init(epoch: UInt64) { self.epoch = epoch }
 
@@ -18,14 +16,5 @@ public struct Tape: Sendable {
         let first = self.nextSequence
         self.nextSequence += UInt64(count)
         return first
-    }
-
-    /// Numbers the trades and returns the number of the first; the others follow without a hole.
-    public mutating func append(_ trades: [Trade]) -> UInt64 { self.append(count: trades.count) }
-
-    /// Marks that trades between the two times (wall clock, ns since 1970) may be missing before the next number.
-    package mutating func markGap(from: Int64, to: Int64, reason: String) -> Gap {
-        self.gaps += 1
-        return Gap(from: from, to: to, reason: reason, nextSequence: self.nextSequence, epoch: self.epoch)
     }
 }

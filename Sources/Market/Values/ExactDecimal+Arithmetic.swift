@@ -31,9 +31,6 @@ extension ExactDecimal {
         ExactDecimal(normalisedSignificand: -self.significand, exponent: self.exponent)
     }
 
-    /// The magnitude: the number without its sign.
-    public var magnitude: ExactDecimal { self.significand < 0 ? self.negated : self }
-
     /// Adds exactly; `nil` where the sum has more than 18 significant digits.
     public func adding(_ other: ExactDecimal) -> ExactDecimal? {
         if other.isZero { return self }

@@ -53,26 +53,6 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         self.exponent = min(self.exponent, addendExponent)
     }
 
-    /// This sum divided by another one, rounded half away from zero to so many fraction digits; `nil` where the other is
-    /// zero, one of them lacks an addend, or 128 bits do not hold it.
-    package func divided(by other: ExactSum, fractionDigits: Int) -> ExactDecimal? {
-        guard self.omitted == 0, other.omitted == 0, (0...18).contains(fractionDigits) else { return nil }
-        let (above, below) = (self.normalised, other.normalised)
-        guard below.significand != 0 else { return nil }
-        let shift = above.exponent - below.exponent + fractionDigits
-        guard abs(shift) <= 38 else { return nil }
-        let power = PowerOfTen.int128(abs(shift))
-        let (numerator, isHuge) = above.significand
-            .multipliedReportingOverflow(by: shift > 0 ? power : 1)
-        let (denominator, isVast) = below.significand.multipliedReportingOverflow(by: shift < 0 ? power : 1)
-        guard !isHuge, !isVast else { return nil }
-        let (quotient, remainder) = numerator.quotientAndRemainder(dividingBy: denominator)
-        let isUp = remainder.magnitude >= (denominator.magnitude + 1) / 2
-        let away: Int128 = (numerator < 0) == (denominator < 0) ? 1 : -1
-        guard let digits = Int64(exactly: isUp && remainder != 0 ? quotient + away : quotient) else { return nil }
-        return ExactDecimal(significand: digits, exponent: -fractionDigits)
-    }
-
     /// The first magnitude that is not held: 39 digits.
     private static var limit: UInt128 { 100_000_000_000_000_000_000_000_000_000_000_000_000 }
 

@@ -42,11 +42,6 @@ extension PriceDisplay {
         }
     }
 
-    /// Writes down for the event pane what was done. From any thread.
-    package func happened(_ text: String) {
-        self.change { $0.happened(text, at: self.wallClock()) }
-    }
-
     /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
     package func notice(_ text: String) {
         guard self.output.isScreen else { return }

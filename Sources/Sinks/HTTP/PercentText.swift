@@ -1,7 +1,7 @@
 /// The percent-encoding of a path's segment and of a query (RFC 3986, 2.1).
-enum PercentText {
+package enum PercentText {
     /// Returns the text behind the encoding; `nil` when it is damaged or no UTF-8. A plus sign is a plus sign.
-    static func decoded(_ text: some StringProtocol) -> String? {
+    package static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

@@ -25,6 +25,15 @@ struct RecordingCommand: AsyncParsableCommand {
     )
 }
 
+/// What commands that look at recordings have in common.
+struct RecordingFilesOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Flag(help: "Print one JSON object a file.")
+    var json = false
+}
+
 struct RecordingVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -36,14 +45,10 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
-    var files: [String]
-
-    @Flag(help: "Print one JSON object a file.")
-    var json = false
+    @OptionGroup var options: RecordingFilesOptions
 
     mutating func run() async throws {
-        try RecordingOffice.describe(self.files, asJSON: self.json, isCheck: true)
+        try RecordingOffice.describe(self.options.files, asJSON: self.options.json, isCheck: true)
     }
 }
 
@@ -53,14 +58,10 @@ struct RecordingInfoCommand: AsyncParsableCommand {
         abstract: "Say what recordings hold: times, counts, gaps, trades of each symbol."
     )
 
-    @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
-    var files: [String]
-
-    @Flag(help: "Print one JSON object a file.")
-    var json = false
+    @OptionGroup var options: RecordingFilesOptions
 
     mutating func run() async throws {
-        try RecordingOffice.describe(self.files, asJSON: self.json, isCheck: false)
+        try RecordingOffice.describe(self.options.files, asJSON: self.options.json, isCheck: false)
     }
 }
 

@@ -1,3 +1,5 @@
+import Sinks
+
 /// The address of an HTTP proxy: `http://proxy.example:3128`, `http://user:password@10.0.0.1:3128`, `proxy:3128`.
 ///
 /// Its description leaves user and password out.
@@ -62,7 +64,7 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
     private static func login(_ text: Substring) throws(Misfit) -> Login? {
         if text.isEmpty { return nil }
         let colon = text.firstIndex(of: ":") ?? text.endIndex
-        let parts = [text[..<colon], text[colon...].dropFirst()].map(Self.decoded)
+        let parts = [text[..<colon], text[colon...].dropFirst()].map(PercentText.decoded)
         // RFC 7617, 2: no control characters, and the first colon ends the user.
         guard let user = parts[0], let password = parts[1], !user.utf8.contains(UInt8(ascii: ":")),
             (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
@@ -73,23 +75,6 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
             )
         }
         return Login(user: Secret(user), password: Secret(password))
-    }
-
-    /// Reads `%XX` (RFC 3986, 2.1); `nil` where it is broken, or comes to no UTF-8.
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-            guard digits.count == 2 else { return nil }
-            bytes.append(UInt8(digits[0] << 4 | digits[1]))
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 
     package var description: String {

@@ -1,3 +1,5 @@
+import Sinks
+
 /// The address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.
 ///
 /// Unencrypted `ws` goes to loopback only: the key travels in the request, and prices that anybody on the way can
@@ -49,26 +51,12 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
     /// Whether a query has a member of such a name, which may be percent-encoded.
     private static func holdsKey(_ tail: Substring) -> Bool {
         guard let mark = tail.firstIndex(of: "?") else { return false }
-        return tail[tail.index(after: mark)...].split(whereSeparator: { $0 == "&" || $0 == ";" || $0 == "?" }).contains
-        {
-            Self.keyNames.contains(Self.decoded($0.prefix { $0 != "=" }).lowercased())
+        let members = tail[tail.index(after: mark)...].split { $0 == "&" || $0 == ";" || $0 == "?" }
+        return members.contains { member in
+            // A name whose encoding is damaged is none of these, decoded or not.
+            guard let name = PercentText.decoded(member.prefix { $0 != "=" }) else { return false }
+            return Self.keyNames.contains(name.lowercased())
         }
-    }
-
-    /// Undoes percent-encoding (RFC 3986, 2.1); what is no escape stays.
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private init(reading text: String) throws(Misfit) {

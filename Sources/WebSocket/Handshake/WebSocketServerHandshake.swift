@@ -73,11 +73,6 @@ package enum WebSocketServerHandshake {
     package static func wantsWebSocket(_ head: HTTPRequestHead) -> Bool {
         head.headers.has("Upgrade", token: "websocket")
     }
-
-    /// Returns the subprotocols that a request offers, the dearest first.
-    package static func subprotocols(in head: HTTPRequestHead) -> [String] {
-        head.headers[canonicalForm: "Sec-WebSocket-Protocol"].map(String.init)
-    }
 }
 
 extension Result where Success == WebSocketServerHandshake.Accepted, Failure == WebSocketServerHandshake.Refusal {

@@ -11,26 +11,16 @@ package enum FinnhubRequest: Sendable, Equatable {
     /// Reads a request; `nil` when the text is no JSON object or has no type.
     package static func parse(_ text: ByteBuffer) -> FinnhubRequest? {
         text.withUnsafeReadableBytes { bytes in
-            var reader = JSONReader(bytes)
             var type: String?
             var symbol = ""
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
-            var isFirst = true
-            members: while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: break members
-                case .invalid: return nil
-                case .key(let key):
-                    guard case .string = reader.kind() else {
-                        guard reader.skipValue() else { return nil }
-                        continue
-                    }
-                    guard let value = reader.string() else { return nil }
-                    if key.equals("type") { type = value.text }
-                    if key.equals("symbol") { symbol = value.text }
-                }
+            let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+                guard reader.kind() == .string else { return reader.skipValue() }
+                guard let value = reader.string() else { return false }
+                if key.equals("type") { type = value.text }
+                if key.equals("symbol") { symbol = value.text }
+                return true
             }
-            guard reader.isAtEnd() else { return nil }
+            guard isWhole else { return nil }
             switch type {
             case "subscribe": return .subscribe(symbol)
             case "unsubscribe": return .unsubscribe(symbol)

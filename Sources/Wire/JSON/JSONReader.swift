@@ -256,4 +256,29 @@ extension JSONReader {
         guard let key = self.string(), self.take(UInt8(ascii: ":")) else { return .invalid }
         return .key(key)
     }
+
+    /// Reads an object.
+    ///
+    /// - Parameter body: is called at the value behind each key, which it reads or skips; returns whether it could.
+    /// - Returns: whether there is an object, whole, and `body` took every value of it.
+    package mutating func object(_ body: (JSONString, inout JSONReader) -> Bool) -> Bool {
+        guard self.take(UInt8(ascii: "{")) else { return false }
+        var isFirst = true
+        while true {
+            switch self.nextMember(isFirst: &isFirst) {
+            case .end: return true
+            case .invalid: return false
+            case .key(let key): guard body(key, &self) else { return false }
+            }
+        }
+    }
+
+    /// Reads a text that is one object and nothing else, as ``object(_:)`` does.
+    package static func wholeObject(
+        _ bytes: UnsafeRawBufferPointer,
+        _ body: (JSONString, inout JSONReader) -> Bool
+    ) -> Bool {
+        var reader = JSONReader(bytes)
+        return reader.object(body) && reader.isAtEnd()
+    }
 }

@@ -96,7 +96,6 @@ private struct LineMembers {
     var at: Int64?
     private var text: JSONString?
     private var gap: Gap?
-    private var header: RecordingHeader?
     private var version: Int?
     private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int]())
     private var event: String?

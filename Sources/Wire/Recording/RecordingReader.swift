@@ -74,13 +74,6 @@ public struct RecordingReader: Sendable {
         self.pending.writeImmutableBuffer(bytes)
     }
 
-    /// Takes in the next bytes of the file.
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer) {
-        precondition(!self.isFinished, "bytes behind the end of a recording")
-        self.pending.discardReadBytes()
-        self.pending.writeBytes(bytes)
-    }
-
     /// Says that the file ends here.
     public mutating func finish() { self.isFinished = true }
 

@@ -51,28 +51,22 @@ package struct RecordedGapMark: Sendable, Equatable {
             frame.readableBytesView.starts(with: Self.beginning)
         else { return nil }
         let gap: Gap? = frame.withUnsafeReadableBytes { bytes in
-            var reader = JSONReader(bytes)
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
             var gap = Gap(from: 0, to: 0, reason: "", nextSequence: 0)
-            var isFirst = true
-            while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: return reader.isAtEnd() ? gap : nil
-                case .invalid: return nil
-                case .key(let key):
-                    let kind = reader.kind()
-                    if key.equals("reason") || key.equals("symbol"), kind == .string {
-                        guard let text = reader.string()?.text else { return nil }
-                        if key.equals("reason") { gap.reason = text } else { gap.symbol = text }
-                    } else if kind == .number, let number = reader.integer() {
-                        if key.equals("from") { gap.from = number }
-                        if key.equals("to") { gap.to = number }
-                        if key.equals("overlap") { gap.overlap = Int(exactly: number) }
-                    } else {
-                        guard reader.skipValue() else { return nil }
-                    }
+            let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+                let kind = reader.kind()
+                if key.equals("reason") || key.equals("symbol"), kind == .string {
+                    guard let text = reader.string()?.text else { return false }
+                    if key.equals("reason") { gap.reason = text } else { gap.symbol = text }
+                } else if kind == .number, let number = reader.integer() {
+                    if key.equals("from") { gap.from = number }
+                    if key.equals("to") { gap.to = number }
+                    if key.equals("overlap") { gap.overlap = Int(exactly: number) }
+                } else {
+                    return reader.skipValue()
                 }
+                return true
             }
+            return isWhole ? gap : nil
         }
         guard let gap else { return nil }
         self.gap = gap

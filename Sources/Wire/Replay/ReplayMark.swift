@@ -41,28 +41,22 @@ package struct ReplayMark: Sendable, Equatable {
             frame.readableBytesView.starts(with: Self.beginning)
         else { return nil }
         let mark: ReplayMark? = frame.withUnsafeReadableBytes { bytes in
-            var reader = JSONReader(bytes)
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
             var mark = ReplayMark(movedFrom: nil, at: 0, speed: nil, isPaused: false)
-            var isFirst = true
-            while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: return reader.isAtEnd() ? mark : nil
-                case .invalid: return nil
-                case .key(let key):
-                    if key.equals("at"), let at = reader.integer() {
-                        mark.at = at
-                    } else if key.equals("from"), let from = reader.integer() {
-                        mark.movedFrom = from
-                    } else if key.equals("speed"), let speed = reader.rawValue() {
-                        mark.speed = Double(String(decoding: speed, as: UTF8.self))
-                    } else if key.equals("paused"), let word = reader.literal() {
-                        mark.isPaused = word == UInt8(ascii: "t")
-                    } else {
-                        guard reader.skipValue() else { return nil }
-                    }
+            let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+                if key.equals("at"), let at = reader.integer() {
+                    mark.at = at
+                } else if key.equals("from"), let from = reader.integer() {
+                    mark.movedFrom = from
+                } else if key.equals("speed"), let speed = reader.rawValue() {
+                    mark.speed = Double(String(decoding: speed, as: UTF8.self))
+                } else if key.equals("paused"), let word = reader.literal() {
+                    mark.isPaused = word == UInt8(ascii: "t")
+                } else {
+                    return reader.skipValue()
                 }
+                return true
             }
+            return isWhole ? mark : nil
         }
         guard let mark else { return nil }
         self = mark

@@ -55,32 +55,26 @@ package enum ReplayRequestText {
     }
 
     private static func fields(_ bytes: UnsafeRawBufferPointer) -> Fields? {
-        var reader = JSONReader(bytes)
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
         var fields = Fields()
-        var isFirst = true
-        while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: return reader.isAtEnd() ? fields : nil
-            case .invalid: return nil
-            case .key(let key):
-                let kind = reader.kind()
-                if kind == .string {
-                    guard let value = reader.string()?.text else { return nil }
-                    if key.equals("request") { fields.request = value }
-                    if key.equals("speed") { fields.speed = value }
-                    if key.equals("time") { fields.time = value }
-                    if key.equals("to") { fields.place = value }
-                } else if kind == .number, key.equals("speed") {
-                    guard let value = reader.rawValue() else { return nil }
-                    fields.speed = String(decoding: value, as: UTF8.self)
-                } else if kind == .number, key.equals("messages") {
-                    // What is no whole number is refused as a step of none.
-                    fields.messages = reader.integer().flatMap { Int(exactly: $0) } ?? 0
-                } else {
-                    guard reader.skipValue() else { return nil }
-                }
+        let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+            let kind = reader.kind()
+            if kind == .string {
+                guard let value = reader.string()?.text else { return false }
+                if key.equals("request") { fields.request = value }
+                if key.equals("speed") { fields.speed = value }
+                if key.equals("time") { fields.time = value }
+                if key.equals("to") { fields.place = value }
+            } else if kind == .number, key.equals("speed") {
+                guard let value = reader.rawValue() else { return false }
+                fields.speed = String(decoding: value, as: UTF8.self)
+            } else if kind == .number, key.equals("messages") {
+                // What is no whole number is refused as a step of none.
+                fields.messages = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+            } else {
+                return reader.skipValue()
             }
+            return true
         }
+        return isWhole ? fields : nil
     }
 }

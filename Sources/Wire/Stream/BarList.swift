@@ -11,24 +11,17 @@ package enum BarList {
     /// - Returns: `nil` for what is no such answer: other bars than asked for, or not in their order.
     package static func read(_ body: ByteBuffer, width: BarWidth, limit: Int) -> [Bar]? {
         body.withUnsafeReadableBytes { bytes in
-            var reader = JSONReader(bytes)
-            guard reader.take(UInt8(ascii: "{")) else { return nil }
             var bars: [Bar]?
-            var isFirst = true
-            while true {
-                switch reader.nextMember(isFirst: &isFirst) {
-                case .end: return reader.isAtEnd() ? bars : nil
-                case .invalid: return nil
-                case .key(let key):
-                    switch key.text {
-                    case "bars" where bars == nil:
-                        guard let list = Self.list(&reader, width, limit: limit) else { return nil }
-                        bars = list
-                    case "width": guard reader.string()?.text == width.word else { return nil }
-                    case _: guard reader.skipValue() else { return nil }
-                    }
+            let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+                switch key.text {
+                case "bars" where bars == nil:
+                    bars = Self.list(&reader, width, limit: limit)
+                    return bars != nil
+                case "width": return reader.string()?.text == width.word
+                case _: return reader.skipValue()
                 }
             }
+            return isWhole ? bars : nil
         }
     }
 
@@ -46,48 +39,42 @@ package enum BarList {
     }
 
     private static func bar(_ reader: inout JSONReader, _ width: BarWidth) -> Bar? {
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
         var start: Int64?
         var prices: [String: ExactDecimal] = [:]
         var count: Int64 = 0
         var isIncomplete = false
-        var isFirst = true
-        while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .invalid: return nil
-            case .key(let key):
-                switch key.text {
-                case "start": start = reader.integer()
-                case "open", "high", "low", "close":
-                    guard let price = reader.string().flatMap({ ExactDecimal($0.text) }) else { return nil }
-                    prices[key.text] = price
-                case "trades": count = reader.integer() ?? 0
-                case "incomplete":
-                    guard let word = reader.literal() else { return nil }
-                    isIncomplete = word == UInt8(ascii: "t")
-                case _: guard reader.skipValue() else { return nil }
-                }
-            case .end:
-                guard let start, (0...(1 << 43)).contains(start), let open = prices["open"],
-                    let high = prices["high"], let low = prices["low"], let close = prices["close"],
-                    low <= open, low <= close, open <= high, close <= high
-                else { return nil }
-                let from = start * 1_000_000
-                guard width.start(of: from) == from else { return nil }
-                let last = from + width.nanoseconds - 1
-                return Bar(
-                    start: from,
-                    width: width,
-                    open: (open, isIncomplete ? last : from),
-                    high: high,
-                    low: low,
-                    close: (close, last),
-                    volume: ExactSum(),
-                    turnover: ExactSum(),
-                    count: UInt64(max(count, 0)),
-                    isIncomplete: isIncomplete
-                )
+        let isWhole = reader.object { key, reader in
+            switch key.text {
+            case "start": start = reader.integer()
+            case "open", "high", "low", "close":
+                guard let price = reader.string().flatMap({ ExactDecimal($0.text) }) else { return false }
+                prices[key.text] = price
+            case "trades": count = reader.integer() ?? 0
+            case "incomplete":
+                guard let word = reader.literal() else { return false }
+                isIncomplete = word == UInt8(ascii: "t")
+            case _: return reader.skipValue()
             }
+            return true
         }
+        guard isWhole, let start, (0...(1 << 43)).contains(start), let open = prices["open"],
+            let high = prices["high"], let low = prices["low"], let close = prices["close"],
+            low <= open, low <= close, open <= high, close <= high
+        else { return nil }
+        let from = start * 1_000_000
+        guard width.start(of: from) == from else { return nil }
+        let last = from + width.nanoseconds - 1
+        return Bar(
+            start: from,
+            width: width,
+            open: (open, isIncomplete ? last : from),
+            high: high,
+            low: low,
+            close: (close, last),
+            volume: ExactSum(),
+            turnover: ExactSum(),
+            count: UInt64(max(count, 0)),
+            isIncomplete: isIncomplete
+        )
     }
 }

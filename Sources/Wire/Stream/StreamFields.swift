@@ -16,42 +16,35 @@ struct StreamFields {
     private(set) var symbolNames: [String] = []
 
     init?(_ bytes: UnsafeRawBufferPointer, isNested: Bool = false) {
-        var reader = JSONReader(bytes)
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
-        var isFirst = true
-        members: while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: break members
-            case .invalid: return nil
-            case .key(let key):
-                let key = key.text
-                switch reader.kind() {
-                case .string:
-                    guard let string = reader.string() else { return nil }
-                    self.values[key] = .text(string.text)
-                case .number:
-                    switch reader.number() {
-                    case .number(let number, _): self.values[key] = .number(number)
-                    case .unheld: self.values[key] = nil
-                    case .invalid: return nil
-                    }
-                case .literal:
-                    guard let letter = reader.literal() else { return nil }
-                    self.values[key] = letter == UInt8(ascii: "n") ? nil : .flag(letter == UInt8(ascii: "t"))
-                case .object, .array, .invalid:
-                    guard let raw = reader.rawValue() else { return nil }
-                    self.values[key] = nil
-                    if key == "status", !isNested {
-                        self.nestedStatus = StreamFields(raw, isNested: true)?.status
-                    }
-                    if key == "replay", !isNested {
-                        self.nestedReplay = StreamFields(raw, isNested: true)?.replay
-                    }
-                    if key == "symbols", !isNested { self.symbolNames = Self.names(in: raw) }
-                }
+        guard JSONReader.wholeObject(bytes, { self.take($0.text, from: &$1, isNested: isNested) }) else { return nil }
+    }
+
+    private mutating func take(_ key: String, from reader: inout JSONReader, isNested: Bool) -> Bool {
+        switch reader.kind() {
+        case .string:
+            guard let string = reader.string() else { return false }
+            self.values[key] = .text(string.text)
+        case .number:
+            switch reader.number() {
+            case .number(let number, _): self.values[key] = .number(number)
+            case .unheld: self.values[key] = nil
+            case .invalid: return false
+            }
+        case .literal:
+            guard let letter = reader.literal() else { return false }
+            self.values[key] = letter == UInt8(ascii: "n") ? nil : .flag(letter == UInt8(ascii: "t"))
+        case .object, .array, .invalid:
+            guard let raw = reader.rawValue() else { return false }
+            self.values[key] = nil
+            guard !isNested else { return true }
+            switch key {
+            case "status": self.nestedStatus = StreamFields(raw, isNested: true)?.status
+            case "replay": self.nestedReplay = StreamFields(raw, isNested: true)?.replay
+            case "symbols": self.symbolNames = Self.names(in: raw)
+            default: break
             }
         }
-        guard reader.isAtEnd() else { return nil }
+        return true
     }
 
     /// The names of the symbols in a list of objects, as many as a tape can have.

@@ -163,17 +163,7 @@ private struct RequestFields {
     var id: ByteBuffer?
 
     init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = JSONReader(bytes)
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
-        var isFirst = true
-        members: while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: break members
-            case .invalid: return nil
-            case .key(let key): guard self.take(key, from: &reader) else { return nil }
-            }
-        }
-        guard reader.isAtEnd() else { return nil }
+        guard JSONReader.wholeObject(bytes, { self.take($0, from: &$1) }) else { return nil }
     }
 
     private mutating func take(_ key: JSONString, from reader: inout JSONReader) -> Bool {

@@ -57,7 +57,7 @@ struct EarlierRecordingsTests {
             recorder.read(
                 TapeBatch(
                     epoch: epoch,
-                    firstSequence: tape.append(trades),
+                    firstSequence: tape.append(count: trades.count),
                     received: Self.now + Int64(number) * 1_000,
                     receivedMonotonic: Self.now + Int64(number) * 1_000,
                     trades: trades,

@@ -142,8 +142,9 @@ struct HandFeed {
         }
         return TapeBatch(
             epoch: self.tape.epoch,
-            firstSequence: self.tape.append(trades),
+            firstSequence: self.tape.append(count: trades.count),
             received: received,
+            receivedMonotonic: Int64(NIODeadline.now().uptimeNanoseconds),
             trades: trades,
             frames: taken,
             symbols: self.symbols

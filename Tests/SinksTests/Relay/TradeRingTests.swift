@@ -23,6 +23,7 @@ struct TradeRingTests {
             epoch: epoch,
             firstSequence: first,
             received: Int64(first),
+            receivedMonotonic: Int64(first),
             trades: trades,
             frames: [],
             symbols: table

@@ -138,7 +138,6 @@ struct HistoryProgramTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         var before: [String: Substring] = [:]
-        var trades = 0
         for round in 0..<4 {
             let program = try RunningProgram(
                 RunningProgram.tickertape,
@@ -172,7 +171,6 @@ struct HistoryProgramTests {
             kill(program.processIdentifier, SIGKILL)
             #expect(await program.ending() == .signal(SIGKILL))
             #expect(!program.errors.contains("damaged"), "\(program.errors)")
-            trades += 1
         }
         let info = try await self.run(["history", "info", "--file", "\(folder.path)/tickertape-history-demo.sqlite"])
         #expect(info.ending == .exit(0) && info.program.output.contains("recordings: 4,"), "\(info.program.output)")

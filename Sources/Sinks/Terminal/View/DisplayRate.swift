@@ -1,8 +1,7 @@
 /// The trades per second of one symbol, over the last ten whole seconds.
 ///
-/// Unlike the market's `TradeRate` it leaves out the second under way, so that the number on the screen changes once a
-/// second at most, and says when. It falls by itself when nothing arrives, so a silent feed never shows the rate of better times. Times are monotonic
-/// nanoseconds.
+/// It leaves out the second under way, so that the number on the screen changes once a second at most, and says when. It falls
+/// by itself when nothing arrives, so a silent feed never shows the rate of better times. Times are monotonic nanoseconds.
 package struct DisplayRate: Sendable {
     static let window: Int64 = 10
 

@@ -6,22 +6,12 @@ extension DisplayView {
     mutating func drawChart(_ row: DisplayRow, _ freshness: Freshness, lines: Range<Int>, columns: Int) {
         let hasAxis = lines.count >= 4
         let rows = lines.count - (hasAxis ? 1 : 0)
-        guard rows >= 1, columns >= 4, let start = row.history.start else { return }
-        let now = self.marketTime
+        guard rows >= 1, columns >= 4 else { return }
         // The labels' width is that of any price there, so that the chart's own does not change with them.
         let labelWidth = self.price(row).count + 1
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
         let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
-        let stretch = self.choice.span.stretch(now: now, start: start, columns: count)
-        self.noteStretch(stretch, now: now, columns: count)
-        let samples = ChartSample.samples(
-            of: row.history.series(span: self.choice.span.length),
-            from: stretch.lowerBound,
-            to: stretch.upperBound,
-            now: now,
-            isCut: self.isCut,
-            columns: count
-        )
+        guard let (samples, stretch) = self.samples(of: row, columns: count) else { return }
         guard let scale = ChartScale(samples, mostTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
             self.grid.put("no price in this span", row: lines.lowerBound, column: 0, limit: width, style: .dimmed)
             return
@@ -35,6 +25,23 @@ extension DisplayView {
         }
         if width < columns { self.drawPriceAxis(scale, row, lines.lowerBound, rows, column: width, freshness) }
         if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
+    }
+
+    /// The prices of a row over the span that is chosen, and the time they are of; `nil` before the first one.
+    mutating func samples(of row: DisplayRow, columns: Int) -> (samples: [ChartSample], stretch: Range<Int64>)? {
+        guard let start = row.history.start else { return nil }
+        let now = self.marketTime
+        let stretch = self.choice.span.stretch(now: now, start: start, columns: columns)
+        self.noteStretch(stretch, now: now, columns: columns)
+        let samples = ChartSample.samples(
+            of: row.history.series(span: self.choice.span.length),
+            from: stretch.lowerBound,
+            to: stretch.upperBound,
+            now: now,
+            isCut: self.isCut,
+            columns: columns
+        )
+        return (samples, stretch)
     }
 
     /// Up or down over the span, as the words beside the price say for theirs, which is the session where the chart is of

@@ -261,18 +261,7 @@ extension DisplayView {
 
     /// The chart of a row; nothing where all it could say is that the price has one value.
     private mutating func sparkline(_ row: DisplayRow, width: Int) -> String {
-        guard let start = row.history.start else { return "" }
-        let now = self.marketTime
-        let stretch = self.choice.span.stretch(now: now, start: start, columns: width)
-        self.noteStretch(stretch, now: now, columns: width)
-        let samples = ChartSample.samples(
-            of: row.history.series(span: self.choice.span.length),
-            from: stretch.lowerBound,
-            to: stretch.upperBound,
-            now: now,
-            isCut: self.isCut,
-            columns: width
-        )
+        guard let samples = self.samples(of: row, columns: width)?.samples else { return "" }
         return ChartPlot.sparkline(samples, glyphs: self.glyphs)
     }
 

@@ -37,9 +37,6 @@ extension ChartSpan {
         return (end - length)..<end
     }
 
-    /// When the stretch moves next without any news.
-    func stretchEnd(now: Int64, start: Int64) -> Int64 { self.stretch(now: now, start: start, columns: 1).upperBound }
-
     /// The power of two of seconds that is at least `span`; ns.
     private static func even(_ span: Int64) -> Int64 {
         var step: Int64 = 1_000_000_000
