@@ -19,6 +19,7 @@ package enum PageFiles {
         Self.script("relay.js", PackageResources.relay_js),
         Self.script("market.js", PackageResources.market_js),
         Self.script("past.js", PackageResources.past_js),
+        Self.script("pauses.js", PackageResources.pauses_js),
         Self.script("series.js", PackageResources.series_js),
         Self.script("decimal.js", PackageResources.decimal_js),
         Self.script("words.js", PackageResources.words_js),

@@ -295,18 +295,4 @@ package final class ConnectionKeeper {
             if failure.retryAfter != nil { self.leaveAlone(for: pause.wait, failure.description) }
         }
     }
-
-    // MARK: The end
-
-    func finish(_ result: Result<Void, any Error>) {
-        if case .finished = self.state { return }
-        self.state = .finished
-        self.proof?.cancel()
-        self.patrolTimer?.cancel()
-        self.follow(nil)
-        // Whoever waits for the key finds it free as soon as our own connection is gone.
-        self.holding.ownership?.release()
-        if self.isStopping { self.report(.stopped, nil, nil) }
-        self.finished.completeWith(result)
-    }
 }

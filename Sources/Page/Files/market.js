@@ -2,11 +2,11 @@
 
 import { add, compare, decimals } from "./decimal.js";
 import { earlier } from "./past.js";
+import { Pauses } from "./pauses.js";
 import { Series } from "./series.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
-const mostPauses = 32;
 // As the relay does: a trade that is older than its symbol's newest by up to this does not become the price. ms
 const reorderWindow = 10_000;
 
@@ -21,10 +21,9 @@ export class Market {
         this.tape = [];
         // Where times are `performance.now()`: when the newest trade of any symbol arrived.
         this.newestArrival = null;
-        // Where a replay stands, if it is one, since when it stands still, and from when to when it did before.
+        // Where a replay stands, if it is one, and when it stood still.
         this.replay = null;
-        this.pausedAt = null;
-        this.pauses = [];
+        this.pauses = new Pauses();
         // The relay's wall clock minus `performance.now()`, ms.
         this.clockOffset = null;
         this.isCatchingUp = false;
@@ -115,24 +114,14 @@ export class Market {
 
     #replay(position, now, since = now) {
         this.replay = position;
-        if (position?.paused === true) {
-            this.pausedAt ??= since;
-        } else if (this.pausedAt !== null) {
-            this.pauses.push({ from: this.pausedAt, to: now });
-            this.pausedAt = null;
-            if (this.pauses.length > mostPauses) {
-                const { from, to } = this.pauses.shift();
-                this.pauses[0].from -= to - from;
-            }
-        }
+        this.pauses.take(position?.paused === true, now, since);
     }
 
     /** For how long nothing came that could have come, ms: of a replay that is paused nobody expects anything. */
     silence(now) {
         if (this.newestArrival === null) return null;
         if (this.replay?.paused === true) return 0;
-        const stood = this.pauses.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, this.newestArrival)), 0);
-        return now - this.newestArrival - stood;
+        return now - this.newestArrival - this.pauses.after(this.newestArrival);
     }
 
     #summary(message, now, age) {

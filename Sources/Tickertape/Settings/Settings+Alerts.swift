@@ -27,7 +27,7 @@ extension Settings {
     func webhookAddress() throws(OperatorError) -> WebhookAddress? {
         guard let path = self.alerts.webhookFile else {
             if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
-                let cure = (try? BoundedFile(path: config, limit: SettingsFile.limit))?.cureForReaders
+                let cure = (try? SmallFile(path: config, limit: SettingsFile.limit))?.cureForReaders
             {
                 Console.complain("warning: \(config) holds the webhook's URL and others can read it; run \(cure)")
             }
@@ -40,10 +40,10 @@ extension Settings {
                 status: .configuration
             )
         }
-        let contents: BoundedFile
-        do throws(BoundedFile.Failure) {
-            guard let read = try BoundedFile(path: path, limit: 4_096) else {
-                throw BoundedFile.Failure(reason: "does not exist")
+        let contents: SmallFile
+        do throws(SmallFile.Failure) {
+            guard let read = try SmallFile(path: path, limit: 4_096) else {
+                throw SmallFile.Failure(reason: "does not exist")
             }
             contents = read
         } catch {

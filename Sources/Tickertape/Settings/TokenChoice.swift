@@ -117,10 +117,10 @@ struct TokenChoice {
         named name: String,
         status: ExitStatus
     ) throws(OperatorError) -> (token: Secret, cure: String?) {
-        let contents: BoundedFile
-        do throws(BoundedFile.Failure) {
-            guard let read = try BoundedFile(path: path, limit: Self.limit) else {
-                throw BoundedFile.Failure(reason: "does not exist")
+        let contents: SmallFile
+        do throws(SmallFile.Failure) {
+            guard let read = try SmallFile(path: path, limit: Self.limit) else {
+                throw SmallFile.Failure(reason: "does not exist")
             }
             contents = read
         } catch {

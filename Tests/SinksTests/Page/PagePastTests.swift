@@ -196,4 +196,29 @@ struct PagePastTests {
             lines == ["61,837.60 61,837.625 7 7.0 - –", "+0.500 ±0.0 −0.0001", "101.00 100.50"]
         )
     }
+
+    @Test("takes the pauses of a replay out of an age, however many they were, and those from before it came")
+    func pauses() async throws {
+        let lines = try await self.printed(
+            """
+            import { Pauses } from "./pauses.js";
+            const one = new Pauses();
+            one.take(false, 10);
+            one.take(true, 100, -Infinity);
+            one.take(true, 150);
+            one.take(false, 200);
+            one.take(true, 300);
+            console.log(one.after(50), one.after(180), one.after(250));
+            one.take(false, 340);
+            console.log(one.after(50), one.after(250), one.after(400));
+            const many = new Pauses();
+            for (let at = 0; at < 100_000; at += 100) {
+                many.take(true, at);
+                many.take(false, at + 10);
+            }
+            console.log(many.after(0), many.past.length);
+            """
+        )
+        #expect(lines == ["150 20 0", "190 40 0", "10000 32"])
+    }
 }

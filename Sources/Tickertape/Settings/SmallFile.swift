@@ -1,0 +1,59 @@
+import Glibc
+
+/// A small regular file's bytes.
+struct SmallFile {
+    /// Why a file could not be taken, as the end of a sentence that begins with its name.
+    struct Failure: Error {
+        let reason: String
+    }
+
+    let bytes: [UInt8]
+    /// The command that keeps others from reading the file; `nil` where they cannot.
+    ///
+    /// The group of somebody else's file is how this process may read it, so that only the rest of the world counts there.
+    let cureForReaders: String?
+
+    /// Reads a file of at most `limit` bytes, or answers `nil` where there is none.
+    init?(path: String, limit: Int) throws(Failure) {
+        // Without O_NONBLOCK a named pipe would hang the start.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(reason: status.st_mode & S_IFMT == S_IFDIR ? "is a folder" : "is not a regular file")
+        }
+        if status.st_uid == geteuid() {
+            self.cureForReaders = status.st_mode & (S_IRGRP | S_IROTH) == 0 ? nil : "chmod 600 \(path)"
+        } else {
+            self.cureForReaders = status.st_mode & S_IROTH == 0 ? nil : "chmod o= \(path)"
+        }
+
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            let before = bytes.count
+            let wanted = Swift.min(64 << 10, limit + 1 - before)
+            bytes.append(contentsOf: repeatElement(0, count: wanted))
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                Glibc.read(descriptor, buffer.baseAddress! + before, wanted)
+            }
+            if count < 0 {
+                if errno == EINTR {
+                    bytes.removeLast(wanted)
+                    continue
+                }
+                throw Failure(reason: "cannot be read: \(String(cString: strerror(errno)))")
+            }
+            bytes.removeLast(wanted - count)
+            if count == 0 { break }
+        }
+        guard bytes.count <= limit else { throw Failure(reason: "is larger than \(limit) bytes") }
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,179 @@
+import Feeds
+import Logging
+import Market
+import NIOCore
+import NIOEmbedded
+import NIOConcurrencyHelpers
+
+/// What becomes of an attempt.
+enum KeeperOutcome {
+    case fails(UpstreamFailure)
+    /// Opens, carries trades for so long, and dies after so long; times in nanoseconds.
+    case opens(tradedFor: Int64, diesAfter: Int64)
+    case opensAndStays
+    /// Answers nothing.
+    case hangs
+    /// Dies while its handler is being installed, whose installation then fails.
+    case breaksWhileInstalled
+    /// The same, and the installation goes through.
+    case endsWhileInstalled
+    /// The attempt fails while the handler is being installed, which goes through.
+    case failsWhileInstalled
+
+    static let down = KeeperOutcome.fails(UpstreamFailure("it is down"))
+}
+
+final class FakeConnection: KeptConnection {
+    let opened: NIODeadline
+    let loop: any EventLoop
+    let trades: Int64
+    var isClosed = false
+
+    init(loop: any EventLoop, trades: Int64) {
+        self.loop = loop
+        self.opened = loop.now
+        self.trades = trades
+    }
+
+    var tradedFor: Int64 { min(self.trades, (self.loop.now - self.opened).nanoseconds) }
+    func close() { self.isClosed = true }
+    func setReading(_ isReading: Bool) {}
+}
+
+/// A keeper on a loop whose time is the test's, with a connector that does as the test says.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+final class KeeperWorld: Connecting, @unchecked Sendable {
+    let loop: EmbeddedEventLoop
+    let keeper: ConnectionKeeper
+    var script: (Int) -> KeeperOutcome
+    /// When each attempt began, in milliseconds.
+    private(set) var attempts: [Int64] = []
+    private(set) var phases: [FeedStatus.Phase] = []
+    private(set) var reasons: [String] = []
+    private(set) var connections: [FakeConnection] = []
+    private var channels: [EmbeddedChannel] = []
+    private var underWay: EventLoopPromise<Void>?
+    private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel) throws -> Void)] = []
+    var ended: Result<Void, any Error>?
+
+    init(
+        settings: ReconnectLadder.Settings = .init(),
+        holding: KeyHolding = .init(),
+        loop: EmbeddedEventLoop = EmbeddedEventLoop(),
+        wallClock: (@Sendable () -> Int64)? = nil,
+        script: @escaping (Int) -> KeeperOutcome
+    ) {
+        self.loop = loop
+        self.script = script
+        let bound = NIOLoopBound(loop, eventLoop: loop)
+        let proxy = Proxy()
+        self.keeper = ConnectionKeeper(
+            connector: proxy,
+            ladder: settings,
+            loop: loop,
+            wallClock: wallClock ?? { Int64(bound.value.now.uptimeNanoseconds) + 1_800_000_000_000_000_000 },
+            chance: { 1 },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        proxy.world = self
+        self.keeper.holding = holding
+        self.keeper.relayConnector = { _, _ in proxy }
+        self.keeper.report = { [unowned self] phase, reason, _ in
+            self.phases.append(phase)
+            self.reasons.append(reason ?? "")
+        }
+        self.keeper.opened = { [unowned self] _ in
+            let connection: FakeConnection
+            switch self.script(self.attempts.count - 1) {
+            case .opens(let tradedFor, let life):
+                connection = FakeConnection(loop: self.loop, trades: tradedFor)
+                let keeper = self.keeper
+                self.loop.scheduleTask(in: .nanoseconds(life)) {
+                    keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: tradedFor)
+                }
+            case .breaksWhileInstalled:
+                self.keeper.connectionEnded(UpstreamFailure("broken"), tradedFor: 0)
+                throw ChannelError.ioOnClosedChannel
+            case .endsWhileInstalled:
+                self.keeper.connectionEnded(UpstreamFailure("reset"), tradedFor: 0)
+                connection = FakeConnection(loop: self.loop, trades: 0)
+            case .failsWhileInstalled:
+                self.underWay?.fail(UpstreamFailure("raced"))
+                connection = FakeConnection(loop: self.loop, trades: 0)
+            case .opensAndStays, .fails, .hangs:
+                connection = FakeConnection(loop: self.loop, trades: .max)
+            }
+            self.connections.append(connection)
+            return connection
+        }
+        self.keeper.finished.futureResult.whenComplete { [unowned self] in self.ended = $0 }
+    }
+
+    /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+    private final class Proxy: Connecting, @unchecked Sendable {
+        weak var world: KeeperWorld?
+        func connect(
+            on loop: any EventLoop,
+            reached: @escaping (any Channel) throws -> Void,
+            connected: @escaping (any Channel) throws -> Void
+        ) -> EventLoopFuture<Void> {
+            world?.connect(on: loop, reached: reached, connected: connected) ?? loop.makeSucceededVoidFuture()
+        }
+    }
+
+    func connect(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        connected: @escaping (any Channel) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        self.attempts.append(Int64(loop.now.uptimeNanoseconds) / 1_000_000)
+        let channel = EmbeddedChannel(loop: self.loop)
+        self.channels.append(channel)
+        switch self.script(self.attempts.count - 1) {
+        case .fails(let failure):
+            return loop.makeFailedFuture(failure)
+        case .hangs:
+            self.hanging.append((reached, connected))
+            return loop.makePromise(of: Void.self).futureResult
+        case .failsWhileInstalled:
+            let promise = loop.makePromise(of: Void.self)
+            self.underWay = promise
+            self.loop.assumeIsolated().execute {
+                try? reached(channel)
+                try? connected(channel)
+            }
+            return promise.futureResult
+        case .opens, .opensAndStays, .breaksWhileInstalled, .endsWhileInstalled:
+            do {
+                try reached(channel)
+                try connected(channel)
+                return loop.makeSucceededVoidFuture()
+            } catch {
+                return loop.makeFailedFuture(error)
+            }
+        }
+    }
+
+    func advance(seconds: Double) { self.loop.advanceTime(by: .nanoseconds(Int64(seconds * 1e9))) }
+
+    var words: [String] { self.phases.map(\.word) }
+}
+
+/// A ledger in memory.
+final class Notebook: AttemptLedger {
+    private let state = NIOLockedValueBox<LadderMemory?>(nil)
+    func load() -> LadderMemory? { self.state.withLockedValue { $0 } }
+    func save(_ memory: LadderMemory) { self.state.withLockedValue { $0 = memory } }
+    func clear() { self.state.withLockedValue { $0 = nil } }
+}
+
+/// A key whose owner the test decides.
+final class FakeOwnership: KeyOwnership {
+    private let state: NIOLockedValueBox<(claim: KeyClaim, isReleased: Bool)>
+    init(_ claim: KeyClaim) { self.state = NIOLockedValueBox((claim, false)) }
+    func claim() -> KeyClaim { self.state.withLockedValue { $0.claim } }
+    func change(_ claim: KeyClaim) { self.state.withLockedValue { $0.claim = claim } }
+    func release() { self.state.withLockedValue { $0.isReleased = true } }
+    var isReleased: Bool { self.state.withLockedValue { $0.isReleased } }
+}
