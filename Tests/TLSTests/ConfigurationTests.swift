@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 @testable import TLS
 import TickertapeTesting
@@ -33,6 +34,13 @@ struct ConfigurationTests {
         }
         let directory = try TemporaryFolder()
         defer { directory.remove() }
+        // Nobody writes to it, and nobody shall wait for that.
+        let pipe = "\(directory.path)/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        client.trust = .file(pipe)
+        #expect(throws: TLSError(kind: .configuration, reason: "\(pipe): is not a regular file")) {
+            try TLSContext(client: client)
+        }
         let path = try directory.write("nothing\n", to: "empty.pem")
         client.trust = .file(path)
         let error = #expect(throws: TLSError.self) { try TLSContext(client: client) }

@@ -248,13 +248,26 @@ struct RevocationListTests {
         }
     }
 
-    @Test("a directory, or a file without an end, is refused without being read whole")
-    func endlessFile() {
+    @Test("what is no file of a size that a list has is refused without being read whole, a named pipe among it")
+    func endlessFile() throws {
         var client = Certificates.client()
         client.revocationListFile = "/"
-        #expect(throws: TLSError(kind: .configuration, reason: "/: Is a directory")) { try TLSContext(client: client) }
-        client.revocationListFile = "/dev/zero"
-        #expect(throws: TLSError(kind: .configuration, reason: "/dev/zero: larger than a CRL file can be")) {
+        #expect(throws: TLSError(kind: .configuration, reason: "/: is a folder")) { try TLSContext(client: client) }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        // Opening one that nobody writes to would never end.
+        let pipe = "\(folder.path)/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for path in ["/dev/zero", pipe] {
+            client.revocationListFile = path
+            #expect(throws: TLSError(kind: .configuration, reason: "\(path): is not a regular file")) {
+                try TLSContext(client: client)
+            }
+        }
+        let huge = try folder.write("", to: "huge.pem")
+        try #require(truncate(huge, 64 << 20 + 1) == 0)
+        client.revocationListFile = huge
+        #expect(throws: TLSError(kind: .configuration, reason: "\(huge): larger than a CRL file can be")) {
             try TLSContext(client: client)
         }
     }

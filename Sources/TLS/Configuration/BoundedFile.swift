@@ -4,7 +4,11 @@ internal import Glibc
 enum BoundedFile {
     /// Reads at most `limit` bytes; throws ``TLSError/Kind/configuration`` for a larger file, or one that cannot be read.
     static func read(_ path: String, atMost limit: Int, kind: String) throws(TLSError) -> [UInt8] {
-        guard let file = fopen(path, "re") else { throw Self.failure(path) }
+        let descriptor = try Self.descriptor(of: path)
+        guard let file = fdopen(descriptor, "r") else {
+            close(descriptor)
+            throw Self.failure(path)
+        }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         // In steps, so that a short file costs little.
@@ -16,6 +20,23 @@ enum BoundedFile {
             bytes.append(contentsOf: chunk[..<count])
         }
         throw TLSError(kind: .configuration, reason: "\(path): larger than \(kind) can be")
+    }
+
+    /// Throws unless a path leads to a regular file that can be read: for those who open it themselves.
+    static func check(_ path: String) throws(TLSError) { close(try Self.descriptor(of: path)) }
+
+    /// Opens a regular file.
+    private static func descriptor(of path: String) throws(TLSError) -> Int32 {
+        // Without O_NONBLOCK a named pipe would hang the start.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "not a regular file"
+            throw TLSError(kind: .configuration, reason: "\(path): is \(kind)")
+        }
+        return descriptor
     }
 
     private static func failure(_ path: String) -> TLSError {

@@ -79,9 +79,7 @@ extension TLSClientConfiguration.Trust {
     }
 
     private static func load(_ path: String, into context: OpaquePointer) throws(TLSError) {
-        guard access(path, R_OK) == 0 else {
-            throw TLSError(kind: .configuration, reason: "\(path): \(String(cString: strerror(errno)))")
-        }
+        try BoundedFile.check(path)
         guard SSL_CTX_load_verify_file(context, path) == 1 else { throw OpenSSLErrors.configuration(path) }
     }
 }
