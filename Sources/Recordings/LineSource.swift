@@ -118,8 +118,8 @@ final class LineSource {
         self.header.start = header.start ?? start
     }
 
-    /// Leaves out what follows the last line, as far as the indexes say that it was written at a wall clock (ns since 1970) or
-    /// later; answers with whether that is all.
+    /// Leaves out what follows the last line, as far as indexes and marks say that it was written at a wall clock (ns since 1970)
+    /// or later; returns whether that is all.
     func skip(behind wall: Int64, _ line: RecordedLine) throws(RecordingFailure) -> Bool {
         if self.ends.isEmpty { self.ends = try self.stream.ends(before: wall) }
         let ends = self.ends

@@ -60,6 +60,8 @@ package struct RecordingFindings: Sendable, Equatable {
     /// Lines whose wall clock is: that happens where the clock is set.
     package var wallsBack = 0
     package var unknownLines = 0
+    /// Marks that say otherwise of the wall clock than the lines before them: times are looked for by them.
+    package var wrongMarks = 0
     package var damage: [Damage] = []
     package var damagedLines = 0
     package var damagedBytes: Int64 = 0
@@ -79,7 +81,7 @@ package struct RecordingFindings: Sendable, Equatable {
     /// file it is not: that has its name only when it is whole.
     package var isIntact: Bool {
         self.damagedLines == 0 && self.missingLines == 0 && self.duplicateLines == 0 && self.timesBack == 0
-            && self.packedDamage.isEmpty && self.indexFault == nil
+            && self.wrongMarks == 0 && self.packedDamage.isEmpty && self.indexFault == nil
     }
 }
 
@@ -91,6 +93,7 @@ package struct RecordingCheck {
     private var recentPlace = 0
     private var lastFrameAt: Int64?
     private var isAfterDamage = false
+    private var marks = MarkCheck()
     private static let remembered = 64
     /// Shorter frames hold no trade and come often.
     private static let shortestTradeFrame: UInt64 = 40
@@ -180,6 +183,7 @@ package struct RecordingCheck {
         }
         self.isAfterDamage = false
         self.order(line)
+        if self.marks.take(line, isWhole: self.findings.isIntact) { self.findings.wrongMarks += 1 }
     }
 
     private mutating func damaged(_ line: RecordedLine, _ reason: String) {

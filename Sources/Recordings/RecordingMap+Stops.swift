@@ -10,9 +10,6 @@ struct ClearedWay: Equatable {
 
 /// How much of a file has no stop, known without reading it.
 extension RecordingMap {
-    /// How far before a place its mark is looked for, bytes: two intervals, for a line may be long.
-    private static let markWindow = Int64(2 * RecordedStops.interval)
-
     /// Whether the file says where trades are missing or come late: by its index, or by marks among its lines.
     func knowsStops() throws(RecordingFailure) -> Bool {
         if let index { return index.knowsStops }
@@ -20,7 +17,7 @@ extension RecordingMap {
         guard self.length != nil, !self.isPacked else { return false }
         var hasMarks = false
         try self.scan(from: 0, to: 2 * Self.markWindow, isLineStart: true) { line in
-            hasMarks = line.mark != nil
+            hasMarks = line.mark?.stops != nil
             return !hasMarks
         }
         return hasMarks
@@ -60,7 +57,7 @@ extension RecordingMap {
         let from = max(0, offset - Self.markWindow)
         var mark = from == 0 ? RecordedStops() : nil
         try self.scan(from: from, to: offset, isLineStart: from == 0) { line in
-            if let found = line.mark { mark = found }
+            if let found = line.mark?.stops { mark = found }
             return true
         }
         return mark
@@ -76,7 +73,7 @@ extension RecordingMap {
             var found: (mark: RecordedStops, end: Int64)?
             // Where marks are, one is within the window; where none is, no more than that is read for it.
             try self.scan(from: middle, to: min(high, middle + Self.markWindow), isLineStart: false) { line in
-                found = line.mark.map { ($0, line.offset + Int64(line.length) + 1) }
+                found = line.mark?.stops.map { ($0, line.offset + Int64(line.length) + 1) }
                 return found == nil
             }
             if let found, found.mark.count <= count {
@@ -87,20 +84,12 @@ extension RecordingMap {
             }
         }
         try self.scan(from: low, to: high, isLineStart: true) { line in
-            guard let mark = line.mark else { return true }
+            guard let mark = line.mark?.stops else { return true }
             guard mark.count <= count else { return false }
             last = mark
             return true
         }
         return last
-    }
-}
-
-extension RecordedLine {
-    /// Only where it says that it stands: in what was made by joining files or by leaving lines out, counts mean nothing.
-    fileprivate var mark: RecordedStops? {
-        guard case .note(let note) = self.content, note.kind == .mark, note.offset == self.offset else { return nil }
-        return note.stops
     }
 }
 

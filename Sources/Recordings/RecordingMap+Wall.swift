@@ -14,11 +14,12 @@ package struct EarlierText: Sendable, Equatable {
 /// Where lines of a wall clock may be.
 ///
 /// A wall clock may be set back anywhere, so that nothing can be halved by it. The index has the earliest and the latest of
-/// each block; a file without one has to be read.
+/// each block, and marks say what grows however it is set; a file without either has to be read.
 extension RecordingMap {
     /// What was written before a moment, µs since 1970, from the file's start on.
-    package func earlier(than wall: Int64) -> EarlierText {
-        guard let index, index.isNumberedThrough, let last = index.blocks.last else { return EarlierText() }
+    package func earlier(than wall: Int64) throws(RecordingFailure) -> EarlierText {
+        guard let index else { return try self.markedEarlier(than: wall) }
+        guard index.isNumberedThrough, let last = index.blocks.last else { return EarlierText() }
         let place = index.blocks.firstIndex { ($0.wall?.upperBound ?? .max) >= wall }
         let latest = index.blocks[..<(place ?? index.blocks.count)].compactMap { $0.wall?.upperBound }.max()
         guard let place else {
@@ -32,8 +33,9 @@ extension RecordingMap {
 
     /// Behind which place nothing was written before a moment (µs since 1970), in bytes of the text; 0 where nothing at all
     /// was.
-    package func end(before wall: Int64) -> Int64 {
-        guard let index, index.isNumberedThrough else { return .max }
+    package func end(before wall: Int64) throws(RecordingFailure) -> Int64 {
+        guard let index else { return try self.markedEnd(before: wall) }
+        guard index.isNumberedThrough else { return .max }
         return index.blocks.last { ($0.wall?.lowerBound ?? .min) <= wall }?.end ?? 0
     }
 }

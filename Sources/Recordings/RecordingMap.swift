@@ -172,10 +172,12 @@ package final class RecordingMap {
     /// - Parameters:
     ///   - end: where it may stop: lines that begin behind it are of no interest.
     ///   - isLineStart: whether a line begins there; if not, the first whole one is found.
+    ///   - leavesTextOut: whether frames come without their text, which is quicker.
     func scan(
         from: Int64,
         to end: Int64 = .max,
         isLineStart: Bool,
+        leavesTextOut: Bool = false,
         _ body: (RecordedLine) -> Bool
     ) throws(RecordingFailure) {
         // One byte earlier, so that a line that begins right there is not missed.
@@ -198,6 +200,7 @@ package final class RecordingMap {
             guard head != nil else { return }
         }
         var reader = RecordingReader(header: self.header ?? RecordingHeader(), offset: offset)
+        reader.leavesTextOut = leavesTextOut
         if let head { reader.feed(head) }
         while true {
             while let line = reader.nextLine() {

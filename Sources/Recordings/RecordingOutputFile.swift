@@ -17,6 +17,7 @@ package struct RecordingOutputFile: ~Copyable {
     /// Of the newest line, ns since the new file's start.
     private(set) var lastAt: Int64 = 0
     private var stops = RecordedStops()
+    private var walls = RecordedWalls()
     private var finder = TradeFinder()
     /// How much of the file has been made, and how much before the next mark, bytes.
     private var flushed = 0
@@ -34,6 +35,7 @@ package struct RecordingOutputFile: ~Copyable {
         self.file = try DiskFile(creating: path)
         self.form = form
         self.start = header.start ?? 0
+        if let start = header.start { self.walls.take(RecordingSyntax.microseconds(start)) }
         guard form == .current else { return }
         var header = header
         header.version = 2
@@ -72,19 +74,22 @@ package struct RecordingOutputFile: ~Copyable {
         }
         if case .frame = line.content { self.frames += 1 }
         self.lastAt = at
+        self.walls.take(RecordingSyntax.microseconds(wall))
         self.number += 1
         self.lines += 1
         if self.buffer.readableBytes >= Self.bufferBytes { try self.flush() }
     }
 
-    /// Writes how many stops there were so far.
+    /// Writes how many stops there were so far, and how the wall clock went.
     private mutating func mark(wall: Int64) {
         var note = RecordedNote(.mark)
         note.stops = self.stops
+        note.walls = self.walls
         note.offset = Int64(self.flushed + self.buffer.readableBytes)
         self.number += 1
         let stamp = RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
         RecordingSyntax.note(note, stamp, into: &self.buffer)
+        self.walls.take(RecordingSyntax.microseconds(wall))
         self.nextMark = self.flushed + self.buffer.readableBytes + RecordedStops.interval
     }
 

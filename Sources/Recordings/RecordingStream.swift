@@ -152,7 +152,7 @@ package final class RecordingStream {
     }
 
     /// Goes to a place before which no line was written at a wall clock (ns since 1970) or later, however often the clock was
-    /// set back: what is compressed is passed over by its index, and the rest comes.
+    /// set back: what the index or marks say of it is passed over, and the rest comes.
     ///
     /// - Returns: the number that the next line should have, and the latest wall clock before it, µs since 1970; `nil` where
     ///   nothing was passed over.
@@ -161,7 +161,7 @@ package final class RecordingStream {
         var passed: (number: UInt64, latest: Int64?)?
         for place in self.segments.indices {
             try self.open(place)
-            let earlier = self.map.earlier(than: moment)
+            let earlier = try self.map.earlier(than: moment)
             if let number = earlier.number { passed = (number, earlier.latest) }
             guard !earlier.isAll else { continue }
             if earlier.offset > 0 {
@@ -183,7 +183,7 @@ package final class RecordingStream {
         var ends: [Int64] = []
         for (place, segment) in self.segments.enumerated() {
             let map = place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
-            ends.append(map.end(before: moment))
+            ends.append(try map.end(before: moment))
             if place != self.place { self.closed.bytes += map.bytesRead }
         }
         return ends

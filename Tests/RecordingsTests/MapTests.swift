@@ -59,12 +59,13 @@ struct MapTests {
                 #expect(place == RecordingPlace(offset: expected.offset, at: expected.at))
                 let wall = (MarketText.header().start ?? 0) / 1_000 + at / 1_000
                 let byWall = try #require(lines.first { ($0.wall ?? .min) >= wall })
-                let earlier = map.earlier(than: wall)
+                let earlier = try map.earlier(than: wall)
                 let passed = lines.last { $0.offset < earlier.offset }
                 #expect(earlier.offset <= byWall.offset && earlier.latest == passed?.wall && !earlier.isAll)
                 #expect(earlier.number == passed?.number.map { $0 + 1 })
                 #expect(!(map.index != nil) || byWall.offset - earlier.offset < 2 << 20)
-                #expect(!lines.contains { $0.offset >= map.end(before: wall) && ($0.wall ?? .max) <= wall })
+                let end = try map.end(before: wall)
+                #expect(!lines.contains { $0.offset >= end && ($0.wall ?? .max) <= wall })
                 // What is read from there is what stands there.
                 var reader = RecordingReader(header: MarketText.header(), offset: place.offset)
                 let bytes = try map.bytes(from: place)
@@ -78,7 +79,7 @@ struct MapTests {
             }
             #expect(try map.place(at: last + 1) == nil)
             #expect(
-                map.earlier(than: .max).isAll == (map.index != nil)
+                try map.earlier(than: .max).isAll == (map.index != nil)
                     && map.end(before: 0) == ((map.index != nil) ? 0 : .max)
             )
         }

@@ -11,9 +11,26 @@ struct RecordingPen {
     private var number: UInt64
     private var sequence: UInt64
     private var at: Int64 = 0
+    /// The wall clocks of the lines so far, µs since 1970.
+    private var walls: [Int64]
+    private var nextMark: Int
+    private let lie: (_ mark: Int, inout RecordedWalls) -> Void
+    /// How many marks there are.
+    private(set) var marks = 0
 
-    /// - Parameter monotonic: of the file's beginning, s.
-    init(wall: Int64, monotonic: Int64 = 0, segment: Int = 1, first: UInt64 = 1, epoch: UInt64 = 7) {
+    /// - Parameters:
+    ///   - monotonic: of the file's beginning, s.
+    ///   - hasMarks: whether it gets marks as a recorder writes them.
+    ///   - lie: changes what a mark says, by its place among them.
+    init(
+        wall: Int64,
+        monotonic: Int64 = 0,
+        segment: Int = 1,
+        first: UInt64 = 1,
+        epoch: UInt64 = 7,
+        hasMarks: Bool = false,
+        lie: @escaping (_ mark: Int, inout RecordedWalls) -> Void = { _, _ in }
+    ) {
         var header = RecordingHeader(
             version: 2,
             program: "test",
@@ -27,14 +44,40 @@ struct RecordingPen {
         header.first = first
         self.number = first
         self.sequence = first
+        self.walls = [(Self.start + wall * Self.second) / 1_000]
+        self.nextMark = hasMarks ? RecordedStops.interval : .max
+        self.lie = lie
         RecordingSyntax.header(header, into: &self.text)
     }
 
     private mutating func stamp(_ wall: Double, after: Double) -> RecordingSyntax.Stamp {
         self.at += Int64(after * 1_000) * 1_000_000
-        defer { self.number += 1 }
         let wall = Self.start + Int64(wall * 1_000) * 1_000_000
+        if self.text.readableBytes >= self.nextMark { self.mark(wall) }
+        defer { self.number += 1 }
+        self.walls.append(wall / 1_000)
         return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.at)
+    }
+
+    private mutating func mark(_ wall: Int64) {
+        var latest = self.walls[0]
+        var back: Int64 = 0
+        for wall in self.walls {
+            back = max(back, latest - wall)
+            latest = max(latest, wall)
+        }
+        var note = RecordedNote(.mark)
+        var walls = RecordedWalls(latest: latest, back: back)
+        self.lie(self.marks, &walls)
+        note.stops = RecordedStops()
+        note.walls = walls
+        note.offset = Int64(self.text.readableBytes)
+        let stamp = RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.at)
+        RecordingSyntax.note(note, stamp, into: &self.text)
+        self.walls.append(wall / 1_000)
+        self.number += 1
+        self.marks += 1
+        self.nextMark = self.text.readableBytes + RecordedStops.interval
     }
 
     mutating func trade(_ wall: Double, after: Double = 1, symbol: String = "A", padding: Int = 0) {

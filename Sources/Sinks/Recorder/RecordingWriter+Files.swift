@@ -26,7 +26,7 @@ extension RecordingWriter {
     }
 
     static func day(of wall: Int64) -> Int64 {
-        wall >= 0 ? wall / Self.day : (wall - Self.day + 1) / Self.day
+        wall >= 0 ? wall / Self.day : (wall + 1) / Self.day - 1
     }
 
     /// The header of one file.
@@ -81,6 +81,7 @@ extension RecordingWriter {
         self.segments += 1
         self.stops.beganFile(later: monotonic - self.origin)
         self.nextMark = RecordedStops.interval
+        self.beganWalls(wall)
         self.origin = monotonic
         self.segmentDay = Self.day(of: wall)
         self.lastAt = 0

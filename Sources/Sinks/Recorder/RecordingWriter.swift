@@ -47,6 +47,9 @@ package struct RecordingWriter: Sendable {
     /// What `next-gap` goes to, and how long the file is when the next mark is due.
     var stops = RecordedStops()
     var nextMark = RecordedStops.interval
+    /// The wall clocks of the newest file's lines, with those in the buffer and without.
+    var walls = RecordedWalls()
+    var wallsInFile = RecordedWalls()
     /// The arrival of the buffer's first frame, if there is one, and of the newest.
     private var bufferBegan: Int64?
     private var newest: Int64 = 0
@@ -99,6 +102,7 @@ package struct RecordingWriter: Sendable {
             path: made.path,
             header: Self.header(header, segment: 1, wall: start, monotonic: monotonic, first: 1)
         )
+        self.beganWalls(start)
         self.flush(now: monotonic)
         if let problem = self.takeProblem() {
             self.file.close()
@@ -142,15 +146,6 @@ package struct RecordingWriter: Sendable {
     /// How long the newest file will be, bytes.
     var length: Int { Int(self.file.bytes) + self.buffer.readableBytes }
 
-    /// Writes how many stops there were so far.
-    private mutating func mark(wall: Int64, _ monotonic: Int64) {
-        var note = RecordedNote(.mark)
-        note.stops = self.stops
-        note.offset = Int64(self.length)
-        RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
-        self.nextMark = self.length + RecordedStops.interval
-    }
-
     /// Appends a gap to the buffer, behind the frames before it.
     package mutating func append(gap: Gap, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
@@ -177,6 +172,7 @@ package struct RecordingWriter: Sendable {
     mutating func stamp(_ wall: Int64, _ monotonic: Int64) -> RecordingSyntax.Stamp {
         let (since, isOut) = monotonic.subtractingReportingOverflow(self.origin)
         self.lastAt = max(self.lastAt, isOut ? 0 : since)
+        self.walls.take(RecordingSyntax.microseconds(wall))
         defer { self.number += 1 }
         return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
     }
@@ -233,6 +229,7 @@ package struct RecordingWriter: Sendable {
             try self.file.write(self.buffer)
             self.frames += self.framesInBuffer
             self.numberInFile = self.number
+            self.wallsInFile = self.walls
             self.unsyncedSince = self.unsyncedSince ?? now
             self.unsynced.ended(isWritten: true)
             self.unsynced.wrote(self.framesInBuffer, from: self.bufferBegan ?? self.newest, to: self.newest)
@@ -250,6 +247,7 @@ package struct RecordingWriter: Sendable {
                 reason: "\(error)"
             )
             self.number = self.numberInFile
+            self.walls = self.wallsInFile
         }
         self.missing.ended(isWritten: isWritten)
         self.bufferBegan = nil

@@ -133,6 +133,7 @@ enum FindingsText {
             (findings.duplicateLines, "lines are there twice or out of order"),
             (Int(clamping: findings.missingLines), "lines are missing, by their numbers"),
             (findings.timesBack, "lines whose time goes back"),
+            (findings.wrongMarks, "marks contradict the lines before them: times are searched for in the wrong place"),
             (findings.damagedLines, "lines are damaged (\(findings.damagedBytes) bytes)"),
         ]
         for (count, words) in counted where count > 0 { say("\(count) \(words)") }
@@ -202,6 +203,7 @@ enum FindingsJSON {
         object.add("timesBack", raw: "\(findings.timesBack)")
         object.add("wallsBack", raw: "\(findings.wallsBack)")
         object.add("unknownLines", raw: "\(findings.unknownLines)")
+        object.add("wrongMarks", raw: "\(findings.wrongMarks)")
         object.add("damagedLines", raw: "\(findings.damagedLines)")
         object.add("damagedBytes", raw: "\(findings.damagedBytes)")
         object.add(

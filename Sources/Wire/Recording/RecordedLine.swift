@@ -25,8 +25,9 @@ package struct RecordedNote: Sendable, Equatable {
     package var frames: UInt64?
     package var from: Int64?
     package var to: Int64?
-    /// Of ``Kind/mark``: the stops of the file so far, and where the line begins in the file's text, bytes.
+    /// Of ``Kind/mark``: the stops and the wall clocks of the file so far, and where the line begins in the file's text, bytes.
     package var stops: RecordedStops?
+    package var walls: RecordedWalls?
     package var offset: Int64?
 
     package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {

@@ -109,6 +109,8 @@ private struct LineMembers {
     private var overlap: Int?
     private var stops: UInt64?
     private var traded: Int64?
+    private var latest: Int64?
+    private var back: Int64?
     private var offset: Int64?
     private var details = RecordingHeader()
 
@@ -191,6 +193,10 @@ private struct LineMembers {
             self.stops = UInt64(exactly: value)
         } else if key.equals("traded") {
             self.traded = value
+        } else if key.equals("latest") {
+            self.latest = value
+        } else if key.equals("back") {
+            self.back = value
         } else if key.equals("offset") {
             self.offset = value
         } else if key.equals("code") {
@@ -256,6 +262,7 @@ private struct LineMembers {
         note.frame = self.text?.buffer
         if kind == .mark {
             note.stops = self.stops.map { RecordedStops(count: $0, lastTrade: self.traded) }
+            if let latest, let back, back >= 0 { note.walls = RecordedWalls(latest: latest, back: back) }
             note.offset = self.offset
         }
         if kind == .unsynced {

@@ -106,6 +106,8 @@ package enum RecordingSyntax {
         Self.number("to", note.to.map(Self.microseconds), into: &buffer)
         Self.number("stops", note.stops?.count, into: &buffer)
         Self.number("traded", note.stops?.lastTrade, into: &buffer)
+        Self.number("latest", note.walls?.latest, into: &buffer)
+        Self.number("back", note.walls?.back, into: &buffer)
         Self.number("offset", note.offset, into: &buffer)
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)

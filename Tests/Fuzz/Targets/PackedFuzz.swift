@@ -120,7 +120,7 @@ enum PackedFuzz {
             for at in [Int64.min, 0, 1_000, 2_500, .max] {
                 if let place = try map.place(at: at), (place.at ?? .min) < at { finding = "\(place) for \(at)" }
             }
-            _ = (map.earlier(than: 1_767_225_600_000_000), map.end(before: 1_767_225_600_000_000))
+            _ = (try map.earlier(than: 1_767_225_600_000_000), try map.end(before: 1_767_225_600_000_000))
             _ = try map.gap(after: -1)
             _ = try map.last()
         } catch {}

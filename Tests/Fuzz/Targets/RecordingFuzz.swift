@@ -47,7 +47,10 @@ enum RecordingFuzz {
             stamp.number += 1
             var note = RecordedNote(kind, direction: .outgoing, word: "w")
             note.frame = ByteBuffer(string: "{}")
-            if kind == .mark { note.stops = RecordedStops(count: 1, lastTrade: -2) }
+            if kind == .mark {
+                note.stops = RecordedStops(count: 1, lastTrade: -2)
+                note.walls = RecordedWalls(latest: 1_767_225_600_000_000, back: 3)
+            }
             RecordingSyntax.note(note, stamp, into: &text)
         }
         return text

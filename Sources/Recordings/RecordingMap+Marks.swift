@@ -1,0 +1,220 @@
+import Wire
+
+/// A mark that says what wall clocks the lines before it had (docs/recording-format.md).
+struct WallMark: Equatable {
+    /// Where its line begins, and behind its end, in bytes of the text.
+    var offset: Int64
+    var end: Int64
+    var number: UInt64
+    /// Of the lines before it, the header too.
+    var walls: RecordedWalls
+}
+
+extension RecordedLine {
+    /// The note of a mark, only where it says that it stands: in what was made by joining files or by leaving lines out,
+    /// what marks say means nothing.
+    var mark: RecordedNote? {
+        guard case .note(let note) = self.content, note.kind == .mark, note.offset == self.offset else { return nil }
+        return note
+    }
+
+    /// The mark in this line that says what wall clocks there were; those of earlier versions do not.
+    var wallMark: WallMark? {
+        guard let walls = self.mark?.walls, let number = self.number else { return nil }
+        return WallMark(offset: self.offset, end: self.offset + Int64(self.length) + 1, number: number, walls: walls)
+    }
+}
+
+/// What an uncompressed file's marks tell of where lines of a wall clock are.
+extension RecordingMap {
+    /// How far from a place its mark is looked for, bytes: two intervals, for a line may be long.
+    static let markWindow = Int64(2 * RecordedStops.interval)
+
+    /// What was written before a moment (µs since 1970), by the last mark behind lines that all were.
+    func markedEarlier(than wall: Int64) throws(RecordingFailure) -> EarlierText {
+        guard let length = try self.markedLength(),
+            let halved = try self.halve(length, { $0.walls.latest >= wall }, isUnmarkedFit: true)
+        else { return EarlierText() }
+        // What stands before the mark shows whether that is true of it.
+        let from = max(0, (halved.last?.offset ?? 0) - Self.markWindow)
+        var search = EarlierSearch(wall: wall, walls: self.headerWalls)
+        let isToEnd = halved.high == length
+        try self.scan(from: from, to: isToEnd ? .max : halved.high, isLineStart: from == 0, leavesTextOut: true) {
+            search.take($0)
+        }
+        return search.text(isToEnd: isToEnd)
+    }
+
+    /// Behind which place nothing was written before a moment (µs since 1970), by the first mark behind which no clock was
+    /// set back so far.
+    func markedEnd(before wall: Int64) throws(RecordingFailure) -> Int64 {
+        guard let length = try self.markedLength(), let last = try self.lastWallMark(length) else { return .max }
+        // Behind the last mark there may be anything.
+        guard let tail = try self.end(before: wall, from: last.offset, to: .max, isLineStart: true) else { return .max }
+        guard tail == last.offset else { return tail }
+        let back = last.walls.back
+        guard
+            let halved = try self.halve(
+                last.end,
+                { $0.walls.earliestBehind(back: back) > wall },
+                isUnmarkedFit: false
+            ), halved.first.map({ last.walls.mayFollow($0.walls) }) ?? true
+        else { return .max }
+        let end = min(halved.first?.offset ?? last.offset, last.offset)
+        guard let found = try self.end(before: wall, from: halved.low, to: end, isLineStart: halved.isLineStart),
+            // What stands behind the mark shows whether that is true of it.
+            try self.end(before: wall, from: end, to: end + Self.markWindow, isLineStart: true) == end
+        else { return .max }
+        return found
+    }
+
+    /// The header's wall clock.
+    private var headerWalls: RecordedWalls {
+        var walls = RecordedWalls()
+        if let start = self.header?.start { walls.take(RecordingSyntax.microseconds(start)) }
+        return walls
+    }
+
+    /// The text's length where there are such marks, by what stands at its begin.
+    private func markedLength() throws(RecordingFailure) -> Int64? {
+        guard let length, !self.isPacked, let header, header.version >= 2 else { return nil }
+        return try self.firstWallMark(from: 0, to: 2 * Self.markWindow, isLineStart: true) == nil ? nil : length
+    }
+
+    private func firstWallMark(
+        from: Int64,
+        to end: Int64,
+        isLineStart: Bool
+    ) throws(RecordingFailure) -> WallMark? {
+        var found: WallMark?
+        try self.scan(from: from, to: end, isLineStart: isLineStart, leavesTextOut: true) { line in
+            found = line.wallMark
+            return found == nil
+        }
+        return found
+    }
+
+    private func lastWallMark(_ length: Int64) throws(RecordingFailure) -> WallMark? {
+        let from = max(0, length - Self.markWindow)
+        var found: WallMark?
+        try self.scan(from: from, isLineStart: from == 0, leavesTextOut: true) { line in
+            found = line.wallMark ?? found
+            return true
+        }
+        return found
+    }
+
+    /// What halving leaves: the marks next to where they begin to fit, and the stretch in which there may be more of them.
+    private struct Halved {
+        var last: WallMark?
+        var first: WallMark?
+        var low: Int64 = 0
+        var high: Int64
+        /// Whether a line begins at `low`.
+        var isLineStart = true
+    }
+
+    /// Looks for where marks begin to fit; `nil` where they contradict each other.
+    ///
+    /// - Parameter isUnmarkedFit: whether a stretch without a mark is taken for one that fits.
+    private func halve(
+        _ length: Int64,
+        _ fits: (WallMark) -> Bool,
+        isUnmarkedFit: Bool
+    ) throws(RecordingFailure) -> Halved? {
+        var halved = Halved(high: length)
+        while halved.high - halved.low > Self.markWindow {
+            let middle = halved.low + (halved.high - halved.low) / 2
+            // Where marks are, one is within the window; where none is, no more than that is read for it.
+            let end = min(halved.high, middle + Self.markWindow)
+            guard let found = try self.firstWallMark(from: middle, to: end, isLineStart: false) else {
+                if isUnmarkedFit {
+                    halved.high = middle
+                } else {
+                    halved.low = middle
+                    halved.isLineStart = false
+                }
+                continue
+            }
+            guard found.walls.mayFollow(halved.last?.walls ?? RecordedWalls()),
+                halved.first?.walls.mayFollow(found.walls) ?? true
+            else { return nil }
+            if fits(found) {
+                halved.first = found
+                halved.high = middle
+            } else {
+                halved.last = found
+                halved.low = found.end
+                halved.isLineStart = true
+            }
+        }
+        return halved
+    }
+
+    /// Behind the last line of a stretch that was written before a moment (µs since 1970), or at its begin; `nil` where a
+    /// line does not say when it was.
+    private func end(
+        before wall: Int64,
+        from: Int64,
+        to: Int64,
+        isLineStart: Bool
+    ) throws(RecordingFailure) -> Int64? {
+        var end = from
+        var isKnown = true
+        try self.scan(from: from, to: to, isLineStart: isLineStart, leavesTextOut: true) { line in
+            if let written = line.wall {
+                if written <= wall { end = line.offset + Int64(line.length) + 1 }
+            } else if line.at != nil {
+                isKnown = false
+            }
+            return isKnown
+        }
+        return isKnown ? end : nil
+    }
+}
+
+/// The lines before a moment, from one mark to the next.
+private struct EarlierSearch {
+    let wall: Int64
+    /// As far as they are known.
+    private var walls: RecordedWalls
+    private var found = EarlierText()
+    /// The number of the next line, where all since the mark are there and earlier.
+    private var next: UInt64?
+    private var end: Int64 = 0
+    private var isContradicted = false
+
+    init(wall: Int64, walls: RecordedWalls) {
+        self.wall = wall
+        self.walls = walls
+    }
+
+    /// Takes a line; returns whether more are wanted.
+    mutating func take(_ line: RecordedLine) -> Bool {
+        if let mark = line.wallMark {
+            self.isContradicted = !mark.walls.mayFollow(self.walls)
+            guard !self.isContradicted, mark.walls.latest < self.wall else {
+                self.next = nil
+                return false
+            }
+            self.walls = mark.walls
+            self.found = EarlierText(offset: mark.offset, number: mark.number, latest: mark.walls.latest)
+            self.next = mark.number
+        }
+        if let wall = line.wall { self.walls.take(wall) }
+        guard let next, line.number == next, let wall = line.wall, wall < self.wall else {
+            self.next = nil
+            return true
+        }
+        self.next = next &+ 1
+        self.end = line.offset + Int64(line.length) + 1
+        return true
+    }
+
+    /// - Parameter isToEnd: whether the lines were those up to the file's end.
+    func text(isToEnd: Bool) -> EarlierText {
+        if self.isContradicted { return EarlierText() }
+        guard isToEnd, let next else { return self.found }
+        return EarlierText(offset: self.end, number: next, latest: self.walls.latest, isAll: true)
+    }
+}
