@@ -15,6 +15,8 @@ final class LineSource {
     private var hasBegun = false
     /// What is missing before the next line that comes, and reaches to where they begin or behind it.
     private var lossBefore: RecordingLoss?
+    /// Whether that reaches to the next line that has a time.
+    private var isLossOpen = false
     /// Where in each file the last line of a time may be.
     private var ends: [Int64] = []
     /// The file in which it began, and how many were passed over since.
@@ -48,6 +50,9 @@ final class LineSource {
         self.losses = RecordingLosses(inside: self.header, next: passed.number)
         self.newestWall = passed.latest.map { $0.multipliedCapped(by: 1_000) } ?? self.newestWall
     }
+
+    /// Why files that would follow are left out, in one line.
+    var unreadable: String? { self.stream.unreadable }
 
     /// The recording's monotonic clock at a time of its lines, ns; `nil` where that is of another run than the header.
     func monotonic(at: Int64) -> Int64? {
@@ -87,8 +92,13 @@ final class LineSource {
             self.newestWall = wall ?? before
             loss?.from = before
             loss?.to = max(before, self.newestWall)
-            loss = RecordingLoss.joined(self.lossBefore, loss)
-            self.lossBefore = nil
+            loss = self.joined(loss)
+            guard line.at != nil else {
+                // It has no place in time, so that what is missing before it is missing before the next that has one.
+                self.lossBefore = loss
+                self.isLossOpen = loss != nil
+                continue
+            }
             if let begin, wall ?? .min < begin {
                 // A clock that was set back then was at the moment already.
                 if let loss, loss.to >= begin { self.lossBefore = loss }
@@ -102,9 +112,17 @@ final class LineSource {
         loss?.from = self.newestWall
         loss?.to = self.newestWall
         self.sequenceAtLoss = self.nextSequence
-        self.lossAtEnd = RecordingLoss.joined(self.lossBefore, loss)
-        self.lossBefore = nil
+        self.lossAtEnd = self.joined(loss)
         return nil
+    }
+
+    /// With what is missing before it already.
+    private func joined(_ loss: RecordingLoss?) -> RecordingLoss? {
+        var before = self.lossBefore
+        if self.isLossOpen, let to = before?.to { before?.to = max(to, self.newestWall) }
+        self.lossBefore = nil
+        self.isLossOpen = false
+        return RecordingLoss.joined(before, loss)
     }
 
     private func take(_ header: RecordingHeader) {

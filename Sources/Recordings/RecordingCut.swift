@@ -66,6 +66,7 @@ extension RecordingEdits {
         result.frames = output.frames
         result.lines = output.lines
         result.files = input.files
+        result.unreadable = input.unreadable
         return result
     }
 }

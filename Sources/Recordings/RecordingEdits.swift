@@ -10,6 +10,8 @@ package enum RecordingEdits {
         package var lines = 0
         /// Damaged lines that were left out.
         package var damagedLines = 0
+        /// Why files that would follow were left out, in one line.
+        package var unreadable: String?
         /// Places at which the new file tells that something is missing.
         package var losses = 0
         /// The same lines in several recordings, which are there once.

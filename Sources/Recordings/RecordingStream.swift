@@ -16,6 +16,9 @@ package final class RecordingStream {
 
     /// The files, in order; never empty.
     package let segments: [Segment]
+    /// The file that would be the next, as far as its name tells, and cannot be read: why, in one line. What it and those
+    /// behind it hold is left out.
+    package let unreadable: String?
     private var place = 0
     /// Of the file at `place`.
     private var map: RecordingMap
@@ -45,9 +48,9 @@ package final class RecordingStream {
         let path = SegmentNames.present(path)
         let map = try RecordingMap(path: path)
         var segments = [Segment(path: path, shift: 0, header: map.header ?? RecordingHeader())]
-        let bytes = followsSegments ? Self.append(to: &segments) : 0
-        try self.init(segments, map)
-        self.closed.bytes = bytes
+        let found: (bytes: Int64, unreadable: String?) = followsSegments ? Self.append(to: &segments) : (0, nil)
+        try self.init(segments, map, unreadable: found.unreadable)
+        self.closed.bytes = found.bytes
     }
 
     /// Opens a recording whose files are known, at its start.
@@ -55,23 +58,49 @@ package final class RecordingStream {
         try self.init(segments, try RecordingMap(path: SegmentNames.present(segments[0].path)))
     }
 
-    private init(_ segments: [Segment], _ map: RecordingMap) throws(RecordingFailure) {
+    private init(
+        _ segments: [Segment],
+        _ map: RecordingMap,
+        unreadable: String? = nil
+    ) throws(RecordingFailure) {
         self.segments = segments
+        self.unreadable = unreadable
         self.map = map
         self.bytes = try map.bytes()
     }
 
-    /// Finds the files that follow; answers with how many bytes were read for that.
-    private static func append(to segments: inout [Segment]) -> Int64 {
+    /// Finds the files that follow; returns how many bytes were read for that, and why there are no more where that is no
+    /// recording's end.
+    private static func append(to segments: inout [Segment]) -> (bytes: Int64, unreadable: String?) {
         guard let first = segments.first, let epoch = first.header.epoch, let monotonic = first.header.monotonic else {
-            return 0
+            return (0, nil)
         }
         var bytes: Int64 = 0
+        var unreadable: String?
         // The named file may be any of a recording's, whose first one has another stem.
         let earlier = SegmentNames.first(of: first.path).map { SegmentNames(first: $0).all() } ?? []
-        for sibling in earlier + SegmentNames(first: first.path).all() {
-            guard sibling.path != first.path, let map = try? RecordingMap(path: sibling.path) else { continue }
+        // A later run under the same name goes on with its places, and counts its own files.
+        let name =
+            first.path.lastIndex(of: "/").map { String(first.path[first.path.index(after: $0)...]) } ?? first.path
+        let ownPlace = SegmentNames.first(of: first.path).flatMap { SegmentNames(first: $0).place(of: name)?.place }
+        let ahead = (ownPlace ?? 1) &- (first.header.segment ?? 1)
+        let siblings = earlier.map { ($0, ahead) } + SegmentNames(first: first.path).all().map { ($0, 0) }
+        for (sibling, ahead) in siblings {
+            guard sibling.path != first.path else { continue }
+            // A header may say any number.
+            let isNext = sibling.place &- 1 &- ahead == segments.last?.header.segment ?? 1
+            let map: RecordingMap
+            do throws(RecordingFailure) {
+                map = try RecordingMap(path: SegmentNames.present(sibling.path))
+            } catch {
+                if isNext { unreadable = "\(error)" }
+                continue
+            }
             bytes += map.bytesRead
+            // One that has just been made is still empty.
+            if isNext, map.header == nil, sibling.size > 0 {
+                unreadable = "\(sibling.path): its first line cannot be read"
+            }
             guard let next = map.header, let last = segments.last,
                 next.epoch == epoch, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 1,
                 let began = next.monotonic, began >= monotonic
@@ -79,8 +108,9 @@ package final class RecordingStream {
             let (shift, isOut) = began.subtractingReportingOverflow(monotonic)
             guard !isOut else { continue }
             segments.append(Segment(path: sibling.path, shift: shift, header: next))
+            unreadable = nil
         }
-        return bytes
+        return (bytes, unreadable)
     }
 
     /// The next line; `nil` at the end.

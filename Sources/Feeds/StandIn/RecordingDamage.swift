@@ -13,6 +13,9 @@ package final class RecordingDamage: Sendable {
     private struct State {
         var lines: Set<Place> = []
         var parts: Set<Place> = []
+        /// Where compressed files are cut off.
+        var ends: Set<Place> = []
+        var cutOff: [String] = []
         var uncounted = 0
         var told: @Sendable (String) -> Void = { _ in }
     }
@@ -26,7 +29,10 @@ package final class RecordingDamage: Sendable {
     /// Parts of compressed files that cannot be unpacked.
     package var parts: Int { self.state.withLockedValue { $0.parts.count } }
 
-    /// All of it in words; `nil` where there is none.
+    /// The compressed files that are cut off, as a copy that was not finished: what followed is missing.
+    package var cutOff: [String] { self.state.withLockedValue { $0.cutOff } }
+
+    /// What is left out, in words; `nil` where there is none.
     package var summary: String? {
         func words(_ count: Int, _ word: String) -> String? {
             count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
@@ -46,16 +52,23 @@ package final class RecordingDamage: Sendable {
         )
     }
 
-    func found(part bytes: Range<Int64>, in segment: Int, path: String) {
+    func found(part bytes: Range<Int64>, isTail: Bool, in segment: Int, path: String) {
+        guard !isTail else { return self.found(endAt: bytes.lowerBound, in: segment, path: path) }
         self.note(Place(segment: segment, offset: bytes.lowerBound), \.parts)?(
             "\(path), bytes \(bytes.lowerBound) to \(bytes.upperBound): cannot be unpacked and are left out"
         )
     }
 
+    private func found(endAt offset: Int64, in segment: Int, path: String) {
+        guard let told = self.note(Place(segment: segment, offset: offset), \.ends) else { return }
+        self.state.withLockedValue { $0.cutOff.append(path) }
+        told("\(path), byte \(offset): the compressed file is cut off here: what followed, if anything, is missing")
+    }
+
     /// Answers with whom to tell, where it is news.
     private func note(_ place: Place, _ kind: WritableKeyPath<State, Set<Place>>) -> (@Sendable (String) -> Void)? {
         self.state.withLockedValue { state in
-            guard state.lines.count + state.parts.count < Self.mostPlaces else {
+            guard state.lines.count + state.parts.count + state.ends.count < Self.mostPlaces else {
                 if kind == \.lines { state.uncounted += 1 }
                 return nil
             }

@@ -30,8 +30,7 @@ extension RecordingFile {
             self.damage = damage
             let paths = stream.segments.map(\.path)
             stream.damageFound = { segment, found in
-                // A copy that was cut off ends where it ends.
-                if !found.isTail { damage.found(part: found.bytes, in: segment, path: paths[segment]) }
+                damage.found(part: found.bytes, isTail: found.isTail, in: segment, path: paths[segment])
             }
         }
 

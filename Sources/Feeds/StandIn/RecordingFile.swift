@@ -28,6 +28,8 @@ package struct RecordingFile: Sendable {
     package let allSymbols: Set<String>?
     /// The files, in order; never empty.
     package let segments: [RecordingStream.Segment]
+    /// Why files that would follow are left out, in one line; `nil` where none are.
+    package let unreadable: String?
     /// What of it could not be read so far, by any of its readers.
     package let damage = RecordingDamage()
 
@@ -43,6 +45,7 @@ package struct RecordingFile: Sendable {
         do throws(RecordingFailure) {
             let stream = try RecordingStream(path: path)
             self.segments = stream.segments
+            self.unreadable = stream.unreadable
             reader = Reader(stream, damage: self.damage)
         } catch {
             throw Failure(error)

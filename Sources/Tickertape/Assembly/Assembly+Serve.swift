@@ -19,8 +19,9 @@ extension Assembly {
         standInSettings.rebasesTimes = order.movesTimes
         let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
         if let recording {
-            try order.part.apply(to: &standInSettings.replay, recording: recording)
+            // Before places are looked for: what is found then is not told again.
             Self.tellDamage(of: recording)
+            try order.part.apply(to: &standInSettings.replay, recording: recording)
         }
         standInSettings.sharesClock = order.sharesClock
         standInSettings.replay.hasBreaks = order.hasBreaks
@@ -49,6 +50,8 @@ extension Assembly {
                 logger: logger,
                 wallClock: WallClock.now
             )
+        } catch let error where error is TLSError || error is RecordingFile.Failure {
+            throw OperatorError("\(error)", status: .failure)
         } catch {
             throw OperatorError(
                 "cannot listen on \(order.listen): \(PlainWords.of(error)); choose another --listen HOST:PORT",

@@ -94,6 +94,11 @@ struct InnerReplay {
 
     /// Says what of a recording could not be read.
     static func tell(_ file: RecordingFile) {
+        for path in file.damage.cutOff {
+            Console.complain(
+                "warning: \(path) is cut off: what followed, if anything, is missing; `recording verify` says more"
+            )
+        }
         guard let summary = file.damage.summary else { return }
         Console.complain("warning: \(summary) of \(file.path) cannot be read and are left out")
     }

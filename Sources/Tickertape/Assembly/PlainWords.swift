@@ -8,13 +8,21 @@ enum PlainWords {
         if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
         return "\(error)"
     }
+
+    /// Says why files of a recording are left out, if any are.
+    static func tellLeftOut(_ reason: String?) {
+        guard let reason else { return }
+        Console.complain("warning: \(reason); it and the files of the recording behind it are left out")
+    }
 }
 
 extension OperatorError {
     /// Opens a recording, or says in a line for the person why it cannot be used.
     static func opening(recording path: String) throws(OperatorError) -> RecordingFile {
         do throws(RecordingFile.Failure) {
-            return try RecordingFile(path: path)
+            let file = try RecordingFile(path: path)
+            PlainWords.tellLeftOut(file.unreadable)
+            return file
         } catch {
             throw OperatorError(error.description, status: .failure)
         }

@@ -14,6 +14,7 @@ enum RecordingOffice {
         do throws(RecordingFailure) {
             let result = try body()
             Console.print("\(target): \(result.frames) frames, \(result.lines) lines")
+            PlainWords.tellLeftOut(result.unreadable)
             if result.files > 1 { Console.print("read from \(result.files) files") }
             if result.damagedLines > 0 { Console.print("\(result.damagedLines) damaged lines were left out") }
             if result.losses > 0 { Console.print("something is missing at \(result.losses) places, which it tells") }
@@ -30,7 +31,9 @@ enum RecordingOffice {
         var broken: [String] = []
         var unread: [String] = []
         var run = RecordingRun()
-        for file in files {
+        for named in files {
+            // A file that has been compressed is found under its name of before, as for all other commands.
+            let file = SegmentNames.present(named)
             do throws(RecordingFailure) {
                 let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
                 if !findings.isIntact { broken.append(file) }

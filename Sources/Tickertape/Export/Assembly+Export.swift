@@ -79,6 +79,7 @@ private final class ExportSource {
         do throws(RecordingFailure) {
             self.stream = try RecordingStream(path: path)
             self.followers = self.stream.segments.dropFirst().map(\.path)
+            PlainWords.tellLeftOut(self.stream.unreadable)
             try self.stream.readAhead()
         } catch {
             throw OperatorError("\(error)", status: .failure)

@@ -1,3 +1,4 @@
+import Glibc
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -156,6 +157,27 @@ struct PackedReplayTests {
         // Three lines, and the one that is cut where the part begins.
         #expect(file.damage.lines == 4 && file.damage.parts == 1 && told.withLockedValue { $0 } == 5)
         #expect(file.damage.summary == "4 damaged lines and 1 damaged part")
+    }
+
+    @Test("a compressed file that is cut off is played as far as it goes, and told, once and with the place")
+    func cutOff() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var recording = SegmentedRecording(in: folder)
+        let lines = (0..<600).map { SegmentedRecording.Line.noise(at: $0, bytes: 6_000) }
+        try recording.write(from: 0, [.trade(at: 0, number: 0)] + lines + [.trade(at: 600, number: 1)], isPacked: true)
+        let path = "\(folder.path)/a.jsonl.zst"
+        try #require(truncate(path, 1_500_000) == 0)
+        let file = try RecordingFile(path: path)
+        let told = NIOLockedValueBox<[String]>([])
+        file.damage.watch { line in told.withLockedValue { $0.append(line) } }
+        _ = try file.span()
+        let reader = try file.makeReader()
+        while try reader.next() != nil {}
+        let words = told.withLockedValue { $0 }
+        #expect(words.count == 1 && words[0].hasPrefix("\(path), byte "), "\(words)")
+        #expect(words.first?.contains("cut off here") == true && file.damage.cutOff == [path])
+        #expect(file.damage.summary == nil && file.damage.parts == 0)
     }
 
     @Test("a file that is compressed while it is played is played on, and places in it are found")

@@ -106,6 +106,18 @@ struct RecordingProgramTests {
         #expect(try await self.run(["recording", "cut", "--from", "noon", whole, "x"]).status == .exit(64))
     }
 
+    @Test("that have been compressed are described under their names of before")
+    func packedMeanwhile() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try PackedSegment.pack(Self.demo, to: "\(folder.path)/a.jsonl.zst")
+        for command in ["info", "verify"] {
+            let found = try await self.run(["recording", command, "\(folder.path)/a.jsonl"])
+            #expect(found.status == .exit(0), "\(found.errors)")
+            #expect(found.output.hasPrefix("\(folder.path)/a.jsonl.zst: intact\n"), "\(found.output)")
+        }
+    }
+
     @Test("the documentation's reader takes any frame, and of a file that is cut off all that is there")
     func reader() async throws {
         let folder = try TemporaryFolder()

@@ -1,0 +1,72 @@
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("What is missing in front of a line without a time")
+struct UntimedLossTests {
+    @Test("is told by cut as it is by repair, before the next line that has one")
+    func told() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(
+            """
+            {"tickertape":1,"program":"x","symbols":["A"],"start":1767225600000000000}
+            {"at":0,"frame":"{}"}
+            nonsense
+            {"x":1}
+            {"y":1}
+            {"at":2000000000,"frame":"{}"}
+            {"at":4000000000,"frame":"{}"}
+
+            """,
+            to: "a.jsonl"
+        )
+        let start: Int64 = 1_767_225_600_000_000_000
+        func gaps(_ path: String) throws -> [(gap: Gap, dropped: UInt64?)] {
+            let stream = try RecordingStream(path: path)
+            var gaps: [(gap: Gap, dropped: UInt64?)] = []
+            while let line = try stream.next() {
+                if case .gap(let gap, let dropped) = line.content { gaps.append((gap, dropped)) }
+            }
+            return gaps
+        }
+        let repaired = try RecordingEdits.repair(path, to: "\(path)-r", form: .current)
+        #expect(try repaired.losses == 1 && gaps("\(path)-r").map(\.dropped) == [1])
+        // From the start, from within what is missing, and up to within it; from behind it nothing is missing.
+        let second: Int64 = 1_000_000_000
+        let ranges: [(from: Int64?, to: Int64?, isTold: Bool)] = [
+            (nil, nil, true), (start, nil, true), (start + second, nil, true), (nil, start + second, true),
+            (start + 3 * second, nil, false),
+        ]
+        for (place, range) in ranges.enumerated() {
+            var cut = RecordingEdits.Cut()
+            (cut.from, cut.to) = (range.from, range.to)
+            let result = try RecordingEdits.cut(path, cut, to: "\(path)-\(place)", form: .current)
+            let told = try gaps("\(path)-\(place)")
+            #expect(result.losses == told.count && told.map(\.dropped) == (range.isTold ? [1] : []), "\(range)")
+            guard range.isTold else { continue }
+            #expect(told[0].gap.from == start && told[0].gap.to == start + 2 * second, "\(range): \(told)")
+        }
+    }
+
+    @Test("at the end of a recording is told, too")
+    func atEnd() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(
+            """
+            {"tickertape":1,"program":"x","symbols":["A"],"start":1767225600000000000}
+            {"at":0,"frame":"{}"}
+            nonsense
+            {"x":1}
+
+            """,
+            to: "a.jsonl"
+        )
+        #expect(try RecordingEdits.repair(path, to: "\(path)-r", form: .current).losses == 1)
+        #expect(try RecordingEdits.cut(path, RecordingEdits.Cut(), to: "\(path)-c", form: .current).losses == 1)
+    }
+}
