@@ -11,6 +11,7 @@ package struct RecordingOutputFile: ~Copyable {
     private static let bufferBytes = 1 << 20
 
     private let file: DiskFile
+    private let unfinished: UnfinishedFile
     private let form: Form
     private var buffer = ByteBuffer()
     private var number: UInt64 = 0
@@ -33,6 +34,7 @@ package struct RecordingOutputFile: ~Copyable {
     /// - Parameter header: what it says; numbers, places and versions in it are the new file's own.
     package init(path: String, form: Form, header: RecordingHeader) throws(RecordingFailure) {
         self.file = try DiskFile(creating: path)
+        self.unfinished = UnfinishedFile(path)
         self.form = form
         self.start = header.start ?? 0
         if let start = header.start { self.walls.take(RecordingSyntax.microseconds(start)) }

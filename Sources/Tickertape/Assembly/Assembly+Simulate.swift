@@ -2,6 +2,7 @@ import Feeds
 import Glibc
 import Market
 import NIOCore
+import Recordings
 
 extension Assembly {
     /// Runs the whole program on a simulated market, to its end or until it is stopped.
@@ -23,10 +24,12 @@ extension Assembly {
 
     /// Writes a simulated market to a new file as a recording.
     static func write(_ order: MarketOrder, to path: String) throws(OperatorError) {
+        HalfFile.take()
         // O_EXCL: whatever is there already is somebody's evidence.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Self.cannotWrite(path) }
-        defer { close(descriptor) }
+        let unfinished = UnfinishedFile(path)
+        defer { withExtendedLifetime(unfinished) { _ = close(descriptor) } }
         var bytes = 0
         var isWhole = false
         // A file that is not whole would be taken for one, and be in the way of the next try.

@@ -11,6 +11,7 @@ enum RecordingOffice {
         _ target: String,
         _ body: () throws(RecordingFailure) -> RecordingEdits.Result
     ) throws(OperatorError) {
+        HalfFile.take()
         do throws(RecordingFailure) {
             let result = try body()
             Console.print("\(target): \(result.frames) frames, \(result.lines) lines")

@@ -6,6 +6,7 @@ package import Wire
 extension Assembly {
     /// Writes what recordings hold as rows, to a new file or to standard output.
     package static func export(_ files: [String], order: RecordingExport.Order, to path: String?) throws {
+        if path != nil { HalfFile.take() }
         var export = RecordingExport(order)
         let output = try ExportOutput(path: path)
         var damagedParts = 0
@@ -117,6 +118,7 @@ private final class ExportOutput {
 
     private let path: String?
     private let descriptor: Int32
+    private var unfinished: UnfinishedFile?
     private var isWhole = false
 
     init(path: String?) throws(OperatorError) {
@@ -131,6 +133,7 @@ private final class ExportOutput {
                 errno == EEXIST ? "it exists, and nothing is overwritten" : String(cString: strerror(errno))
             throw OperatorError("cannot write \(path): \(reason); choose another file", status: .failure)
         }
+        self.unfinished = UnfinishedFile(path)
     }
 
     // A file that is not whole would be taken for one, and be in the way of the next try.
@@ -162,6 +165,7 @@ private final class ExportOutput {
             throw self.failure()
         }
         self.isWhole = true
+        self.unfinished = nil
     }
 
     private func failure() -> OperatorError {
