@@ -10,6 +10,8 @@ final class LineSource {
     private var losses = RecordingLosses()
     /// Of the recording, ns since 1970.
     private let start: Int64?
+    /// Whether that is only likely. A file that was made of one without a clock says 0 of each line.
+    private let isGuessed: Bool
     /// Lines of an earlier wall clock do not come, ns since 1970.
     private let begin: Int64?
     private var hasBegun = false
@@ -37,14 +39,22 @@ final class LineSource {
     /// - Parameters:
     ///   - followsSegments: whether the files behind the named one are read, too.
     ///   - wall: where to begin, ns since 1970: lines of an earlier wall clock do not come.
-    init(_ path: String, followsSegments: Bool, from wall: Int64? = nil) throws(RecordingFailure) {
+    ///   - likely: when the recording began, where it does not say so, ns since 1970.
+    init(
+        _ path: String,
+        followsSegments: Bool,
+        from wall: Int64? = nil,
+        startingAt likely: Int64? = nil
+    ) throws(RecordingFailure) {
         self.stream = try RecordingStream(path: path, followsSegments: followsSegments)
         self.header = self.stream.segments[0].header
+        self.isGuessed = self.header.start == nil && likely != nil
+        self.header.start = self.header.start ?? likely
         self.start = self.header.start
         self.begin = self.start == nil ? nil : wall
         self.newestWall = self.start ?? 0
         self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
-        guard let begin, let passed = try self.stream.begin(wall: begin) else { return }
+        guard !self.isGuessed, let begin, let passed = try self.stream.begin(wall: begin) else { return }
         self.first = self.stream.segment
         self.header = self.stream.segments[self.first].header
         self.losses = RecordingLosses(inside: self.header, next: passed.number)
@@ -139,6 +149,7 @@ final class LineSource {
     /// Leaves out what follows the last line, as far as indexes and marks say that it was written at a wall clock (ns since 1970)
     /// or later; returns whether that is all.
     func skip(behind wall: Int64, _ line: RecordedLine) throws(RecordingFailure) -> Bool {
+        guard !self.isGuessed else { return false }
         if self.ends.isEmpty { self.ends = try self.stream.ends(before: wall) }
         let ends = self.ends
         let place = self.stream.segment
@@ -152,7 +163,7 @@ final class LineSource {
 
     /// The line's wall clock, ns since 1970.
     func wall(of line: RecordedLine) -> Int64? {
-        if let wall = line.wall {
+        if let wall = line.wall, wall != 0 || !self.isGuessed {
             let (product, isOut) = wall.multipliedReportingOverflow(by: 1_000)
             return isOut ? nil : product
         }

@@ -10,6 +10,8 @@ extension RecordingEdits {
         package var to: Int64?
         /// The symbols whose frames are kept, verbatim, with the other symbols' trades that are in them; empty for all.
         package var symbols: Set<String> = []
+        /// When the recording began, where it does not say so, ns since 1970; the new file then says that it did.
+        package var likelyStart: Int64?
 
         package init() {}
 
@@ -40,7 +42,7 @@ extension RecordingEdits {
         to target: String,
         form: RecordingOutputFile.Form
     ) throws(RecordingFailure) -> Result {
-        let input = try LineSource(path, followsSegments: true, from: cut.from)
+        let input = try LineSource(path, followsSegments: true, from: cut.from, startingAt: cut.likelyStart)
         guard cut.from == nil && cut.to == nil || input.header.start != nil else {
             throw RecordingFailure("\(path) has no wall clock (no header with a start), so there is no time to cut at")
         }

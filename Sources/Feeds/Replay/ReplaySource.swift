@@ -33,18 +33,24 @@ final class ReplaySource {
     /// Whether the clock that all share is in a gap of the recording, in which nobody can connect.
     var isBroken: Bool { self.shared?.isBroken ?? false }
 
-    /// Reads a place that a client names to begin at; `nil` when it is none.
-    func place(_ text: String) -> ReplayPlace? {
-        guard let decoded = Self.decoded(text) else { return nil }
-        let at = self.shared?.position.at ?? self.span.start.addingCapped(self.span.bounds.lowerBound)
-        let place = ReplayPlaceText.parse(
-            decoded,
-            start: self.span.start.addingCapped(self.span.bounds.lowerBound),
-            at: at
+    /// Why a client cannot begin where it wants to, in words that JSON needs not escape.
+    struct Misplaced: Error {
+        let reason: String
+    }
+
+    /// Reads a place that a client names to begin at.
+    func place(_ text: String) throws(Misplaced) -> ReplayPlace {
+        let (first, last) = (
+            self.span.moment(self.span.bounds.lowerBound), self.span.moment(self.span.bounds.upperBound)
         )
-        guard let place, place != .nextGap,
-            (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil
-        else { return nil }
+        let place = Self.decoded(text).flatMap { decoded in
+            ReplayPlaceText.parse(decoded, start: self.span.start, at: self.shared?.position.at ?? first)
+        }
+        guard let place, place != .nextGap else { throw Misplaced(reason: "start must be \(ReplayPlaceText.forms)") }
+        guard (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil else {
+            let times = "from \(first / 1_000_000) to \(last / 1_000_000), in ms since 1970"
+            throw Misplaced(reason: "nothing of the recording is at this start; it is \(times)")
+        }
         return place
     }
 

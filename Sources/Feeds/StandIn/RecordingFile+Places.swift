@@ -1,4 +1,5 @@
 package import Market
+import Recordings
 import Wire
 
 /// When a recording begins and ends.
@@ -13,6 +14,9 @@ package struct RecordingSpan: Sendable, Equatable {
         self.start = start
         self.bounds = bounds
     }
+
+    /// The recording's wall clock at one of its times, ns since 1970.
+    package func moment(_ at: Int64) -> Int64 { self.start.addingCapped(at) }
 }
 
 /// Places in a recording by time, found without reading all of it: frames stand in the order of their arrival.
@@ -58,18 +62,12 @@ extension RecordingFile {
         }
     }
 
-    /// The plain form tells no wall clock; a frame comes right behind the last of its trades.
+    /// The plain form tells no wall clock.
     private func guessedStart(_ first: RecordedFrame, _ reader: Reader) throws(Failure) -> Int64 {
-        var parser = FinnhubParser()
-        var symbols = SymbolTable()
-        var trades: [Trade] = []
+        var guess = LikelyStart()
         var frame = first
-        for _ in 0..<1_000 {
-            _ = parser.parse(frame.frame, symbols: &symbols, into: &trades)
-            if let last = trades.last {
-                let (start, isOut) = last.exchangeTime.subtractingReportingOverflow(frame.at)
-                return isOut ? 0 : start
-            }
+        for _ in 0..<LikelyStart.frames {
+            if let start = guess.take(frame.frame, at: frame.at) { return start }
             guard let next = try reader.next() else { return 0 }
             frame = next
         }

@@ -44,8 +44,12 @@ final class StandInClients {
             return Self.refusal(.unauthorized, "Invalid API key")
         }
         if self.source.isBroken { return Self.refusal(.serviceUnavailable, "the recording has a gap here") }
-        if let start = Self.parameter("start", in: head), self.source.place(start) == nil {
-            return Self.refusal(.badRequest, "start must be \(ReplayPlaceText.forms)")
+        if let start = Self.parameter("start", in: head) {
+            do throws(ReplaySource.Misplaced) {
+                _ = try self.source.place(start)
+            } catch {
+                return Self.refusal(.badRequest, error.reason)
+            }
         }
         if self.holders?.refuses(key) == true {
             return Self.refusal(.tooManyRequests, "API limit reached. Please try again later. Remaining Limit: 0")
@@ -70,7 +74,7 @@ final class StandInClients {
         logger: Logger
     ) -> StandInHandler {
         let source = self.source
-        let start = Self.parameter("start", in: head).flatMap { source.place($0) }
+        let start = Self.parameter("start", in: head).flatMap { try? source.place($0) }
         return StandInHandler(
             settings: self.settings,
             known: source.material.allSymbols,

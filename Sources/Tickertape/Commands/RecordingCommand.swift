@@ -125,6 +125,7 @@ struct RecordingCutCommand: AsyncParsableCommand {
             var cut = RecordingEdits.Cut()
             cut.from = try self.from?.wall(in: self.file)
             cut.to = try self.to?.wall(in: self.file)
+            if self.from != nil || self.to != nil { cut.likelyStart = try RecordingPlace.likelyStart(of: self.file) }
             cut.symbols = Set(self.symbols)
             return try RecordingEdits.cut(self.file, cut, to: self.target, form: self.options.form)
         }

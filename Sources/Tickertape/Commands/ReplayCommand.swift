@@ -1,6 +1,8 @@
 import ArgumentParser
 import Feeds
+import Market
 package import NIOCore
+import Sinks
 import Wire
 
 /// Lives a recording again.
@@ -148,13 +150,26 @@ package struct ReplayPart: Sendable, Equatable {
         settings.repeats = settings.repeats || self.repeats
         do throws(RecordingFile.Failure) {
             let span = try recording.span()
-            let start = span.start + span.bounds.lowerBound
-            settings.from = self.from.flatMap { ReplayPlaceText.parse($0, start: start, at: start) }
-            settings.to = self.to.flatMap { ReplayPlaceText.parse($0, start: start, at: start) }
-            _ = try recording.bounds(from: settings.from, to: settings.to, in: span)
+            // Its clock begins with its header: the first message may come in a later second.
+            settings.from = self.from.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
+            settings.to = self.to.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
+            guard settings.from != nil || settings.to != nil else { return }
+            do throws(RecordingFile.Failure) {
+                _ = try recording.bounds(from: settings.from, to: settings.to, in: span)
+            } catch {
+                let words = "\(error.description) (--from, --to); it is \(Self.words(span))"
+                throw RecordingFile.Failure(description: words)
+            }
         } catch {
-            throw OperatorError("\(error.description) (--from, --to)", status: .usage)
+            throw OperatorError(error.description, status: .usage)
         }
+    }
+
+    /// `10m51s long, from 2026-01-01T00:00:00.000Z to 2026-01-01T00:10:51.000Z`.
+    private static func words(_ span: RecordingSpan) -> String {
+        let (first, last) = (span.moment(span.bounds.lowerBound), span.moment(span.bounds.upperBound))
+        return "\(AgeText.words(last - first)) long, from \(UTCText.timestamp(first)) to "
+            + UTCText.timestamp(last)
     }
 }
 

@@ -7,6 +7,8 @@ extension Assembly {
     /// Writes what recordings hold as rows, to a new file or to standard output.
     package static func export(_ files: [String], order: RecordingExport.Order, to path: String?) throws {
         if path != nil { HalfFile.take() }
+        // Who reads no more ends it in order.
+        signal(SIGPIPE, SIG_IGN)
         var export = RecordingExport(order)
         let output = try ExportOutput(path: path)
         var damagedParts = 0
@@ -35,8 +37,12 @@ extension Assembly {
         }
         export.finish()
         guard try output.write(export.takeText()) else { return }
-        try output.close()
         let report = export.report
+        let missing = ExportMissing.words(report, order)
+        if report.trades > 0 {
+            try output.close()
+            if let missing { Console.complain("warning: \(missing)") }
+        }
         if report.damaged > 0 {
             Console.complain("warning: \(report.damaged) lines or frames cannot be read and are left out")
         }
@@ -55,6 +61,8 @@ extension Assembly {
             Console.complain("warning: \(report.late) trades came too late for their bars and are left out")
         }
         if report.repeated > 0 { Console.complain("\(report.repeated) trades came twice and are there once") }
+        // Behind what is damaged, which may be why.
+        if report.trades == 0 { throw OperatorError(missing ?? "there is no trade in it", status: .failure) }
     }
 
     /// The names of a few files, or of two and how many more.

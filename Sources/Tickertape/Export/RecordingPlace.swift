@@ -26,28 +26,38 @@ struct RecordingPlace: Sendable, Equatable {
         self.text = text
     }
 
-    /// The wall clock, ns since 1970, in a recording.
+    /// The wall clock, ns since 1970, in a recording; of one that does not say when it began, by what its first trade makes
+    /// likely, as in a replay.
     func wall(in path: String) throws(RecordingFailure) -> Int64 {
+        // A moment is the same in any recording, a time of day is not. It is no start in whose second it lies, either: trades of
+        // that second came before they arrived.
+        if case .time(let time) = ReplayPlaceText.parse(self.text, start: 0, at: 0),
+            ReplayPlaceText.parse(self.text, start: 86_400_000_000_000, at: 0) == .time(time)
+        {
+            return time
+        }
         let stream = try RecordingStream(path: path)
-        let told = stream.segments[0].header.start
-        let start = told ?? 0
-        let place = ReplayPlaceText.parse(self.text, start: start, at: start)
-        switch place {
-        case .time(let time):
-            // What is not the same on another day is a time of day.
-            let isAbsolute = ReplayPlaceText.parse(self.text, start: start &+ 86_400_000_000_000, at: start) == place
-            if isAbsolute || told != nil { return time }
-        case .offset(let offset):
-            if told != nil { return Self.sum(start, offset) }
+        var began = stream.segments[0].header.start
+        if began == nil { began = try stream.likelyStart() }
+        guard let start = began else {
+            throw RecordingFailure("\(path) does not say when it began and has no trade, so no time is in it")
+        }
+        switch ReplayPlaceText.parse(self.text, start: start, at: start) {
+        case .time(let time): return time
+        case .offset(let offset): return Self.sum(start, offset)
         case .percent(let percent):
-            guard told != nil else { break }
             guard let length = try stream.duration() else {
                 throw RecordingFailure("\(path) does not say how long it is; name a time instead of \(self.text)")
             }
             return Self.sum(start, ReplayPlace.part(percent, of: length))
-        case .nextGap, nil: break
+        case .nextGap, nil: throw RecordingFailure("\(self.text) is no time in \(path)")
         }
-        throw RecordingFailure("\(path) does not say when it began; \(self.text) is no time in it")
+    }
+
+    /// When a recording probably began that does not say so, ns since 1970.
+    static func likelyStart(of path: String) throws(RecordingFailure) -> Int64? {
+        let stream = try RecordingStream(path: path)
+        return stream.segments[0].header.start == nil ? try stream.likelyStart() : nil
     }
 
     private static func sum(_ start: Int64, _ offset: Int64) -> Int64 {

@@ -20,6 +20,7 @@ extension Assembly {
         hash.replay.machine.speed = order.speed.factor
         try order.part.apply(to: &hash.replay, recording: hash.recording)
         hash.symbols = symbols
+        try RecordedSymbols.check(symbols, in: hash.recording)
         hash.rules = try rules.map { rule in
             do throws(AlertRule.Misfit) {
                 return try AlertRule(rule)

@@ -39,6 +39,10 @@ package struct RecordingExport: Sendable {
         package var repeated: UInt64 = 0
         /// Trades that came so late that their bar had been written.
         package var late: UInt64 = 0
+        /// The symbols that have trades, wanted or not; of very many files not all.
+        package var symbols: Set<String> = []
+        /// The earliest and the latest time of all trades, wanted or not, by the exchange's clock, ns since 1970.
+        package var times: ClosedRange<Int64>?
 
         package init() {}
     }
@@ -62,8 +66,9 @@ package struct RecordingExport: Sendable {
     private var isAfterFile = false
     private var series: [String: BarSeries] = [:]
     private var newestGaps = NewestGaps()
-    /// The newest times, by the exchange's clock and by ours, ns since 1970.
+    /// The newest times, by the exchange's clock and by ours, ns since 1970, and the oldest by the exchange's.
     private var newest: Int64?
+    private var oldest: Int64?
     private var arrived: Int64?
 
     package init(_ order: Order) {
@@ -84,6 +89,7 @@ package struct RecordingExport: Sendable {
 
     /// Begins another file.
     package mutating func beginFile() {
+        self.noteSymbols()
         self.isAfterFile = self.header != nil || self.report.trades > 0
         self.header = nil
         self.symbols = SymbolTable()
@@ -168,6 +174,7 @@ package struct RecordingExport: Sendable {
 
     private mutating func take(_ trade: Trade, received: Int64?, place: TapePosition?) {
         self.newest = max(self.newest ?? .min, trade.exchangeTime)
+        self.oldest = min(self.oldest ?? .max, trade.exchangeTime)
         if let from = self.order.from, trade.exchangeTime < from { return }
         if let to = self.order.to, trade.exchangeTime >= to { return }
         let symbol = self.symbols.name(of: trade.symbol)
@@ -201,6 +208,11 @@ package struct RecordingExport: Sendable {
         }
     }
 
+    /// Takes down which symbols the file has.
+    private mutating func noteSymbols() {
+        if self.report.symbols.count < SymbolTable.capacity { self.report.symbols.formUnion(self.symbols.names) }
+    }
+
     /// Trades may be missing here, nobody knows of how long a time.
     private mutating func interrupted() {
         for name in self.series.keys { self.series[name]?.interrupted() }
@@ -208,6 +220,8 @@ package struct RecordingExport: Sendable {
 
     /// Notes that there is no more: the bars under way are written, those that were not over marked incomplete.
     package mutating func finish() {
+        self.noteSymbols()
+        if let oldest, let newest { self.report.times = oldest...newest }
         guard let width = self.order.bars else { return }
         // A cut by `--to` ends a bar as the recording's end does.
         let end = min(self.newest ?? .max, self.order.to ?? .max)

@@ -4,8 +4,9 @@ package import Market
 ///
 /// `50%` of the way; `90s`, `1m30s` from the recording's start; `+10s`, `-10s`, `+1.5` (seconds) from where it stands; a
 /// moment as `2026-01-01T00:01:30Z` or `2026-01-01 00:01` (UTC with the `Z` and without), as the day `2026-01-01` that begins
-/// with it, as milliseconds since 1970, or as the time of day `00:01:30` (UTC) when the recording's clock first shows it; `next-gap`, or `gap` for short. Small letters
-/// are as good as capitals, and blanks at the ends mean nothing.
+/// with it, as milliseconds since 1970 (twelve digits at least), or as the time of day `00:01:30` (UTC) when the recording's
+/// clock first shows it; `next-gap`, or `gap` for short. Small letters are as good as capitals, and blanks at the ends mean
+/// nothing.
 package enum ReplayPlaceText {
     /// What a place may be, for messages.
     package static let forms = "50%, 90s, +10s, -10s, 00:01:30, 2026-01-01T00:01:30Z or next-gap"
@@ -13,6 +14,8 @@ package enum ReplayPlaceText {
     private static let minute: Int64 = 60 * second
     private static let day: Int64 = 86_400 * second
     private static let longest = 64
+    /// Fewer milliseconds, those before March 1973, are no moment of a recording's: who writes `90` means seconds.
+    private static let fewestMilliseconds: Int64 = 100_000_000_000
 
     /// Reads a place; `nil` when the text is none.
     ///
@@ -37,9 +40,9 @@ package enum ReplayPlaceText {
         }
         if let offset = Self.duration(text) { return .offset(offset) }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            guard let milliseconds = Int64(text) else { return nil }
+            guard let milliseconds = Int64(text), milliseconds >= Self.fewestMilliseconds else { return nil }
             let (time, isOut) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-            return isOut ? nil : .time(time)
+            return isOut ? nil : .time(Self.reaching(start, from: time, width: 1_000_000))
         }
         return Self.moment(text, start: start)
     }
@@ -81,14 +84,20 @@ package enum ReplayPlaceText {
             guard day != nil else { return nil }
         }
         if clock.hasSuffix("z") { clock = clock.dropLast() }
-        guard let (time, hasSeconds) = Self.timeOfDay(clock) else { return nil }
+        guard let (time, width) = Self.timeOfDay(clock) else { return nil }
         // A recording may name any start; a day before and behind it there must be numbers.
         let start = min(max(start, .min + 2 * Self.day), .max - 2 * Self.day)
         let midnight = start - (start % Self.day + Self.day) % Self.day
         let moment = (day.map { $0 * Self.day } ?? midnight) + time
-        // A minute is as long as it is: where the recording begins within it, that is its first moment there.
-        if !hasSeconds, moment < start, start - moment < Self.minute { return .time(start) }
-        return .time(day == nil && moment < start ? moment + Self.day : moment)
+        let reached = Self.reaching(start, from: moment, width: width)
+        return .time(day == nil && reached < start ? reached + Self.day : reached)
+    }
+
+    /// A minute, a second or a part of one is as long as it is: where the recording begins within it, that is its first moment
+    /// there.
+    private static func reaching(_ start: Int64, from moment: Int64, width: Int64) -> Int64 {
+        let (past, isOut) = start.subtractingReportingOverflow(moment)
+        return !isOut && past > 0 && past < width ? start : moment
     }
 
     /// Digits with a point somewhere between them at most; what else Swift takes for a number is none here.
@@ -99,8 +108,8 @@ package enum ReplayPlaceText {
         return Double(text)
     }
 
-    /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.fff` as ns, and whether it has seconds; the hours may have one digit.
-    private static func timeOfDay(_ text: Substring) -> (time: Int64, hasSeconds: Bool)? {
+    /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.fff` as ns, and how long a clock shows that; the hours may have one digit.
+    private static func timeOfDay(_ text: Substring) -> (time: Int64, width: Int64)? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
             let hours = Self.whole(parts[0]), let minutes = Self.whole(parts[1]),
@@ -108,7 +117,9 @@ package enum ReplayPlaceText {
             hours < 24, minutes < 60, seconds < 60
         else { return nil }
         let time = (hours * 60 + minutes) * Self.minute + Int64((seconds * 1e9).rounded())
-        return (time, parts.count == 3)
+        guard parts.count == 3 else { return (time, Self.minute) }
+        let digits = parts[2].utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst().count
+        return (time, (0..<digits).reduce(Self.second) { width, _ in max(width / 10, 1) })
     }
 
     private static func whole(_ text: Substring) -> Int64? {

@@ -79,10 +79,13 @@ struct HistoryProgramTests {
     func closedPipe() async throws {
         let program = try RunningProgram(
             "/bin/sh",
-            ["-c", "'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv | head -n 1"]
+            [
+                "-c",
+                "{ '\(RunningProgram.tickertape)' export '\(Self.demo)' --csv; echo $? >&2; } | head -n 1",
+            ]
         )
         #expect(await program.ending() == .exit(0))
-        #expect(program.output == "symbol,price,size,time,received,epoch,seq\n" && program.errors.isEmpty)
+        #expect(program.output == "symbol,price,size,time,received,epoch,seq\n" && program.errors == "0\n")
     }
 
     @Test(

@@ -34,6 +34,7 @@ struct ReplayTextTests {
             ("+1.5", .time(ReplayTextTests.start + 601_500_000_000)), ("90S", .offset(90_000_000_000)),
             ("2024-02-29", .time(1_709_164_800_000_000_000)),
             ("+1m30", .time(ReplayTextTests.start + 690_000_000_000)),
+            ("100000000000", .time(100_000_000_000_000_000)),
         ] as [(String, ReplayPlace)]
     )
     func places(text: String, expected: ReplayPlace) {
@@ -41,9 +42,25 @@ struct ReplayTextTests {
     }
 
     @Test(
+        "the second, the tenth of one and the millisecond in which a recording begins are its start, and no shorter time is",
+        arguments: [
+            ("23:59:30", true), ("23:59", true), ("2026-01-01T23:59:30Z", true), ("23:59:30.9", true),
+            ("23:59:30.900", true), ("23:59:30.900123", true), ("23:59:30.900123456", true), ("1767311970900", true),
+            ("23:59:30.8", false), ("23:59:29", false), ("23:59:30.9001", true), ("23:59:30.9000", false),
+            ("2026-01-01T23:59:29Z", false), ("1767311970899", false), ("23:59:30.00000000000", false),
+        ]
+    )
+    func beginning(text: String, isStart: Bool) {
+        let start = Self.start + 900_123_456
+        let place = ReplayPlaceText.parse(text, start: start, at: start)
+        #expect((place == .time(start)) == isStart, "\(String(describing: place))")
+    }
+
+    @Test(
         "what is no place is refused",
         arguments: [
-            "", "%", "101%", "-5%", "nan%", "1e3s", "s", "5", "5 s", "1s1h", "1s1s", "24:00", "12:60", "1:2",
+            "", "%", "101%", "-5%", "nan%", "1e3s", "s", "5", "90", "0", "1767311970", "99999999999", "5 s", "1s1h",
+            "1s1s", "24:00", "12:60", "1:2",
             "12:00:61",
             "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+01:00", "1m30", "+1s30", "2026-02-29", "99999999999999999999",
             "2026-04-31", "2026-04-31 10:00", "2026-01-01T",
@@ -52,9 +69,7 @@ struct ReplayTextTests {
         ]
     )
     func noPlaces(text: String) {
-        let place = ReplayPlaceText.parse(text, start: Self.start, at: Self.position.at)
-        // Digits alone are milliseconds since 1970.
-        #expect(place == nil || (text == "5" && place == .time(5_000_000)), "\(String(describing: place))")
+        #expect(ReplayPlaceText.parse(text, start: Self.start, at: Self.position.at) == nil)
     }
 
     @Test(

@@ -1,0 +1,23 @@
+import Feeds
+import Sinks
+
+/// Names of symbols of recordings, for messages.
+enum RecordedSymbols {
+    /// So many are named; of more, how many.
+    private static let named = 8
+
+    static func list(_ names: Set<String>) -> String {
+        let first = names.sorted().prefix(Self.named).map { ScreenText.clean($0, columns: 64) }
+        let more = names.count - first.count
+        return first.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    /// Refuses symbols none of which is in a recording, where it is certain which are: nothing would be played, without an end.
+    static func check(_ symbols: [String], in recording: RecordingFile) throws(OperatorError) {
+        guard !symbols.isEmpty, let known = recording.allSymbols, known.isDisjoint(with: symbols) else { return }
+        throw OperatorError(
+            "\(recording.path) has no \(Self.list(Set(symbols))); it has \(known.isEmpty ? "no trade" : Self.list(known))",
+            status: .usage
+        )
+    }
+}

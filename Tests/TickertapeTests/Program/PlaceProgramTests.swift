@@ -1,0 +1,171 @@
+import Testing
+import TickertapeTesting
+
+/// Places in recordings, and what is said where there is nothing.
+@Suite("Places in recordings, from outside", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+struct PlaceProgramTests {
+    /// Three minutes from 2026-01-01 on; its header begins at a whole second, its first message 447 ms later.
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    private func run(
+        _ arguments: [String]
+    ) async throws -> (status: RunningProgram.Ending?, output: String, errors: String) {
+        let program = try RunningProgram(RunningProgram.tickertape, arguments)
+        let status = await program.ending()
+        return (status, program.output, program.errors)
+    }
+
+    /// The demo without its header, and with that many seconds between its start and its first message.
+    private func plain(in folder: TemporaryFolder) throws -> String {
+        let text = try TemporaryFolder.text(of: Self.demo)
+        return try folder.write(
+            String(text[text.index(after: try #require(text.firstIndex(of: "\n")))...]),
+            to: "plain.jsonl"
+        )
+    }
+
+    @Test(
+        "the second in which a recording begins is its start, and a place that it does not have is told with what it has"
+    )
+    func replay() async throws {
+        let always = ["replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--log-level", "warning"]
+        let first = try await self.run(always + ["--from", "00:00:00", "--to", "00:00:02"])
+        #expect(first.status == .exit(0), "\(first.errors)")
+        for place in ["2h", "14:30", "2030-01-01"] {
+            let beyond = try await self.run(always + ["--from", place])
+            #expect(beyond.status == .exit(64))
+            #expect(
+                beyond.errors.contains(
+                    "it is 3m00s long, from 2026-01-01T00:00:00.447Z to 2026-01-01T00:02:59.968Z"
+                ),
+                "\(beyond.errors)"
+            )
+        }
+        let seconds = try await self.run(always + ["--from", "90"])
+        #expect(seconds.status == .exit(64) && seconds.errors.contains("\"90\" is no place: 90s,"), "\(seconds.errors)")
+    }
+
+    @Test("a replay of a symbol that is not recorded is refused with those that are", arguments: [[], ["--hash"]])
+    func mistyped(flags: [String]) async throws {
+        let replay = try await self.run(
+            ["replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--symbol", "BINANCE:BTCUSTD"] + flags
+        )
+        #expect(replay.status == .exit(64))
+        #expect(
+            replay.errors.contains("demo.jsonl has no BINANCE:BTCUSTD; it has BINANCE:BTCUSDT, BINANCE:ETHUSDT\n"),
+            "\(replay.errors)"
+        )
+    }
+
+    @Test("a client of a stand-in that begins where nothing is learns from when to when there is something")
+    func serve() async throws {
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["serve", Self.demo, "--plain", "--listen", "127.0.0.1:0"]
+        )
+        let port = try #require(await program.complaint(numberBehind: "as Finnhub on ws://127.0.0.1:"))
+        func ask(_ start: String) async throws -> String {
+            let curl = try RunningProgram(
+                "/usr/bin/env",
+                [
+                    "curl", "-s", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H",
+                    "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==",
+                    "http://127.0.0.1:\(port)/?token=x&start=\(start)",
+                ]
+            )
+            _ = await curl.ending()
+            return curl.output
+        }
+        let beyond = try await ask("14:30:00")
+        #expect(
+            beyond
+                == #"{"error":"nothing of the recording is at this start; it is from 1767225600447 to 1767225779968, in ms since 1970"}"#
+        )
+        let nonsense = try await ask("noon")
+        #expect(nonsense.contains("start must be 50%"), "\(nonsense)")
+    }
+
+    @Test(
+        "the plain form is cut and exported at the places at which it is replayed",
+        arguments: ["90s", "50%", "00:01:30"]
+    )
+    func plainForm(place: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try self.plain(in: folder)
+        let whole = try await self.run(["export", path, "--csv"])
+        let rows = try await self.run(["export", path, "--csv", "--from", place])
+        #expect(rows.status == .exit(0), "\(rows.errors)")
+        let share = Double(rows.output.count) / Double(whole.output.count)
+        #expect((0.3...0.7).contains(share), "\(share)")
+        let piece = "\(folder.path)/piece.jsonl"
+        let cut = try await self.run(["recording", "cut", "--from", place, path, piece])
+        #expect(cut.status == .exit(0), "\(cut.errors)")
+        // It says when it began, as far as its first trade tells.
+        let info = try await self.run(["recording", "info", piece])
+        #expect(info.output.contains("from 2026-01-01T00:01:"), "\(info.output)")
+        // And so does what was made of it without a time, whose lines say that they have none.
+        let (made, part) = ("\(folder.path)/made.jsonl", "\(folder.path)/part.jsonl")
+        let repair = try await self.run(["recording", "repair", path, made])
+        #expect(repair.status == .exit(0), "\(repair.errors)")
+        let end = try await self.run(["recording", "cut", "--to", place, made, part])
+        #expect(end.status == .exit(0), "\(end.errors)")
+        let (all, some) = (try folder.read("made.jsonl").utf8.count, try folder.read("part.jsonl").utf8.count)
+        #expect((0.3...0.7).contains(Double(some) / Double(all)), "\(some) of \(all)")
+    }
+
+    @Test("an export has the trades of a moment on that came before the recording, and tells damage where it has none")
+    func exportBegin() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let header = #"{"tickertape":1,"symbols":["A"],"start":1767225600400000000,"source":"live"}"# + "\n"
+        func frame(_ at: Int64, _ time: Int64) -> String {
+            #"{"at":\#(at),"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"A\",\"t\":\#(time),\"v\":1}],\"type\":\"trade\"}"}"#
+                + "\n"
+        }
+        let path = try folder.write(
+            header + frame(10_000_000, 1_767_225_600_350) + frame(2_000_000_000, 1_767_225_602_350),
+            to: "begin.jsonl"
+        )
+        let rows = try await self.run(["export", path, "--csv", "--from", "2026-01-01T00:00:00Z"])
+        #expect(
+            rows.status == .exit(0) && rows.output.split(separator: "\n").count == 3,
+            "\(rows.output) \(rows.errors)"
+        )
+        let damaged = try folder.write(
+            header + #"{"at":0,"frame":"{\"type\":\"ping\"}"}"# + "\n{\n",
+            to: "damaged.jsonl"
+        )
+        let none = try await self.run(["export", damaged, "--csv"])
+        #expect(none.status == .exit(1) && none.errors.contains("cannot be read and are left out"), "\(none.errors)")
+    }
+
+    @Test(
+        "an export of nothing says what there is and fails; of something it tells which symbols are missing",
+        arguments: [
+            (
+                ["--symbol", "BINANCE:BTCUSTD"], 1 as Int32,
+                "no trade of BINANCE:BTCUSTD is recorded, only of BINANCE:BTCUSDT, BINANCE:ETHUSDT\n"
+            ),
+            (["--symbol", "A:B", "--symbol", "BINANCE:BTCUSDT"], 0, "warning: no trade of A:B is recorded, only of"),
+            (
+                ["--from", "2026-11-21"], 1,
+                "no trade of that time is recorded; there are trades from 2026-01-01T00:00:00.089Z to"
+            ),
+            (["--symbol", "BINANCE:ETHUSDT", "--to", "2025-12-31"], 1, "no trade of that symbol and time is recorded"),
+        ]
+    )
+    func nothing(flags: [String], status: Int32, words: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let rows = try await self.run(["export", Self.demo, "--csv"] + flags)
+        #expect(rows.status == .exit(status))
+        #expect(rows.output.hasPrefix("symbol,price,size,time,received,epoch,seq\n"))
+        #expect(rows.errors.contains(words) && rows.errors.split(separator: "\n").count == 1, "\(rows.errors)")
+        let path = "\(folder.path)/out.csv"
+        let file = try await self.run(["export", Self.demo, "--csv", "--output", path] + flags)
+        #expect(file.status == .exit(status))
+        // No file without a row is left behind.
+        #expect((try? folder.read("out.csv")) != nil ? status == 0 : status == 1)
+    }
+}
