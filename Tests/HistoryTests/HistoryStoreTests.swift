@@ -118,6 +118,31 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test(
+        "a database that was closed is whole in its one file, also while another program has it open",
+        arguments: [false, true]
+    )
+    func copied(isOpenElsewhere: Bool) async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let keeper = try self.keeper(path)
+            keeper.read(try sample.batch("A:B", [("100.5", "2", 1_000)]))
+            try await self.eventually { keeper.report.commits > 0 }
+            // Who asks has readers opened.
+            let asked = try await keeper.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10).count }
+            #expect(asked == 1)
+            let other = isOpenElsewhere ? try HistoryStore(path: path) : nil
+            _ = try other?.contents()
+            _ = await keeper.finish()
+            let copy = "\(path).copy"
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            let bars = try HistoryStore(path: copy).bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
+            #expect(bars.map(\.open.description) == ["100.5"])
+            if !isOpenElsewhere { #expect(!FileManager.default.fileExists(atPath: "\(path)-wal")) }
+            try other?.close()
+        }
+    }
+
     @Test("a gap marks what it touches, in the database as well")
     func gaps() async throws {
         try await self.folder { path in

@@ -91,12 +91,6 @@ package final class HistoryKeeper: TapeReader {
         }
     }
 
-    /// What the thread waits for between two transactions.
-    private enum Bell {
-        static let silent = 0
-        static let finish = 1
-    }
-
     private struct Shown {
         var store: HistoryStore
         var report = Report()
@@ -106,7 +100,8 @@ package final class HistoryKeeper: TapeReader {
 
     private let limits: Limits
     private let queue = NIOLockedValueBox(Queue())
-    private let bell = ConditionLock(value: Bell.silent)
+    /// Rung when there is nothing to wait for any more.
+    private let bell = Bell()
     /// Held for as long as the disk takes; nobody but the thread waits for it.
     private let writer: NIOLockedValueBox<HistoryWriter>
     /// What others ask of the writer, as of its last transaction.
@@ -205,10 +200,7 @@ package final class HistoryKeeper: TapeReader {
     private func work() {
         var isFinished = false
         while !isFinished {
-            if self.bell.lock(whenValue: Bell.finish, timeoutSeconds: self.limits.pause) {
-                isFinished = true
-                self.bell.unlock()
-            }
+            isFinished = self.bell.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
             var waiting = self.queue.withLockedValue { queue -> Waiting in
                 if isFinished { Self.tellLost(&queue) }
                 return queue.takeOut()
@@ -247,8 +239,7 @@ package final class HistoryKeeper: TapeReader {
     /// Writes what is queued, and closes the database; waits for the disk no longer than that.
     package func finish(within limit: Duration = DiskThread.patience) async -> Report {
         self.queue.withLockedValue { $0.isFinished = true }
-        self.bell.lock()
-        self.bell.unlock(withValue: Bell.finish)
+        self.bell.ring()
         let report = await DiskThread.answer(within: limit) {
             await withCheckedContinuation { continuation in
                 // The pool has one thread, so this runs behind the work.

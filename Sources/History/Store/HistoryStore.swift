@@ -101,7 +101,18 @@ package final class HistoryStore: Sendable {
     }
 
     /// Writes what the journal holds into the database, and closes it.
-    package func close() throws { try self.pool.close() }
+    ///
+    /// The pool closes its writer before its readers, and the last connection, which may not write then, leaves all in the
+    /// journal: a copy of the one file would be empty. So it is written before, without waiting for other programs that read,
+    /// and the readers go first: with the last connection of all the journal goes as well.
+    package func close() throws {
+        try? self.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            try database.checkpoint(.truncate)
+        }
+        self.pool.releaseMemory()
+        try self.pool.close()
+    }
 }
 
 extension Row {

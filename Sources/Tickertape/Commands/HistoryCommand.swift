@@ -94,7 +94,8 @@ struct HistoryPruneCommand: SettingsCommand {
         let order = HistoryPruning(
             path: try self.place.path(settings),
             age: self.age,
-            keepsRecordings: self.keepsRecordings
+            keepsRecordings: self.keepsRecordings,
+            liesApart: self.place.file == nil && settings.history.file != "auto"
         )
         for line in try Assembly.pruneHistory(order, now: WallClock.now()) { Console.print(line) }
     }
@@ -117,10 +118,13 @@ package struct HistoryPruning: Sendable, Equatable {
     /// Ns.
     package var age: Int64
     package var keepsRecordings: Bool
+    /// Whether recordings in other folders than the database's are its own: where the settings say that it lies apart.
+    package var liesApart: Bool
 
-    package init(path: String, age: Int64, keepsRecordings: Bool = false) {
+    package init(path: String, age: Int64, keepsRecordings: Bool = false, liesApart: Bool = false) {
         self.path = path
         self.age = age
         self.keepsRecordings = keepsRecordings
+        self.liesApart = liesApart
     }
 }

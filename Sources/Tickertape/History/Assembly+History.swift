@@ -76,15 +76,23 @@ extension Assembly {
         var gone: [String] = []
         if !order.keepsRecordings {
             for segment in try store.segments() where segment.lastTime < now - order.age {
-                switch Self.delete(SegmentNames.present(segment.path)) {
+                let path =
+                    order.liesApart ? SegmentNames.present(segment.path) : Self.recording(segment.path, of: order.path)
+                guard order.liesApart || Self.isBeside(path, order.path) || access(path, F_OK) != 0 else {
+                    lines.append(
+                        "\(path) is in another folder than this history and stays; history.file names one that lies apart"
+                    )
+                    continue
+                }
+                switch Self.delete(path) {
                 case .deleted(let size):
                     deleted += 1
                     bytes += size
                     gone.append(segment.path)
                 case .missing: gone.append(segment.path)
-                case .foreign: lines.append("\(segment.path) is no recording and stays")
-                case .inUse: lines.append("\(segment.path) is still written and stays")
-                case .failed(let reason): lines.append("\(segment.path) cannot be deleted: \(reason)")
+                case .foreign: lines.append("\(path) is no recording and stays")
+                case .inUse: lines.append("\(path) is still written and stays")
+                case .failed(let reason): lines.append("\(path) cannot be deleted: \(reason)")
                 }
             }
             try store.forget(gone)
@@ -92,6 +100,24 @@ extension Assembly {
         let pruned = try store.prune(before: now - order.age)
         lines.append("removed \(pruned.bars) bars and \(deleted) recordings (\(bytes) bytes)")
         return lines
+    }
+
+    /// Where a recording of the index is: beside the database, if one of its name is there. A folder that was copied has an
+    /// index with the paths of the one it was copied from, whose recordings must not be deleted with the copy's.
+    private static func recording(_ path: String, of database: String) -> String {
+        let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+        let beside = SegmentNames.present(HistoryPlace.beside(database, name))
+        return access(beside, F_OK) == 0 ? beside : SegmentNames.present(path)
+    }
+
+    /// Whether two files are in one folder, however it is called.
+    private static func isBeside(_ path: String, _ other: String) -> Bool {
+        func folder(_ path: String) -> String? {
+            guard let real = realpath(HistoryPlace.folder(of: path), nil) else { return nil }
+            defer { free(real) }
+            return String(cString: real)
+        }
+        return folder(path) != nil && folder(path) == folder(other)
     }
 
     private enum Deletion {

@@ -73,15 +73,28 @@ final class HistoryPart: Sendable {
     func seed(_ relay: Relay) async {
         await relay.remember(await self.earlierBars())
         let (folder, source) = (self.folder, self.source)
-        try? await self.keeper.ask { store in
+        await self.asked { store in
             try store.forget(RecordingFolder.gone(from: folder, known: try store.segments()))
             try store.note(RecordingFolder.scan(folder, source: source, known: try store.segments()))
         }
     }
 
+    /// Asks the history; where it cannot be read, that is told, and what builds on it begins with nothing.
+    @discardableResult
+    private func asked<Answer: Sendable>(
+        _ question: @escaping @Sendable (HistoryStore) throws -> Answer
+    ) async -> Answer? {
+        do {
+            return try await self.keeper.ask(question)
+        } catch {
+            self.warn.withLockedValue { $0 }("the history cannot be read: \(error)")
+            return nil
+        }
+    }
+
     /// The newest bars of the runs before this one.
     func earlierBars() async -> [EarlierBars] {
-        let bars = try? await self.keeper.ask { store in
+        let bars = await self.asked { store in
             let end = try store.newestTime() ?? .min
             return try store.symbols().prefix(Self.seededSymbols).flatMap { symbol in
                 try BarWidth.allCases.map { width in
@@ -102,7 +115,7 @@ final class HistoryPart: Sendable {
     /// - Parameter now: ns since 1970.
     func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {
         let reaches: [(BarWidth, Int64)] = [(.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach)]
-        let bars = try? await self.keeper.ask { store in
+        let bars = await self.asked { store in
             try symbols.prefix(Self.seededSymbols).flatMap { symbol in
                 try reaches.map { width, reach in
                     EarlierBars(

@@ -284,4 +284,41 @@ struct HistoryProgramTests {
         )
         #expect(access(old, F_OK) != 0 && access(held, F_OK) == 0 && access(letter, F_OK) == 0)
     }
+
+    @Test("what is pruned in a copy of the folder is deleted there, and elsewhere only where the settings say so")
+    func pruneCopy() async throws {
+        let (original, copy) = (try TemporaryFolder(), try TemporaryFolder())
+        defer {
+            original.remove()
+            copy.remove()
+        }
+        let header = #"{"tickertape":1,"symbols":[]}"# + "\n"
+        let kept = try original.write(header, to: "old.jsonl")
+        let alone = try original.write(header, to: "alone.jsonl")
+        let copied = try copy.write(header, to: "old.jsonl")
+        let path = "\(copy.path)/h.sqlite"
+        let store = try HistoryStore(path: path)
+        try store.note(
+            [alone, kept].map {
+                HistoryBatch.Segment(path: $0, epoch: 1, sequences: 1..<2, firstTime: 1, lastTime: 2)
+            }
+        )
+        try store.close()
+        func prune(_ place: String...) async throws -> String {
+            let (ending, program) = try await self.run(["history", "prune", "--older-than", "30d"] + place)
+            #expect(ending == .exit(0), "\(program.errors)")
+            return program.output
+        }
+        let first = try await prune("--file", path)
+        #expect(
+            first.hasPrefix("\(alone) is in another folder than this history and stays")
+                && first.hasSuffix("removed 0 bars and 1 recordings (\(header.utf8.count) bytes)\n"),
+            "\(first)"
+        )
+        #expect(access(kept, F_OK) == 0 && access(copied, F_OK) != 0 && access(alone, F_OK) == 0)
+        let config = try copy.write("history:\n  file: \(path)\n", to: "config.yaml")
+        let second = try await prune("--config", config)
+        #expect(second == "removed 0 bars and 1 recordings (\(header.utf8.count) bytes)\n", "\(second)")
+        #expect(access(kept, F_OK) == 0 && access(alone, F_OK) != 0)
+    }
 }

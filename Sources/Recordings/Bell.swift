@@ -6,13 +6,13 @@ import Glibc
 /// what waits for the disk must not wait for an hour.
 ///
 /// Unchecked, because the compiler does not know what a mutex of pthread guards.
-final class Bell: @unchecked Sendable {
+package final class Bell: @unchecked Sendable {
     // Only touched by the calls of pthread, and under the mutex.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isRung = false
 
-    init() {
+    package init() {
         self.mutex.initialize(to: pthread_mutex_t())
         self.condition.initialize(to: pthread_cond_t())
         var attributes = pthread_condattr_t()
@@ -34,16 +34,16 @@ final class Bell: @unchecked Sendable {
     }
 
     /// Wakes the one who waits, or who waits next.
-    func ring() {
+    package func ring() {
         pthread_mutex_lock(self.mutex)
         self.isRung = true
         pthread_cond_signal(self.condition)
         pthread_mutex_unlock(self.mutex)
     }
 
-    /// Waits until it rings, at most for so many nanoseconds; answers whether it rang.
+    /// Waits until it rings, at most for so many nanoseconds; returns whether it rang.
     @discardableResult
-    func wait(atMost nanoseconds: Int64) -> Bool {
+    package func wait(atMost nanoseconds: Int64) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         let sum = Int64(end.tv_nsec) + max(0, nanoseconds) % 1_000_000_000

@@ -1,8 +1,8 @@
 import NIOCore
-@testable import Sinks
+import Recordings
 import Testing
 
-@Suite("The writer's bell")
+@Suite("The bell of a thread that writes")
 struct BellTests {
     private var monotonic: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
