@@ -70,6 +70,32 @@ import Testing
         #expect(action == .end && left == 5 << 20, "\(left)")
     }
 
+    @Test(
+        "A stopped peer is waited for while somebody watches what waits for it, and no longer than sixty times the time"
+    )
+    func awaitsStoppedPeer() {
+        func stopped(isWatched: Bool, waiting: Int, until last: Int64) -> Int64? {
+            var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+            let outflow = Outflow(left: 100, waiting: waiting, isWatched: isWatched)
+            _ = machine.timeReached(self.seconds(20), outflow: outflow)
+            return stride(from: Int64(30), through: last, by: 10).first { second in
+                machine.timeReached(self.seconds(second), outflow: outflow) == .end
+            }
+        }
+        #expect(stopped(isWatched: false, waiting: 900, until: 10_000) == 30)
+        #expect(stopped(isWatched: true, waiting: 0, until: 10_000) == 30)
+        #expect(stopped(isWatched: true, waiting: 900, until: 10_000) == 620)
+
+        // It reads again, and the rhythm goes on.
+        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        let outflow = Outflow(left: 100, waiting: 900, isWatched: true)
+        #expect(machine.timeReached(self.seconds(20), outflow: outflow) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), outflow: outflow) == .wait)
+        machine.pongReceived()
+        #expect(machine.timeReached(self.seconds(40), outflow: Outflow(left: 1_000)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(50), outflow: Outflow(left: 1_000, isWatched: true)) == .end)
+    }
+
     @Test("A pong that nobody asked for changes nothing")
     func toleratesUnsolicitedPong() {
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))

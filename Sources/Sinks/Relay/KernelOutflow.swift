@@ -11,16 +11,24 @@ struct KernelOutflow: Equatable {
     var waiting = 0
     /// All bytes that the peer has acknowledged; nil where there is no TCP.
     var taken: Int?
+    /// Whether the peer's machine answers what is sent to it, be it only that there is no room.
+    var isAnswered = false
 
     /// Where Linux's `struct tcp_info` (linux/tcp.h) has `tcpi_bytes_acked`, 64 bits (since Linux 4.1), and
     /// `tcpi_notsent_bytes`, 32 bits (since 4.6), in bytes. Glibc's own declaration ends before them.
+    /// The first fields are bytes: `tcpi_retransmits` and `tcpi_probes` count what was sent again and asked without an answer.
+    private static let retransmits = 2
+    private static let probes = 3
     private static let bytesAcknowledged = 120
     private static let bytesNotSent = 144
     private static let informationBytes = 148
+    /// How many of them in a row mean that nobody is there; one or two may have been lost.
+    private static let mostUnanswered = 3
 
-    init(waiting: Int = 0, taken: Int? = nil) {
+    init(waiting: Int = 0, taken: Int? = nil, isAnswered: Bool = false) {
         self.waiting = waiting
         self.taken = taken
+        self.isAnswered = isAnswered
     }
 
     /// - Parameter channel: on whose loop this is called. One without a socket of its own has nothing in the kernel.
@@ -30,7 +38,9 @@ struct KernelOutflow: Equatable {
         let told = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
             Self.tcp(descriptor)
         }
-        self = told.flatMap { $0 } ?? KernelOutflow(waiting: UnsentBytes.inKernel(of: channel))
+        // A socket file's peer is on this machine: as long as there is a connection, it is there.
+        let isSocket = told != nil
+        self = told.flatMap { $0 } ?? KernelOutflow(waiting: UnsentBytes.inKernel(of: channel), isAnswered: isSocket)
     }
 
     private static func tcp(_ descriptor: CInt) -> KernelOutflow? {
@@ -38,9 +48,11 @@ struct KernelOutflow: Equatable {
             var length = socklen_t(information.count)
             let result = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, information.baseAddress, &length)
             guard result == 0, Int(length) == information.count else { return nil }
+            let unanswered = max(information[Self.retransmits], information[Self.probes])
             return KernelOutflow(
                 waiting: Int(information.load(fromByteOffset: Self.bytesNotSent, as: UInt32.self)),
-                taken: Int(information.load(fromByteOffset: Self.bytesAcknowledged, as: UInt64.self))
+                taken: Int(information.load(fromByteOffset: Self.bytesAcknowledged, as: UInt64.self)),
+                isAnswered: unanswered < Self.mostUnanswered
             )
         }
     }

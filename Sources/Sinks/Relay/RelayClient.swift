@@ -52,6 +52,8 @@ class RelayClient: ChannelInboundHandler {
     func received(_ text: ByteBuffer) {}
     /// The channel has become writable or unwritable.
     func writabilityChanged() {}
+    /// Whether something waits for it in this program, and a limit is kept of how long it may take none of that.
+    var isGivenUpBySlowness: Bool { false }
     /// Time has passed for a client that the hub keeps an eye on.
     func timePassed() {}
     /// Some of what was written could not leave at once.
@@ -147,9 +149,13 @@ class RelayClient: ChannelInboundHandler {
         )
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
         let channel = context.channel
-        self.webSocket?.below = { [tls] in
+        self.webSocket?.below = { [tls, weak self] in
             let kernel = KernelOutflow(of: channel)
-            return OutflowBelow(waiting: (tls?.pendingBytes ?? 0) + kernel.waiting, taken: kernel.taken)
+            return OutflowBelow(
+                waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
+                taken: kernel.taken,
+                isWatched: kernel.isAnswered && self?.isGivenUpBySlowness == true
+            )
         }
         self.lane = self.hub.lanes.make()
         if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
@@ -195,7 +201,7 @@ class RelayClient: ChannelInboundHandler {
         guard case .closed(let closure)? = event as? WebSocketEvent else { return }
         switch closure.cause {
         case .protocolViolation: self.hub.instruments.refusals.add("websocket-violation")
-        case .pongTimeout: self.hub.instruments.refusals.add("pong-timeout")
+        case .pongTimeout: self.hub.noteLostClient()
         case .peerClosed, .locallyClosed, .closeTimedOut, .connectionLost: break
         }
         self.end()

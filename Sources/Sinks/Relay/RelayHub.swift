@@ -267,6 +267,12 @@ final class RelayHub {
         self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
 
+    /// Notes a client that has answered no ping in time.
+    func noteLostClient() {
+        self.instruments.refusals.add("pong-timeout")
+        self.logger.info("a client answered no ping and is ended")
+    }
+
     /// Notes trades that a client was told to have missed.
     func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
 

@@ -210,6 +210,8 @@ final class StreamClient: RelayClient {
         if !self.backlog.isWatched { self.backlog.leftWaiting(drained: self.drainedBytes, now: self.hub.now) }
     }
 
+    override var isGivenUpBySlowness: Bool { self.isWatched }
+
     /// Time has passed for a client that is being watched.
     override func timePassed() {
         let (drained, waiting, wasBehind) = (self.drainedBytes, self.waitingBytes, self.backlog.isBehind)

@@ -196,6 +196,8 @@ final class TradesClient: RelayClient {
         }
     }
 
+    override var isGivenUpBySlowness: Bool { self.backlog.isWatched }
+
     /// Time has passed for a client that is being watched.
     override func timePassed() {
         let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)

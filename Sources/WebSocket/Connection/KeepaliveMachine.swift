@@ -8,6 +8,10 @@ package import NIOCore
 /// A ping stands behind what a slow peer has not read, so the wait goes on while bytes leave: until what was written before
 /// the ping is gone, and what the kernels on both sides may hold of what came after it. Who has taken all that and
 /// answered nothing never will.
+///
+/// Of a peer whose machine answers while the program on it takes nothing (one that is stopped) a missing pong says no more than
+/// that. Where who writes has a limit for that, it is waited for as long as that limit lets it stay, and no longer than sixty
+/// times the time for a pong: a place is not held for ever.
 package struct KeepaliveMachine: Sendable {
     /// What is to be done.
     package enum Action: Sendable, Equatable {
@@ -28,6 +32,9 @@ package struct KeepaliveMachine: Sendable {
 
     /// More than Linux gives a peer's receive buffer for its bytes (half of the 6 MiB of `tcp_rmem`), in bytes.
     private static let kernelRoom = 4 << 20
+
+    /// How many times the time for a pong a peer has that takes nothing and is watched for that.
+    private static let mostTimeouts = 60
 
     private let interval: TimeAmount
     private let timeout: TimeAmount
@@ -61,7 +68,9 @@ package struct KeepaliveMachine: Sendable {
             return .sendPing
         case .asking(let pinged, let until, let seen, let most):
             guard now >= until else { return .wait }
-            if outflow.hasMoved(since: seen), outflow.left < most {
+            let isSlow = outflow.hasMoved(since: seen) && outflow.left < most
+            let isStopped = outflow.isWatched && outflow.waiting > 0 && now < pinged + self.timeout * Self.mostTimeouts
+            if isSlow || isStopped {
                 self.state = .asking(pinged: pinged, until: now + self.timeout, seen: outflow, most: most)
                 return .wait
             }

@@ -8,10 +8,13 @@ package struct Outflow: Sendable, Equatable {
     package var left: Int
     /// The bytes that wait: in this program, and in the kernel because the peer has no room for them.
     package var waiting: Int
+    /// Whether the peer's machine answers, and who writes gives up a peer that takes nothing by a limit of its own.
+    package var isWatched: Bool
 
-    package init(left: Int = 0, waiting: Int = 0) {
+    package init(left: Int = 0, waiting: Int = 0, isWatched: Bool = false) {
         self.left = left
         self.waiting = waiting
+        self.isWatched = isWatched
     }
 
     /// Whether bytes have waited since an earlier moment and some of them have left: a peer that does not read soon takes
@@ -27,9 +30,12 @@ package struct OutflowBelow: Sendable, Equatable {
     package var waiting: Int
     /// All bytes that the peer's machine has taken so far; nil where nobody tells.
     package var taken: Int?
+    /// Whether the peer's machine answers, and who writes gives up a peer that takes nothing by a limit of its own.
+    package var isWatched: Bool
 
-    package init(waiting: Int, taken: Int? = nil) {
+    package init(waiting: Int, taken: Int? = nil, isWatched: Bool = false) {
         self.waiting = waiting
         self.taken = taken
+        self.isWatched = isWatched
     }
 }

@@ -15,7 +15,11 @@ extension WebSocketHandler {
     var outflow: Outflow {
         let below = self.below?() ?? OutflowBelow(waiting: 0)
         let waiting = self.door.waitingBytes + below.waiting
-        return Outflow(left: below.taken ?? self.door.writtenBytes - waiting, waiting: waiting)
+        return Outflow(
+            left: below.taken ?? self.door.writtenBytes - waiting,
+            waiting: waiting,
+            isWatched: below.isWatched
+        )
     }
 
     private func timeReached(context: ChannelHandlerContext) {

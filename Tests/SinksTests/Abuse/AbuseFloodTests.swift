@@ -179,6 +179,36 @@ struct AbuseFloodTests {
         }
         #expect(instruments.refusals.all.first { $0.type == "pong-timeout" }?.number == 10)
     }
+
+    @Test("so are clients whose machines are gone without a word, whether trades wait for them or not")
+    func gone() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) {
+            $0.pingInterval = .milliseconds(500)
+            $0.pongTimeout = .seconds(5)
+            $0.maximumClients = 20
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+        } body: { fixture in
+            try await Bystanders.watch(fixture) {
+                var gone: [RawClient] = []
+                for index in 0..<10 {
+                    let client = try await RawClient.open(at: fixture.address)
+                    try await client.subscribe(index < 5 ? Bystanders.symbol : Frames.btc)
+                    // Five of them get trades from then on, before the answer, too.
+                    try await fixture.settleAnswered(client)
+                    try await client.goDeaf()
+                    gone.append(client)
+                }
+                // The suite's limit ends it.
+                while fixture.relay.clientCount > 10 { try await Task.sleep(for: .milliseconds(20)) }
+                let next = try await RawClient.open(at: fixture.address)
+                try await next.close()
+                for client in gone { try? await client.close() }
+            }
+        }
+        #expect(instruments.refusals.all.first { $0.type == "pong-timeout" }?.number == 10)
+    }
 }
 
 extension RelayFixture {
