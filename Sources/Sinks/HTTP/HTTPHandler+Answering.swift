@@ -6,10 +6,6 @@ import NIOHTTP1
 // The way of an answer out of this program: the next request is taken when it has left, and not before, so that a peer that
 // does not read has one answer waiting, however many requests it has sent.
 extension HTTPHandler {
-    /// How long the peer may take to close after our last answer. Closing with input unread would reset the connection,
-    /// and the reset can overtake the answer.
-    private static let lingerTime: TimeAmount = .seconds(1)
-
     /// The most parts of requests that wait: more than one read of the socket brings. A request has two or more.
     private static let mostWaiting = 128
 
@@ -78,18 +74,9 @@ extension HTTPHandler {
         }
     }
 
-    private func linger(context: ChannelHandlerContext) {
-        self.stopTimer()
-        self.state = .lingering
-        self.waiting.removeAll()
-        context.close(mode: .output, promise: nil)
-        self.readOn(context: context)
-        self.awaitClose(self.progress(of: context), context: context)
-    }
-
     /// Makes up for a read that was asked for while an answer was under way; also for a WebSocket that has just taken this
     /// handler's place, so it begins at the pipeline's end.
-    private func readOn(context: ChannelHandlerContext) {
+    func readOn(context: ChannelHandlerContext) {
         guard self.isReadHeld else { return }
         self.isReadHeld = false
         context.channel.read()
@@ -117,7 +104,7 @@ extension HTTPHandler {
 
     // MARK: Time
 
-    private func progress(of context: ChannelHandlerContext) -> AnswerProgress {
+    func progress(of context: ChannelHandlerContext) -> AnswerProgress {
         AnswerProgress(
             left: UnsentBytes.count(of: context.channel),
             patience: self.host.settings.stallTimeout,
@@ -148,18 +135,6 @@ extension HTTPHandler {
             }
             self.host.refused("answer-unread")
             context.close(promise: nil)
-        }
-    }
-
-    /// Ends the connection when the peer has had the time to do so itself, which begins when it has the answer.
-    private func awaitClose(_ progress: AnswerProgress, context: ChannelHandlerContext) {
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
-            var progress = progress
-            let left = UnsentBytes.count(of: context.channel)
-            guard left > 0 || progress.left > 0, !progress.isStuck(left: left, now: context.eventLoop.now) else {
-                return context.close(promise: nil)
-            }
-            self.awaitClose(progress, context: context)
         }
     }
 

@@ -245,6 +245,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case (ChannelEvent.inputClosed, .idle), (ChannelEvent.inputClosed, .receiving),
             (ChannelEvent.inputClosed, .lingering):
             context.close(promise: nil)
+        case (is InputPortions.Excess, .lingering):
+            self.cut(context: context)
         default:
             break
         }
@@ -258,8 +260,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering), (is HTTPParserError, .sending):
             self.endInput()  // what follows is no HTTP
-        case (is HTTPParserError, .lingering):
-            break
+        case (is HTTPParserError, .lingering), (is ByteToMessageDecoderError, .lingering):
+            break  // late: the last answer is given
         default:
             context.close(promise: nil)
         }

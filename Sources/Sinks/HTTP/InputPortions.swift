@@ -20,26 +20,59 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAsked = false
     private var isPassing = false
     private var end = End.open
-    /// Whether no more portions are passed on until this handler goes.
-    private var isStopped = false
+    private var way = Way.passes
+    /// The bytes that were thrown away.
+    private(set) var dropped = 0
 
     private enum End {
         case open
+        /// Nothing more is taken, and nobody has been told.
+        case full
         /// The client has ended its side, and nobody has been told.
         case reached
         case told
     }
 
-    /// Passes nothing on any more until it leaves the pipeline, and then all: for who takes the decoder's place.
-    func stop() { self.isStopped = true }
+    /// What becomes of what comes.
+    private enum Way: Equatable {
+        case passes
+        /// It waits until this handler goes.
+        case stopped
+        /// It is thrown away, as many bytes of it at most.
+        case drops(atMost: Int)
+    }
+
+    /// The news, passed on up the pipeline, that more has come than is thrown away.
+    struct Excess: Sendable {}
+
+    /// Passes nothing on any more until it leaves the pipeline, and then all: for whoever takes the decoder's place.
+    func stop() { self.way = .stopped }
+
+    /// Throws away what waits and what comes from now on, up to so many bytes; then ``Excess`` is told, once.
+    ///
+    /// Answers whether the client has ended its side, so that nothing more can come.
+    func drop(atMost bytes: Int) -> Bool {
+        self.way = .drops(atMost: bytes)
+        self.dropped += self.held.readableBytes
+        self.held = ByteBuffer()
+        guard case .reached = self.end else { return false }
+        self.end = .told
+        return true
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .open = self.end else { return }  // late: more than is taken
         var bytes = Self.unwrapInboundIn(data)
+        if case .drops(let most) = self.way {
+            let before = self.dropped
+            self.dropped += bytes.readableBytes
+            if before <= most, self.dropped > most { context.fireUserInboundEventTriggered(Excess()) }
+            return
+        }
+        guard case .open = self.end else { return }  // late: more than is taken
         let room = Self.mostBytes - self.held.readableBytes
         if bytes.readableBytes > room {
             bytes.moveWriterIndex(to: bytes.readerIndex + room)
-            self.end = .reached
+            self.end = .full
         }
         if self.held.readableBytes == 0 { self.held = bytes } else { self.held.writeBuffer(&bytes) }
         self.pass(fromSocket: true, context: context)
@@ -53,7 +86,10 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
-        if case .open = self.end { self.end = .reached }
+        switch self.end {
+        case .open, .full: self.end = .reached
+        case .reached, .told: break
+        }
         self.tellEnd(context: context)
     }
 
@@ -72,7 +108,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     private func pass(fromSocket: Bool, context: ChannelHandlerContext) {
         guard !self.isPassing else { return }
         self.isPassing = true
-        while self.isAsked, !self.isStopped, self.held.readableBytes > 0, context.channel.isActive {
+        while self.isAsked, case .passes = self.way, self.held.readableBytes > 0, context.channel.isActive {
             self.isAsked = false
             guard let portion = self.held.readSlice(length: min(Self.portionBytes, self.held.readableBytes)) else {
                 break
@@ -90,8 +126,13 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Tells that the client has ended its side, behind all that it has sent.
     private func tellEnd(context: ChannelHandlerContext) {
-        guard case .reached = self.end, self.held.readableBytes == 0 else { return }
-        self.end = .told
-        context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        guard self.held.readableBytes == 0 else { return }
+        switch self.end {
+        case .open, .told:
+            break
+        case .full, .reached:
+            self.end = .told
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
     }
 }

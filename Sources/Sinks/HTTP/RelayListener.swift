@@ -90,7 +90,10 @@ struct RelayListener {
         )
     }
 
-    private func setUp(_ channel: any Channel) throws {
+    /// Makes the pipeline of an accepted connection.
+    ///
+    /// - Throws: where it is closed without a word.
+    func setUp(_ channel: any Channel) throws {
         let settings = self.hub.settings
         let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
         let refusal = try self.refusal(of: channel, from: peer)

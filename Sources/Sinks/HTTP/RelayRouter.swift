@@ -133,7 +133,7 @@ struct RelayRouter: Sendable {
             self.refusals.add(refusal.type)
             return Response(refusal)
         } catch {
-            self.logger.warning("an HTTP request failed", metadata: ["error": "\(error)"])
+            self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
             self.refusals.add(HTTPRefusal.failed.type)
             return Response(.failed)
         }

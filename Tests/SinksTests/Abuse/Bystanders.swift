@@ -23,9 +23,23 @@ struct Bystanders {
     /// Runs the abuse while trades flow; each bystander must get every trade, in order, and stay connected.
     ///
     /// The next trade is fed when all of them have got the one before, so the abuse has all the time between to interfere.
-    static func watch(_ fixture: RelayFixture, during abuse: () async throws -> Void) async throws {
+    ///
+    /// - Parameters:
+    ///   - path: what they open, with their token where one is needed.
+    ///   - below: makes the handlers between their sockets and them, for TLS.
+    static func watch(
+        _ fixture: RelayFixture,
+        path: String = "/?token=any",
+        below: @escaping @Sendable () -> [any ChannelHandler] = { [] },
+        during abuse: () async throws -> Void
+    ) async throws {
         var clients: [RawClient] = []
-        for _ in 0..<Self.count { clients.append(try await fixture.tradesClient(Self.symbol)) }
+        for _ in 0..<Self.count {
+            let client = try await RawClient.open(path, at: fixture.address, below: below)
+            try await client.subscribe(Self.symbol)
+            try await fixture.settle(client)
+            clients.append(client)
+        }
         let bystanders = Bystanders(fixture, clients: clients)
         let isOver = NIOLockedValueBox(false)
         let watching = Task { try await bystanders.takeTrades { isOver.withLockedValue { $0 } } }

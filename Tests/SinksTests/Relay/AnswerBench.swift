@@ -16,31 +16,35 @@ struct AnswerBench {
     /// The head of a request that is refused at once.
     static let refused = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "evil.example"])
 
+    /// A router that has nothing to tell.
+    static var router: RelayRouter {
+        RelayRouter(
+            sources: RelayRouter.Sources(
+                reading: { throw HTTPRefusal.failed },
+                snapshot: { throw HTTPRefusal.failed },
+                symbolSnapshot: { _ in throw HTTPRefusal.failed },
+                trades: { _, _ in throw HTTPRefusal.failed },
+                bars: { _, _ in throw HTTPRefusal.failed },
+                past: nil,
+                instruments: Instruments(),
+                version: "",
+                replay: nil
+            ),
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    }
+
     /// - Parameter asks: whether the peer has sent a request that is refused.
     init(asks: Bool = true) throws {
         self.gate.isOpen = false
         var settings = RelaySettings()
         settings.stallTimeout = .seconds(8)
         settings.handshakeTimeout = .seconds(2)
-        let sources = RelayRouter.Sources(
-            reading: { throw HTTPRefusal.failed },
-            snapshot: { throw HTTPRefusal.failed },
-            symbolSnapshot: { _ in throw HTTPRefusal.failed },
-            trades: { _, _ in throw HTTPRefusal.failed },
-            bars: { _, _ in throw HTTPRefusal.failed },
-            past: nil,
-            instruments: Instruments(),
-            version: "",
-            replay: nil
-        )
         let refusals = self.refusals
         let host = HTTPHandler.Host(
             settings: settings,
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
-            router: RelayRouter(
-                sources: sources,
-                logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() })
-            ),
+            router: Self.router,
             refused: { refusals.add($0) },
             admit: { .tooManyClients },
             makeClient: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }
@@ -53,6 +57,13 @@ struct AnswerBench {
         guard asks else { return }
         try self.channel.writeInbound(HTTPServerRequestPart.head(Self.refused))
         try self.channel.writeInbound(HTTPServerRequestPart.end(nil))
+    }
+
+    /// Puts what passes on bytes in portions before the handler, as in a relay.
+    func addPortions() throws -> InputPortions {
+        let portions = InputPortions()
+        try self.channel.pipeline.syncOperations.addHandler(portions, position: .after(self.gate))
+        return portions
     }
 
     /// Answers a request as the router does.

@@ -30,10 +30,13 @@ final class RawClient: Sendable {
         self.inbox = inbox
     }
 
-    /// - Parameter below: makes the handlers between the socket and this, for TLS.
+    /// - Parameters:
+    ///   - sendsBehindEnd: whether it goes on sending when the server has ended its side, which counts as the end here.
+    ///   - below: makes the handlers between the socket and this, for TLS.
     static func connect(
         to address: SocketAddress,
         receiveBuffer: Int? = nil,
+        sendsBehindEnd: Bool = false,
         below: @escaping @Sendable () -> [any ChannelHandler] = { [] }
     ) async throws -> RawClient {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -42,6 +45,7 @@ final class RawClient: Sendable {
         if let receiveBuffer {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
         }
+        bootstrap = bootstrap.channelOption(.allowRemoteHalfClosure, value: sendsBehindEnd)
         let channel = try await bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandlers(below() + [inbox.value])
@@ -165,6 +169,12 @@ private final class Inbox: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        self.hasEnded = true
+        self.waiter?()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .inputClosed? = event as? ChannelEvent else { return }
         self.hasEnded = true
         self.waiter?()
     }

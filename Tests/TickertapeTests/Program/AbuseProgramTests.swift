@@ -113,6 +113,32 @@ struct AbuseProgramTests {
         try await server.stop()
     }
 
+    @Test("a mebibyte of headers is answered with 431 and its line to who sends all of it before it reads")
+    func longRequest() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([]) }
+        let (program, port) = try await Self.start(server, mostFiles: 1_024)
+        let bystanders = try (0..<10).map { _ in try self.client(port) }
+        for _ in 0..<20 {
+            let socket = try Socket(port: port)
+            let text =
+                "GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + String(repeating: "x", count: 1 << 20) + "\r\n\r\n"
+            // A blocking socket takes all of it, or is reset.
+            #expect(socket.send(Array(text.utf8)) == text.utf8.count)
+            #expect(socket.waits(for: "HTTP/1.1 431 ") && socket.waits(for: #"{"type":"headers-too-large","#))
+            #expect(socket.waits(for: "}\n"))
+            socket.close()
+        }
+        let text = Self.trade(1)
+        server.send(text, on: 0)
+        for client in bystanders {
+            #expect(client.waits(for: text))
+            client.close()
+        }
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
+        try await server.stop()
+    }
+
     @Test("the upstream hears nothing of garbage, breaches, unread requests and foreign pages")
     func upstream() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(1))]) }
@@ -208,7 +234,9 @@ final class Socket {
 
     func send(_ text: String) { self.send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) { _ = Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    /// Sends them, and answers how many of them were taken.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Int { Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
     func send(text: String) { self.send(Self.masked(text)) }
 
