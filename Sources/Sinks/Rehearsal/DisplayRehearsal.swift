@@ -39,7 +39,10 @@ final class LineRehearsal {
         return DisplayRehearsal(item: { bound.value.took($0) })
     }
 
-    func stop() { self.timer?.cancel() }
+    func stop() {
+        self.timer?.cancel()
+        if let line = self.lines.last(now: self.now) { self.output.take(line) }
+    }
 
     private var now: DisplayTime {
         DisplayTime(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())

@@ -21,9 +21,9 @@ struct WatchedReplay: Sendable {
     }
 
     /// Takes the exchange's time of a trade, ns since 1970, and its number: a price that the relay held back over a move is told
-    /// behind it.
+    /// behind it. One beyond the recording's end has another clock than the recording, as the trades of the demo have ours.
     mutating func traded(at time: Int64, sequence: UInt64) {
-        guard sequence >= self.first else { return }
+        guard sequence >= self.first, time <= self.told?.end ?? .max else { return }
         self.newestTrade = max(self.newestTrade ?? time, time)
     }
 

@@ -51,7 +51,10 @@ struct WatchedReplayTests {
         replay.traded(at: 400 * Self.second, sequence: 1)
         replay.traded(at: 390 * Self.second, sequence: 2)
         #expect(self.at(replay, 60) == 400)
+        // The trades of a demo have the times of now.
         replay.traded(at: 9_000 * Self.second, sequence: 3)
+        #expect(self.at(replay, 60) == 400)
+        replay.traded(at: 1_000 * Self.second, sequence: 4)
         #expect(self.at(replay, 60) == 1_000)
     }
 

@@ -17,6 +17,8 @@ struct LineLoop {
     /// When the trades arrived whose lines are in `pending`.
     private var arrivals: [Int64] = []
     private var stopAt: Int64?
+    /// Whether the last line was given out, where all have one.
+    private var hasEnded = false
     private var isClosed = false
     /// Why the output does not take lines, in the system's words.
     private var failure: String?
@@ -34,6 +36,13 @@ struct LineLoop {
             // The next piece follows at once when this one is gone.
             if self.pending.isEmpty, self.hasMore { continue }
             let now = DisplayClock.monotonic()
+            if isLast, self.pending.isEmpty, !self.hasEnded {
+                self.hasEnded = true
+                if let line = self.output.last(now: DisplayClock.now()) {
+                    self.pending = line[...]
+                    continue
+                }
+            }
             if isLast {
                 let limit = self.stopAt ?? now + Self.stopLimit
                 self.stopAt = limit

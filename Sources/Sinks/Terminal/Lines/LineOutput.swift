@@ -77,6 +77,13 @@ struct LineOutput: Sendable {
         return line.line(now: now, isForced: true)
     }
 
+    /// The last words of a line for all, of an output that is stopped; one that ends by itself has had them.
+    mutating func last(now: DisplayTime) -> [UInt8]? {
+        guard case .live(var line) = self.form, self.gate == nil else { return nil }
+        defer { self.form = .live(line) }
+        return line.last(now: now)
+    }
+
     /// When there may be something to say or to do without an item, monotonic ns.
     var due: Int64? {
         if let gate { return gate.deadline }

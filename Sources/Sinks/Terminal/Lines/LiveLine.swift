@@ -101,7 +101,11 @@ package struct LiveLine: Sendable {
 
     /// When ``line(now:)`` may have something to say, monotonic ns; `nil` when only an item can change the words.
     package var due: Int64? {
-        let earliest = self.written.map { $0.at + Self.interval }
+        let earliest = self.written.map { written in
+            // A recording may say any time.
+            let (at, isOut) = written.at.addingReportingOverflow(Self.interval)
+            return isOut ? .max : at
+        }
         if self.isChanged { return earliest ?? 0 }
         return self.changesAt.map { max($0, earliest ?? 0) }
     }
@@ -117,6 +121,13 @@ package struct LiveLine: Sendable {
         guard isForced || text != self.written?.text else { return nil }
         self.written = (text, now.monotonic)
         return Array(text.utf8) + [UInt8(ascii: "\n")]
+    }
+
+    /// The last line of all, where its words are others than those of the one before, however soon it comes behind that: every
+    /// reader keeps the newest, and would show a feed that has ended as one that lives.
+    package mutating func last(now: DisplayTime) -> [UInt8]? {
+        guard self.words(now).text != self.written?.text else { return nil }
+        return self.line(now: now, isForced: true)
     }
 
     // MARK: Words
@@ -140,11 +151,16 @@ package struct LiveLine: Sendable {
         if self.order.count > Self.mostSymbols { parts.append("\(self.order.count - Self.mostSymbols) more") }
         let (state, stateLasts) = Self.state(status, wall: now.wall)
         ends(in: stateLasts)
-        let line = (parts + [feed.isPaused ? "\(state) PAUSED" : state]).joined(separator: " | ")
+        let line = (parts + [self.isPaused(status) ? "\(state) PAUSED" : state]).joined(separator: " | ")
         switch self.style {
         case .oneline: return (line, lasts)
         case .waybar: return (self.object(line, details: details, status), lasts)
         }
+    }
+
+    /// What is over is no longer paused, though a replay stands still at its end.
+    private func isPaused(_ status: FeedStatus) -> Bool {
+        self.feed.isPaused && status.phase != .ended && status.phase != .stopped
     }
 
     /// `BTCUSDT 61837.63 +0.02% 3 s`, and a word where the symbol is in trouble.
@@ -227,7 +243,7 @@ package struct LiveLine: Sendable {
         case .replay: classes.append("replay")
         case .demo: classes.append("demo")
         }
-        if self.feed.isPaused { classes.append("paused") }
+        if self.isPaused(status) { classes.append("paused") }
         if !status.certificateChecked { classes.append("unchecked") }
         if let summary = self.order.first.flatMap({ self.rows[$0]?.update?.summary }) {
             classes.append(summary.price == summary.open ? "flat" : summary.price < summary.open ? "down" : "up")

@@ -151,6 +151,28 @@ struct LinePrinterTests {
         close(writer)
     }
 
+    @Test(
+        "One line for all tells at the end that it is the end, within the second of the line before",
+        arguments: [
+            LinePrinter.Settings(format: .oneline), LinePrinter.Settings(format: .waybar),
+        ]
+    )
+    func lastLine(settings: LinePrinter.Settings) async throws {
+        let (reader, writer) = try Self.pipeEnds()
+        defer { close(reader) }
+        let printer = try LinePrinter(settings, status: sampleStatus(), output: writer, errors: writer)
+        async let cause = printer.run()
+        printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0)))
+        let first = await Reading(descriptor: reader).until { $0.contains("61837.63") }
+        #expect(!first.contains("ended"))
+        printer.print(.status(sampleStatus(.ended)))
+        printer.stop()
+        let rest = await Reading(descriptor: reader).until { $0.contains("ended") }
+        #expect(await cause == .stopped)
+        #expect(rest.split(separator: "\n").last?.contains("ended") == true, "\(first)\(rest)")
+        close(writer)
+    }
+
     @Test("A reader that has stopped holds up nobody; what it missed is counted, and the newest comes last")
     func stuckReader() async throws {
         let (reader, writer) = try Self.pipeEnds()

@@ -139,6 +139,23 @@ struct LiveLineTests {
         #expect(self.text(&line, 97_000) == "A 1 0.00% old 1m37s | stale REPLAY")
     }
 
+    @Test("the last line comes at once where the words are others, and not twice")
+    func last() {
+        func last(_ line: inout LiveLine, _ milliseconds: Int64) -> String? {
+            line.last(now: self.at(milliseconds)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        var line = LiveLine(.oneline, symbols: [], status: sampleStatus())
+        line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
+        #expect(self.text(&line, 0) == "A 1 0.00% 0 s | live")
+        line.took(self.price("A", "2", open: "1", at: 100), now: self.at(100).monotonic)
+        // A replay stands still at its end.
+        line.took(.paused(true), now: self.at(100).monotonic)
+        line.took(.status(sampleStatus(.ended)), now: self.at(100).monotonic)
+        #expect(self.text(&line, 100) == nil)
+        #expect(last(&line, 100) == "A 2 +100.00% 0 s | ended\n")
+        #expect(last(&line, 101) == nil)
+    }
+
     @Test("Waybar gets text, tooltip and classes, with its markup escaped")
     func waybar() {
         var line = LiveLine(
