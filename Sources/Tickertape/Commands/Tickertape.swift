@@ -54,12 +54,16 @@ struct Tickertape: AsyncParsableCommand {
 
     /// Runs the command, and turns what it throws into one line and an exit status.
     static func main() async {
+        StandardDescriptors.fill()
         do {
             var command = try await self.asyncParseAsRoot(nil)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
+            }
+            if let reason = Console.failure {
+                throw OperatorError("cannot write the output: \(reason)", status: .failure)
             }
         } catch let error as OperatorError {
             Console.complain(KeyLikeness.withheld("\(error)"))

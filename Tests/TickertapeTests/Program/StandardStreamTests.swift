@@ -1,0 +1,58 @@
+import Glibc
+import Testing
+import TickertapeTesting
+
+/// What becomes of the program where its standard streams are closed, or take nothing.
+@Suite("The program's standard streams", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+struct StandardStreamTests {
+    private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+
+    private func shell(_ command: String) throws -> RunningProgram {
+        try RunningProgram("/bin/sh", ["-c", command])
+    }
+
+    /// What a descriptor of a process is.
+    private func target(of descriptor: Int, in process: Int32) -> String {
+        var name = [UInt8](repeating: 0, count: 256)
+        let count = readlink("/proc/\(process)/fd/\(descriptor)", &name, name.count)
+        return String(decoding: name.prefix(max(count, 0)), as: UTF8.self)
+    }
+
+    @Test("closed ones are nobody else's: no event loop gets their numbers, and nothing is written into it")
+    func closed() async throws {
+        let program = try self.shell(
+            "exec '\(RunningProgram.tickertape)' --relay 127.0.0.1:0 --format plain <&- 2>&-"
+        )
+        #expect(await program.lines(1).count >= 1)
+        #expect(self.target(of: 0, in: program.processIdentifier) == "/dev/null")
+        #expect(self.target(of: 2, in: program.processIdentifier) == "/dev/null")
+        #expect(self.target(of: 1, in: program.processIdentifier).hasPrefix("pipe:"))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+    }
+
+    @Test("a closed standard output is told as one, or ends the program as a reader that has gone does")
+    func closedOutput() async throws {
+        let rows = try self.shell("'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv >&-")
+        #expect(await rows.ending() == .exit(1))
+        #expect(rows.errors.contains("cannot write the rows: Bad file descriptor"), "\(rows.errors)")
+        let once = try self.shell("'\(RunningProgram.tickertape)' --once >&-")
+        #expect(await once.ending() == .exit(0), "\(once.errors)")
+        #expect(!once.errors.contains("Invalid argument"), "\(once.errors)")
+    }
+
+    @Test(
+        "what a full disk does not take is told, with status 1",
+        arguments: [
+            "config", "recording info '\(StandardStreamTests.demo)'", "recording verify '\(StandardStreamTests.demo)'",
+        ]
+    )
+    func full(command: String) async throws {
+        let program = try self.shell("'\(RunningProgram.tickertape)' \(command) > /dev/full")
+        #expect(await program.ending() == .exit(1))
+        #expect(
+            program.errors == "tickertape: cannot write the output: No space left on device\n",
+            "\(program.errors)"
+        )
+    }
+}
