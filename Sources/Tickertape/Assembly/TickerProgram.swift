@@ -84,72 +84,28 @@ struct TickerProgram {
         try await door?.open()
         if door == nil { keeping?.lock?.announce(.off) }
         let relay = door?.relay
-        let shown: DisplayPart?
-        let recorder: Recorder?
+        let made: TapeParts
         do {
-            shown = try DisplayPart(
-                settings: self.settings,
-                loop: feedLoop,
-                symbols: self.feed.symbols,
-                status: status,
-                relay: door?.url,
-                clients: relay?.counter,
-                latency: instruments.latency,
-                replay: self.replay.map { replay in { @Sendable () -> ReplayPosition? in replay.position() } }
+            made = try await self.makeTapeParts(
+                TapeParts.Ground(
+                    loop: feedLoop,
+                    status: status,
+                    epoch: epoch,
+                    instruments: instruments,
+                    door: door,
+                    history: history,
+                    keeping: keeping,
+                    certificate: certificate,
+                    manager: manager
+                ),
+                feedSettings: feedSettings
             )
-            recorder = try self.makeRecorder(epoch: epoch, warn: Self.warning(on: shown))
         } catch {
             await relay?.stop()
             await history?.finish()
             throw error
         }
-        if let history {
-            history.connect(recorder, warn: Self.warning(on: shown))
-            instruments.historyLost { history.keeper.report.lost }
-        }
-        if let history, let shown, shown.isScreen {
-            shown.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
-        }
-        if let shown, shown.isScreen { keeping?.warnings.go(to: shown.logger) }
-        let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)
-        for warning in certificate?.warnings ?? [] { Self.warning(on: shown)(warning) }
-        let tally = TradeTally()
-        let meter = TapeMeter(
-            instruments,
-            loop: feedLoop,
-            logger: logger,
-            warn: Self.warning(on: shown)
-        )
-        let alerts = try AlertsPart(
-            self.settings,
-            loop: feedLoop,
-            source: self.feed.source,
-            symbols: self.feed.symbols,
-            registry: instruments.registry,
-            shown: shown,
-            // One look ends before anybody sets an alert; what was set by key is watched by the program that stays.
-            keeps: !self.settings.display.isOnce,
-            warn: Self.warning(on: shown)
-        )
-        if let recorder {
-            instruments.recorderDropped { recorder.dropped }
-            instruments.recorderDoubted { recorder.doubted }
-        }
-        var readers: [any TapeReader] = [tally, meter, alerts.reader]
-        if let shown { readers.append(shown.display) }
-        if let recorder { readers.append(recorder) }
-        if let history { readers.append(history.keeper) }
-        if manager.isThere { readers.append(manager) }
-        // Last, for on the same loop it has written to all clients when it returns.
-        if let relay { readers.append(relay) }
-        let feed = try await FinnhubFeed.make(
-            settings: feedSettings,
-            loop: feedLoop,
-            epoch: epoch,
-            readers: readers,
-            logger: logger,
-            wallClock: WallClock.now
-        )
+        let (shown, alerts, recorder, feed) = (made.shown, made.alerts, made.recorder, made.feed)
         valve.connect(feed)
         self.connectKeys(of: shown, to: feed, relay: relay, alerts: alerts)
         if shown?.isScreen != true { door?.announce { Console.complain($0) } }
@@ -162,7 +118,7 @@ struct TickerProgram {
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
         parts.append(alerts.part)
-        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: tally, alerts: alerts))
+        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: made.tally, alerts: alerts))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
         defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }

@@ -7,7 +7,9 @@ struct ConfigCommand: SettingsCommand {
         abstract: "Print every setting in force, and where its value comes from.",
         discussion: """
             Takes the flags of `run`, so that `tickertape config FLAGS` shows what `tickertape FLAGS` would use. The \
-            key itself is never printed. Exit status 78 when a setting is wrong.
+            key itself is never printed. Exit status 78 when a setting is wrong by itself, or a file of a key or \
+            token cannot be read; other files that settings name, addresses to listen on and proxies are looked at by the \
+            start only.
             """
     )
 

@@ -44,12 +44,13 @@ struct SimulateCommand: SettingsCommand {
     var write: String?
 
     @OptionGroup(title: "Display") var display: DisplayOptions
+    @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup(title: "Relay and recording") var relay: RelayOptions
     @OptionGroup(title: "Relay and recording") var record: RecordOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [SymbolFlags(symbols: self.symbols), self.display, self.relay, self.record, self.common]
+        [SymbolFlags(symbols: self.symbols), self.display, self.alerts, self.relay, self.record, self.common]
     }
 
     func validate() throws {

@@ -72,7 +72,11 @@ struct Tickertape: AsyncParsableCommand {
             let status = self.exitCode(for: error)
             // Help and the version are no errors. What is wrong with the arguments is told without a key among them.
             if status.isSuccess { self.exit(withError: error) }
-            Console.complain(lines: KeyLikeness.withheld(self.fullMessage(for: error)))
+            if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
+                Console.complain(KeyLikeness.withheld(words))
+            } else {
+                Console.complain(lines: KeyLikeness.withheld(self.fullMessage(for: error)))
+            }
             Glibc.exit(status.rawValue)
         }
     }

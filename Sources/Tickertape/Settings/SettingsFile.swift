@@ -68,17 +68,9 @@ struct SettingsFile {
         do {
             self.values = try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: options)
         } catch {
-            throw OperatorError("\(path):\(Self.oneLine("\(error)"))", status: .configuration)
+            throw OperatorError("\(path):\(YAMLComplaint.words("\(error)", of: bytes))", status: .configuration)
         }
         self.keys = keys.list.withLockedValue { $0 }
-    }
-
-    /// Makes one line of the parser's message, and leaves out the text it points at, which may hold a key.
-    private static func oneLine(_ message: String) -> String {
-        var line = message.prefix { !$0.isNewline }
-        while line.last == ":" { line.removeLast() }
-        let words = line.first?.isNumber == true ? String(line) : " \(line)"
-        return "\(words); write settings as `key: value`, indented with blanks"
     }
 
     private final class Keys: Sendable {

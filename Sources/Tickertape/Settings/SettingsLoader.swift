@@ -130,9 +130,23 @@ extension Settings {
     private static func refuseUnknownVariables(_ environment: [String: String]) throws(OperatorError) {
         let known = Set(Setting.all.map(\.environment)).union(Self.otherVariables)
         for name in environment.keys.sorted() where name.hasPrefix("TICKERTAPE_") && !known.contains(name) {
-            let cure = name.nearest(in: known).map { "did you mean \($0)?" } ?? "`tickertape config` lists the settings"
+            let cure =
+                Self.nameOfKey(name) ?? (name.nearest(in: known) ?? Self.longer(name, in: known)).map {
+                    "did you mean \($0)?"
+                } ?? "`tickertape config` lists the settings"
             throw OperatorError("\(name): no setting has this environment variable; \(cure)", status: .configuration)
         }
+    }
+
+    /// The key has a name of its own, which is Finnhub's.
+    private static func nameOfKey(_ name: String) -> String? {
+        guard name == "TICKERTAPE_TOKEN" else { return nil }
+        return "the key is \(Setting.token.environment), or stands in the file that TICKERTAPE_TOKEN_FILE names"
+    }
+
+    /// The shortest name of which this is the beginning, as of a secret's that is read from a file only.
+    private static func longer(_ name: String, in known: Set<String>) -> String? {
+        known.filter { $0.hasPrefix("\(name)_") }.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
 
     private static func refuseUnknownKeys(_ file: SettingsFile) throws(OperatorError) {

@@ -66,6 +66,31 @@ struct CommandTests {
         #expect(flags.values.count == 7)
     }
 
+    @Test(
+        "a mistyped command is told with the one that was probably meant, and nothing else is taken for one",
+        arguments: [
+            (["wacht"], #"tickertape has no command "wacht"; did you mean watch?"#),
+            (["replya", "btc.jsonl"], #"tickertape has no command "replya"; did you mean replay?"#),
+            (["recording", "verfy", "x"], #"tickertape recording has no command "verfy"; did you mean verify?"#),
+            (["btc.jsonl"], #"tickertape has no command "btc.jsonl"; `tickertape --help` lists them"#),
+            (
+                ["history", "stars"],
+                #"tickertape history has no command "stars"; `tickertape history --help` lists them"#
+            ),
+            (["watch", "x", "y"], nil), (["--relya", "off"], nil), ([], nil), (["recording"], nil),
+            (["help", "x"], nil),
+        ] as [([String], String?)]
+    )
+    func mistyped(arguments: [String], words: String?) {
+        #expect(MistypedCommand.words(of: arguments, in: Tickertape.self) == words)
+    }
+
+    @Test("`simulate` takes alerts, which are best tried where the market is made up")
+    func simulatedAlerts() throws {
+        let command: SimulateCommand = try self.parse("simulate", "--alert", "* moves 0.1% in 1m")
+        #expect(command.givenFlags.values.first { $0.setting.key == "alerts.rules" }?.texts == ["* moves 0.1% in 1m"])
+    }
+
     @Test("`replay` takes a file, a speed and --wait-client")
     func replay() throws {
         let command: ReplayCommand = try self.parse(

@@ -52,6 +52,26 @@ struct AlertOutletTests {
         #expect(program.errors.contains("notify-send"), "\(program.errors)")
     }
 
+    @Test("a webhook that cannot be is told before a recording is begun")
+    func noRecording() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let url = try folder.write("https://localhost:9/hook\n", to: "url")
+        chmod(url, 0o600)
+        let missing = "\(folder.path)/missing.pem"
+        let program = try self.replay(
+            "--record",
+            "\(folder.path)/new.jsonl",
+            "--set",
+            "alerts.webhook-file=\(url)",
+            "--set",
+            "alerts.webhook-ca-file=\(missing)"
+        )
+        #expect(await program.ending() == .exit(78))
+        #expect(program.errors.contains(missing), "\(program.errors)")
+        #expect(access("\(folder.path)/new.jsonl", F_OK) != 0)
+    }
+
     @Test("a webhook is posted to a server of an authority of one's own, and to nobody else")
     func webhook() async throws {
         try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")

@@ -94,8 +94,10 @@ struct SettingsFileTests {
 
     @Test("a key given twice is an error in every spelling")
     func duplicates() {
-        #expect(self.message("relay:\n  listen: off\n  listen: off").contains("duplicate"))
-        #expect(self.message("relay:\n  listen: off\nrelay:\n  max-clients: 5").contains("duplicate"))
+        #expect(self.message("relay:\n  listen: off\n  listen: off").contains(" is given twice; put all of it"))
+        #expect(
+            self.message("relay:\n  listen: off\nrelay:\n  max-clients: 5").contains(" is given twice; put all of it")
+        )
         #expect(self.message("relay:\n  listen: off\nrelay.listen: off").contains("relay.listen (from "))
         #expect(self.message("relay:\n  listen: off\nrelay.listen: off").contains("given twice"))
     }
@@ -118,6 +120,21 @@ struct SettingsFileTests {
         #expect(message.count < 400, "\(message)")
     }
 
+    @Test(
+        "what is no YAML is told with the problem and its cure, and without what stands there",
+        arguments: [
+            ("relay:\n\tlisten: off", "config.yaml:2:1: found character that cannot start any token, while scanning"),
+            ("relay:\n\tlisten: off", "; the line begins with a tab; indent it with blanks"),
+            ("a: 1\nslower: [[", ": did not find expected node content, while parsing a flow node"),
+            ("relay:\n  listen: off\nrelay:\n  max-clients: 1", "config.yaml: 'relay' is given twice; put all of it"),
+        ]
+    )
+    func yamlProblems(yaml: String, words: String) {
+        let message = self.message(yaml)
+        #expect(message.contains(words), "\(message)")
+        #expect(!message.contains("listen") && !message.contains("\n"), "\(message)")
+    }
+
     @Test("bytes that are no text are an error, not a trap")
     func notText() {
         let path = self.folder.file("binary.yaml", "")
@@ -125,7 +142,7 @@ struct SettingsFileTests {
         let bytes: [UInt8] = [0x61, 0x3a, 0x20, 0xff, 0xfe, 0x00, 0x80, 0x0a]
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)
         close(descriptor)
-        #expect(self.message { try self.load(path: path) }.contains("binary.yaml"))
+        #expect(self.message { try self.load(path: path) }.hasSuffix("binary.yaml: it is no text in UTF-8"))
     }
 
     @Test("a named file must exist; the usual ones need not")

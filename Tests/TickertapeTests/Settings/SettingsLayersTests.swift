@@ -171,6 +171,18 @@ struct SettingsLayersTests {
         )
     }
 
+    @Test(
+        "a variable that has the key's name, or the beginning of a file's, is told with the right one",
+        arguments: [
+            ("TICKERTAPE_TOKEN", "the key is FINNHUB_TOKEN, or stands in the file that TICKERTAPE_TOKEN_FILE names"),
+            ("TICKERTAPE_RELAY_TOKEN", "did you mean TICKERTAPE_RELAY_TOKEN_FILE?"),
+        ]
+    )
+    func nearlyTheKey(name: String, words: String) {
+        let error = self.failure { try self.load(environment: [name: "abc"]) }
+        #expect(error.message.hasSuffix(words), "\(error)")
+    }
+
     @Test("an unknown variable of ours is an error that names it and the one that was meant")
     func unknownVariable() {
         let error = self.failure { try self.load(environment: ["TICKERTAPE_RELAY_LISTN": "off"]) }
