@@ -32,7 +32,8 @@ import time
 
 import pyte
 
-PATIENCE = 30 * float(os.environ.get("TICKERTAPE_TEST_PATIENCE", "1"))
+# The program would refuse the variable, as one that is no setting of its own.
+PATIENCE = 30 * float(os.environ.pop("TICKERTAPE_TEST_PATIENCE", "1"))
 
 
 class Screen(pyte.Screen):

@@ -60,9 +60,9 @@ struct RecordedPastTests {
     }
 
     private func find(_ query: PastTradesQuery, in segments: [HistoryBatch.Segment]) -> [String] {
-        // Its limit of time is for what people wait for; a busy machine takes longer.
+        // Its limit of time is for what people wait for; a busy machine or a sanitizer takes longer.
         var limits = RecordedPast.Limits()
-        limits.time *= Int64(Patience.factor)
+        limits.time = 60_000_000_000 * Int64(Patience.factor)
         var past = RecordedPast(symbol: "B", query: query, limits: limits)
         let found = past.find(in: segments)
         #expect(found.isComplete)

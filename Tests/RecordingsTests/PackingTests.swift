@@ -66,7 +66,7 @@ struct PackingTests {
         try PackedSegment.pack(try folder.write(String(buffer: text), to: "a.jsonl"), to: path)
         let read = try self.text(path)
         #expect(read.text == text && read.damage.isEmpty)
-        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        try #require(access("/usr/bin/zstd", X_OK) == 0, "scripts/setup --tests installs zstd")
         let program = try RunningProgram("/usr/bin/zstd", ["-d", "-q", path, "-o", "\(folder.path)/b.jsonl"])
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         #expect(try folder.read("b.jsonl") == String(buffer: text))
@@ -171,7 +171,7 @@ struct PackingTests {
     func bomb() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        try #require(access("/usr/bin/zstd", X_OK) == 0, "scripts/setup --tests installs zstd")
         let shell = try RunningProgram(
             "/bin/sh",
             ["-c", "head -c 200000000 /dev/zero | zstd -q -19 > '\(folder.path)/bomb.zst'"]

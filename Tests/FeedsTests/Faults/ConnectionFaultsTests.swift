@@ -1,4 +1,5 @@
 import Feeds
+import Market
 import NIOCore
 import Testing
 
@@ -173,7 +174,7 @@ struct ConnectionFaultsTests {
     @Test("what a service may send of any kind passes through all of them without a trap")
     func anyFrames() throws {
         var faults = try self.connection("duplicate=0.5", "reorder=0.5", "garbage=0.5", "stall=B", "slow=9B/s")
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 20_261)
         for number in 0..<5_000 {
             var frame = Self.frame(number, symbols: ["A", "B", "é"])
             if number % 2 == 0 {

@@ -1,3 +1,4 @@
+import Market
 import Testing
 
 @testable import Feeds
@@ -101,7 +102,7 @@ struct FaultTests {
 
     @Test("a text of any characters is read or refused, and never traps")
     func anyText() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 20_260)
         let alphabet = Array("abdhgnorst-=@,.\"0123456789smkBM/é\u{0}")
         for _ in 0..<20_000 {
             var text = Bool.random(using: &generator) ? Fault.manual.randomElement(using: &generator)?.name ?? "" : ""

@@ -176,7 +176,8 @@ struct SoakTests {
         #expect(Double(ledger.ladder.attempts) < world.budget + Double(ledger.silences))
         #expect(ledger.ladder.mostInAMinute <= 14)
         // Nothing grows.
-        if let early, let late { #expect(late - early < 256 << 10, "from \(early) to \(late) bytes") }
+        let (begin, end) = (try #require(early), try #require(late))
+        #expect(end - begin < 256 << 10, "from \(begin) to \(end) bytes")
         guard getenv(Self.variable) != nil else { return }
         print(
             "seed \(seed): \(ledger.ladder.attempts) handshakes of \(Int(world.budget) + ledger.silences),",

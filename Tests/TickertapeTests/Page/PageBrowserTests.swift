@@ -158,8 +158,8 @@ struct PageBrowserTests {
         let gone = try await browser.sees { $0.word == "Reconnecting to the relay" }
         #expect(gone.freshness == "old")
         first.send(signal: SIGCONT)
-        let again = try await browser.sees(self.isLive)
-        #expect(again.rows > 0)
+        // The price comes with the relay's first words and the tape behind them; a busy machine shows the moment between.
+        _ = try await browser.sees { self.isLive($0) && $0.rows > 0 }
         #expect(browser.problems.filter { !self.isOfBrowserItself($0) } == [])
 
         first.send(signal: SIGTERM)

@@ -142,7 +142,7 @@ struct RecordingProgramTests {
             return (python.output, python.errors)
         }
         #expect(try await read(path).output == "{\"frame\": 40000, \"header\": 1}\n")
-        guard access("/usr/bin/zstd", X_OK) == 0 else { return }
+        try #require(access("/usr/bin/zstd", X_OK) == 0, "scripts/setup --tests installs zstd")
         try PackedSegment.pack(path, to: "\(path).zst")
         var status = stat()
         try #require(stat("\(path).zst", &status) == 0 && truncate("\(path).zst", status.st_size * 2 / 3) == 0)
@@ -224,7 +224,11 @@ struct RecordingProgramTests {
         ] {
             let words = ([RunningProgram.tickertape] + command).map { "'\($0)'" }.joined(separator: " ")
             // 64 KiB at most.
-            let shell = try RunningProgram("/bin/bash", ["-c", "cd '\(folder.path)' && ulimit -f 64 && \(words)"])
+            let shell = try RunningProgram(
+                "/bin/bash",
+                ["-c", "cd '\(folder.path)' && ulimit -f 64 && \(words)"],
+                environment: Sanitizer.withSmallFiles
+            )
             #expect(await shell.ending() == .exit(1), "\(command): \(shell.errors)")
             #expect(shell.errors.contains("new"), "\(shell.errors)")
             #expect(access("\(folder.path)/new", F_OK) != 0, "\(command)")

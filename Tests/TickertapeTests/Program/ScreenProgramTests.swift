@@ -18,7 +18,7 @@ struct ScreenProgramTests {
             RunningProgram.python,
             ["\(RunningProgram.sources)/Tests/Clients/screen.py"] + steps + ["--", RunningProgram.tickertape]
                 + arguments,
-            environment: environment
+            environment: environment.merging(["TICKERTAPE_TEST_PATIENCE": "\(Patience.factor)"]) { $1 }
         )
     }
 
@@ -63,7 +63,7 @@ struct ScreenProgramTests {
     )
     func ends(step: String, status: Int32) async throws {
         let steps = ["wait:LIVE", step, "exit:\(status)", "restored"]
-        let run = try self.screen(steps, ["--relay", "off"])
+        let run = try self.screen(steps, ["--relay", "off"], environment: Sanitizer.withFaults)
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
 

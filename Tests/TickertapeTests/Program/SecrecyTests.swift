@@ -104,18 +104,12 @@ struct SecrecyTests {
         try await server.stop()
     }
 
-    @Test("is not in /proc/PID/cmdline or environ, and a crash leaves no memory image")
+    @Test("is not in /proc/PID/cmdline or environ, and a crash may leave no memory image")
     func outside() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let program = try self.follow(
-            server,
-            "--relay",
-            "off",
-            "\(folder.path)/new.jsonl",
-            environment: ["SWIFT_BACKTRACE": "enable=yes"]
-        )
+        let program = try self.follow(server, "--relay", "off", "\(folder.path)/new.jsonl")
         #expect(!(await program.lines(1)).isEmpty, "\(program.errors)")
         let process = "/proc/\(program.processIdentifier)"
         for name in ["cmdline", "environ"] {
@@ -126,6 +120,33 @@ struct SecrecyTests {
         let limits = try TemporaryFolder.text(of: "\(process)/limits")
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        try await server.stop()
+    }
+
+    @Test(
+        "is not in what a crash prints",
+        .disabled(
+            if: Sanitizer.current == .thread,
+            """
+            Swift's runtime has its backtraces read by a second process in the same memory, at whose start ThreadSanitizer ends: \
+            it takes it for a fork with memory of its own
+            """
+        )
+    )
+    func crash() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try self.follow(
+            server,
+            "--relay",
+            "off",
+            "\(folder.path)/new.jsonl",
+            environment: Sanitizer.withBacktrace.merging(["SWIFT_BACKTRACE": "enable=yes"]) { $1 }
+        )
+        #expect(!(await program.lines(1)).isEmpty, "\(program.errors)")
         // What a trap raises, the backtrace answers first; then the instruction traps again and nobody catches it. A signal
         // that is only sent leaves the program running after the backtrace, so it is sent once more.
         program.send(signal: SIGILL)
