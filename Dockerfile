@@ -26,13 +26,14 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape
+    && useradd --uid 10001 --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape \
+    && install --directory --owner=tickertape --group=tickertape /data
 COPY --from=build /out/ /usr/local/
 COPY config/tickertape.yaml /usr/share/doc/tickertape/
 # Without it the screen would have the characters of ASCII only.
 ENV LANG=C.UTF-8
 USER 10001
-# For --record and `record`: mount a volume here that user 10001 may write to.
+# For --record and `record`: a volume that is mounted here belongs to user 10001; a folder of the host has to be his.
 WORKDIR /data
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 CMD ["tickertape", "health"]
