@@ -140,31 +140,24 @@ extension RecordingIndex {
         // The first ones that were written had no seal, and no newline.
         let line = bytes.last == UInt8(ascii: "\n") ? UnsafeRawBufferPointer(rebasing: bytes.dropLast()) : bytes
         if case .broken = LineSeal.judge(line) { return nil }
-        var reader = JSONReader(bytes)
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
-        var isFirst = true
         var isKnown = false
-        members: while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: break members
-            case .invalid: return nil
-            case .key(let key):
-                if key.equals("index"), case .number = reader.kind() {
-                    let version = reader.integer()
-                    isKnown = version == 1 || version == 2
-                    self.knowsStops = version == 2
-                } else if key.equals("symbols") {
-                    guard let names = reader.strings(atMost: SymbolTable.capacity) else { return nil }
-                    self.symbols = names
-                } else if key.equals("blocks") {
-                    guard let blocks = Self.blocks(&reader, atMost: limit) else { return nil }
-                    self.blocks = blocks
-                } else {
-                    guard reader.skipValue() else { return nil }
-                }
+        let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+            if key.equals("index"), case .number = reader.kind() {
+                let version = reader.integer()
+                isKnown = version == 1 || version == 2
+                self.knowsStops = version == 2
+            } else if key.equals("symbols") {
+                guard let names = reader.strings(atMost: SymbolTable.capacity) else { return false }
+                self.symbols = names
+            } else if key.equals("blocks") {
+                guard let blocks = Self.blocks(&reader, atMost: limit) else { return false }
+                self.blocks = blocks
+            } else {
+                return reader.skipValue()
             }
+            return true
         }
-        guard isKnown, reader.isAtEnd() else { return nil }
+        guard isWhole, isKnown else { return nil }
     }
 
     private static func blocks(_ reader: inout JSONReader, atMost limit: Int) -> [Block]? {
@@ -179,45 +172,40 @@ extension RecordingIndex {
     }
 
     private static func block(_ reader: inout JSONReader) -> Block? {
-        guard reader.take(UInt8(ascii: "{")) else { return nil }
         var block = Block(offset: -1, length: -1)
-        var isFirst = true
-        while true {
-            switch reader.nextMember(isFirst: &isFirst) {
-            case .end: return block.offset >= 0 && block.length >= 0 && block.lines >= 0 ? block : nil
-            case .invalid: return nil
-            case .key(let key):
-                if key.equals("offset") {
-                    block.offset = reader.integer() ?? -1
-                } else if key.equals("length") {
-                    block.length = reader.integer().flatMap { Int(exactly: $0) } ?? -1
-                } else if key.equals("lines") {
-                    block.lines = reader.integer().flatMap { Int(exactly: $0) } ?? 0
-                } else if key.equals("n") {
-                    block.number = reader.integer().flatMap { UInt64(exactly: $0) }
-                } else if key.equals("mono") {
-                    guard let range = Self.range(&reader) else { return nil }
-                    block.at = range
-                } else if key.equals("wall") {
-                    guard let range = Self.range(&reader) else { return nil }
-                    block.wall = range
-                } else if key.equals("symbols") {
-                    guard let places = Self.numbers(&reader, atMost: SymbolTable.capacity) else { return nil }
-                    block.symbols = places.compactMap { Int(exactly: $0) }
-                } else if key.equals("gaps") {
-                    block.gaps = reader.integer().flatMap { Int(exactly: $0) } ?? 0
-                } else if key.equals("breaks") {
-                    block.breaks = reader.integer().flatMap { Int(exactly: $0) } ?? .max
-                } else if key.equals("traded") {
-                    guard let range = Self.range(&reader) else { return nil }
-                    block.traded = range
-                } else if key.equals("silence") {
-                    block.silence = reader.integer() ?? .max
-                } else {
-                    guard reader.skipValue() else { return nil }
-                }
+        let isWhole = reader.object { key, reader in
+            if key.equals("offset") {
+                block.offset = reader.integer() ?? -1
+            } else if key.equals("length") {
+                block.length = reader.integer().flatMap { Int(exactly: $0) } ?? -1
+            } else if key.equals("lines") {
+                block.lines = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+            } else if key.equals("n") {
+                block.number = reader.integer().flatMap { UInt64(exactly: $0) }
+            } else if key.equals("mono") {
+                guard let range = Self.range(&reader) else { return false }
+                block.at = range
+            } else if key.equals("wall") {
+                guard let range = Self.range(&reader) else { return false }
+                block.wall = range
+            } else if key.equals("symbols") {
+                guard let places = Self.numbers(&reader, atMost: SymbolTable.capacity) else { return false }
+                block.symbols = places.compactMap { Int(exactly: $0) }
+            } else if key.equals("gaps") {
+                block.gaps = reader.integer().flatMap { Int(exactly: $0) } ?? 0
+            } else if key.equals("breaks") {
+                block.breaks = reader.integer().flatMap { Int(exactly: $0) } ?? .max
+            } else if key.equals("traded") {
+                guard let range = Self.range(&reader) else { return false }
+                block.traded = range
+            } else if key.equals("silence") {
+                block.silence = reader.integer() ?? .max
+            } else {
+                return reader.skipValue()
             }
+            return true
         }
+        return isWhole && block.offset >= 0 && block.length >= 0 && block.lines >= 0 ? block : nil
     }
 
     private static func range(_ reader: inout JSONReader) -> ClosedRange<Int64>? {

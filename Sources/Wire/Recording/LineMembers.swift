@@ -1,0 +1,257 @@
+import Market
+import NIOCore
+
+/// The members of a line's object, as far as they are known.
+struct LineMembers {
+    var number: UInt64?
+    var wall: Int64?
+    var at: Int64?
+    private var text: JSONString?
+    private var gap: Gap?
+    private var version: Int?
+    private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int]())
+    private var event: String?
+    private var isOutgoing = false
+    private var note = RecordedNote(.state)
+    private var from: Int64?
+    private var to: Int64?
+    private var dropped: UInt64?
+    private var nextSequence: UInt64?
+    private var epoch: UInt64?
+    private var overlap: Int?
+    private var stops: UInt64?
+    private var traded: Int64?
+    private var latest: Int64?
+    private var back: Int64?
+    private var offset: Int64?
+    private var details = RecordingHeader()
+
+    /// Takes the member whose key was read; returns what is wrong.
+    mutating func take(_ key: JSONString, _ reader: inout JSONReader) -> String? {
+        switch reader.kind() {
+        case .string:
+            guard let value = reader.string() else { return "broken string" }
+            self.take(key, value)
+        case .number: self.takeNumber(key, &reader)
+        case .object where key.equals("gap"):
+            self.gap = Gap(recorded: &reader)
+            if self.gap == nil { return "broken gap" }
+        case .array where key.equals("leftOut"):
+            guard let places = reader.places() else { return "broken list" }
+            self.numbers.leftOut = places
+        case .array where key.equals("symbols"):
+            guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
+            self.details.symbols = names
+        case .object, .array, .literal, .invalid: guard reader.skipValue() else { return "broken JSON value" }
+        }
+        return nil
+    }
+
+    private mutating func take(_ key: JSONString, _ value: JSONString) {
+        if key.equals("frame") {
+            self.text = value
+        } else if key.equals("event") {
+            self.event = value.text
+        } else if key.equals("dir") {
+            self.note.direction = ConnectionEvent.Direction(rawValue: value.text)
+            self.isOutgoing = value.equals("out")
+        } else if key.equals("reason") {
+            self.note.reason = value.text
+        } else if key.equals("cause") {
+            self.note.cause = value.text
+        } else if key.equals("symbol") {
+            self.note.symbol = value.text
+        } else if key.equals("state") || key.equals("next") || key.equals("word") {
+            self.note.word = value.text
+        } else if key.equals("address") {
+            self.note.word = value.text
+            self.details.address = value.text
+        } else if key.equals("program") {
+            self.details.program = value.text
+        } else if key.equals("source") {
+            self.details.source = value.text
+        } else if key.equals("monotonic") {
+            self.details.monotonic = Int64(value.text)
+        } else if key.equals("previous") {
+            self.details.previous = value.text
+        }
+    }
+
+    private mutating func takeNumber(_ key: JSONString, _ reader: inout JSONReader) {
+        guard let value = reader.integer() else { return }
+        if key.equals("at") || key.equals("mono") {
+            self.at = value
+        } else if key.equals("n") {
+            self.number = UInt64(exactly: value)
+        } else if key.equals("wall") {
+            self.wall = value
+        } else if key.equals("seq") {
+            self.numbers.first = UInt64(exactly: value)
+        } else if key.equals("trades") {
+            self.numbers.count = UInt64(exactly: value)
+        } else if key.equals("from") {
+            self.from = value
+        } else if key.equals("to") {
+            self.to = value
+        } else if key.equals("frames") {
+            self.dropped = UInt64(exactly: value)
+        } else if key.equals("nextSeq") {
+            self.nextSequence = UInt64(exactly: value)
+        } else if key.equals("epoch") {
+            self.epoch = UInt64(exactly: value)
+        } else if key.equals("overlap") {
+            self.overlap = Int(exactly: value).flatMap { $0 >= 0 ? $0 : nil }
+        } else if key.equals("stops") {
+            self.stops = UInt64(exactly: value)
+        } else if key.equals("traded") {
+            self.traded = value
+        } else if key.equals("latest") {
+            self.latest = value
+        } else if key.equals("back") {
+            self.back = value
+        } else if key.equals("offset") {
+            self.offset = value
+        } else if key.equals("code") {
+            self.note.code = UInt16(exactly: value)
+        } else if key.equals("tickertape") {
+            self.version = Int(exactly: value)
+        } else if key.equals("start") {
+            self.details.start = value
+        } else if key.equals("segment") {
+            self.details.segment = Int(exactly: value)
+        } else if key.equals("first") {
+            self.details.first = UInt64(exactly: value)
+        }
+    }
+
+    /// What the line is.
+    mutating func content(_ frame: inout ByteBuffer) -> RecordingLine.Content {
+        if let version {
+            self.details.version = version
+            self.details.epoch = self.epoch
+            self.details.start = self.details.start ?? self.wall.flatMap(Self.nanoseconds)
+            self.wall = nil
+            return .header(self.details)
+        }
+        if let event { return self.content(of: event) }
+        if self.text == nil, let gap {
+            guard let at, at >= 0 else { return .damaged(reason: "a gap without its time") }
+            return .gap(gap, dropped: nil)
+        }
+        guard let text else { return .other }
+        guard let at, at >= 0 else { return .damaged(reason: "a frame without its time") }
+        guard !self.isOutgoing else {
+            self.note.kind = .request
+            self.note.frame = text.buffer
+            return .note(self.note)
+        }
+        frame.clear(minimumCapacity: text.raw.count)
+        frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
+            JSONString.unescape(text.raw, into: $0)
+        }
+        return .frame(RecordedNumbers(self.numbers))
+    }
+
+    private func content(of event: String) -> RecordingLine.Content {
+        if event == "gap" || event == "dropped" {
+            guard let at, at >= 0, let from = self.from.flatMap(Self.nanoseconds),
+                let to = self.to.flatMap(Self.nanoseconds)
+            else { return .damaged(reason: "a gap without its times") }
+            let gap = Gap(
+                from: from,
+                to: to,
+                reason: self.note.reason ?? "",
+                nextSequence: self.nextSequence ?? 0,
+                epoch: self.epoch ?? 0,
+                overlap: self.overlap,
+                symbol: self.note.symbol
+            )
+            return .gap(gap, dropped: event == "dropped" ? self.dropped ?? 0 : nil)
+        }
+        guard let kind = RecordedNote.Kind(rawValue: event), let at, at >= 0 else { return .other }
+        var note = self.note
+        note.kind = kind
+        note.frame = self.text?.buffer
+        if kind == .mark {
+            note.stops = self.stops.map { RecordedStops(count: $0, lastTrade: self.traded) }
+            if let latest, let back, back >= 0 { note.walls = RecordedWalls(latest: latest, back: back) }
+            note.offset = self.offset
+        }
+        if kind == .unsynced {
+            note.frames = self.dropped
+            note.from = self.from.flatMap(Self.nanoseconds)
+            note.to = self.to.flatMap(Self.nanoseconds)
+        }
+        return .note(note)
+    }
+
+    private static func nanoseconds(_ microseconds: Int64) -> Int64? {
+        let (product, isOut) = microseconds.multipliedReportingOverflow(by: 1_000)
+        return isOut ? nil : product
+    }
+}
+
+extension RecordedNumbers {
+    fileprivate init?(_ read: (first: UInt64?, count: UInt64?, leftOut: [Int])) {
+        // What no program counts up to is no number of a trade.
+        guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
+            return nil
+        }
+        self.init(first: first, count: Int(count), leftOut: read.leftOut)
+    }
+}
+
+extension JSONString {
+    /// The string's bytes, unescaped, in a buffer of their own.
+    fileprivate var buffer: ByteBuffer { self.withUnescaped { ByteBuffer(bytes: $0) } }
+}
+
+extension Gap {
+    /// Reads the object behind `gap` in a line of version 1; keys that are not known are skipped.
+    fileprivate init?(recorded reader: inout JSONReader) {
+        self.init(from: 0, to: 0, reason: "", nextSequence: 0)
+        let isWhole = reader.object { key, reader in
+            let kind = reader.kind()
+            if key.equals("reason"), kind == .string {
+                guard let reason = reader.string() else { return false }
+                self.reason = reason.text
+            } else if key.equals("symbol"), kind == .string {
+                guard let symbol = reader.string() else { return false }
+                self.symbol = symbol.text
+            } else if key.equals("from"), kind == .number, let from = reader.integer() {
+                self.from = from
+            } else if key.equals("to"), kind == .number, let to = reader.integer() {
+                self.to = to
+            } else if key.equals("nextSeq"), kind == .number, let number = reader.natural() {
+                self.nextSequence = number
+            } else if key.equals("epoch"), kind == .number, let number = reader.natural() {
+                self.epoch = number
+            } else if key.equals("overlap"), kind == .number, let number = reader.natural() {
+                self.overlap = Int(exactly: number)
+            } else {
+                return reader.skipValue()
+            }
+            return true
+        }
+        guard isWhole else { return nil }
+    }
+}
+
+extension JSONReader {
+    /// Reads a number of zero or more.
+    fileprivate mutating func natural() -> UInt64? { self.integer().flatMap { UInt64(exactly: $0) } }
+
+    /// Reads a list of places in another list, each behind the one before it; `nil` when it is anything else.
+    fileprivate mutating func places() -> [Int]? {
+        guard self.take(UInt8(ascii: "[")) else { return nil }
+        if self.take(UInt8(ascii: "]")) { return [] }
+        var places: [Int] = []
+        repeat {
+            guard let place = self.natural().flatMap({ Int32(exactly: $0) }), Int(place) > places.last ?? -1 else {
+                return nil
+            }
+            places.append(Int(place))
+        } while self.take(UInt8(ascii: ","))
+        return self.take(UInt8(ascii: "]")) ? places : nil
+    }
+}
