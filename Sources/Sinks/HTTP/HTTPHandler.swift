@@ -157,7 +157,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             switch result {
             case .success((let response, let body)):
                 self.send(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
-            case .failure:
+            case .failure(let error):
+                router.tell(error)
                 self.refuse(.failed, context: context)
             }
         }

@@ -133,10 +133,15 @@ struct RelayRouter: Sendable {
             self.refusals.add(refusal.type)
             return Response(refusal)
         } catch {
-            self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
+            self.tell(error)
             self.refusals.add(HTTPRefusal.failed.type)
             return Response(.failed)
         }
+    }
+
+    /// Logs why an answer is ``HTTPRefusal/failed``, whose cure names the log.
+    func tell(_ error: any Error) {
+        self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
     }
 
     /// What may be done with an address, for a page that asks before it does (Fetch standard, CORS preflight).
