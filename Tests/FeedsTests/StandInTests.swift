@@ -1,4 +1,5 @@
 import Feeds
+import Glibc
 import Logging
 import Market
 import NIOCore
@@ -137,6 +138,31 @@ struct StandInTests {
         try await replay.outcome.value
         #expect(replay.log.contents.sequences == Array(1...80_000))
         await replay.standIn.stop()
+    }
+
+    @Test("one whose address is taken says so, also where it was to wait for a word")
+    func taken() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recording = try RecordingFile(path: try folder.write(Self.recording(frames: 1), to: "r.jsonl"))
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        var settings = StandInSettings()
+        settings.waitsForGo = true
+        func start(port: Int) async throws -> StandIn {
+            try await StandIn.start(
+                recording: recording,
+                settings: settings,
+                on: loop,
+                port: port,
+                logger: Self.quiet,
+                wallClock: { 0 }
+            )
+        }
+        let first = try await start(port: 0)
+        let port = try #require(first.address?.port)
+        let error = await #expect(throws: IOError.self) { try await start(port: port) }
+        #expect(error?.errnoCode == EADDRINUSE)
+        await first.stop()
     }
 
     @Test("waits for the go")

@@ -101,19 +101,19 @@ package final class StandIn: Sendable {
             tls = try TLSContext(server: TLSServerConfiguration(credentials: credentials))
         }
         let context = tls
-        let goPromise = loop.makePromise(of: Void.self)
-        if !settings.waitsForGo { goPromise.succeed(()) }
         let (clients, remote) = try await loop.submit {
             let source = try ReplaySource(material, settings: settings, loop: loop, wallClock: wallClock)
             let clients = StandInClients(settings, source: source)
             return (NIOLoopBound(clients, eventLoop: loop), source.shared.map(ReplayRemote.init))
         }.get()
+        let goPromise = loop.makePromise(of: Void.self)
+        if !settings.waitsForGo { goPromise.succeed(()) }
         var keepalive = WebSocketSettings(role: .server)
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may hold back for long may be long in coming to the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
         let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, otherwise: StandInAnswers(material).join)
-        let channel = try await ServerBootstrap(group: loop)
+        let bound = ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 guard let number = clients.value.accepted() else {
@@ -147,7 +147,8 @@ package final class StandIn: Sendable {
                 }
             }
             .bind(host: host, port: port)
-            .get()
+        bound.whenFailure { goPromise.fail($0) }
+        let channel = try await bound.get()
         return StandIn(channel: channel, clients: clients, goPromise: goPromise, remote: remote)
     }
 
