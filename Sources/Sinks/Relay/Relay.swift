@@ -12,7 +12,7 @@ package import Wire
 /// feed's own: then a read goes to the clients by a plain call, without a hand-over from thread to thread.
 package final class Relay: TapeReader, Sendable {
     /// How long a stop may take while clients still read what is left; with the other parts' limits, 5 s in all.
-    private static let stopLimit: TimeAmount = .seconds(4)
+    package static let stopLimit: TimeAmount = .seconds(4)
     /// How long a client that has everything may take to answer the close frame.
     private static let answerLimit: TimeAmount = .milliseconds(500)
     /// How long clients may take to read what is left when a replay has ended.
@@ -189,9 +189,17 @@ package final class Relay: TapeReader, Sendable {
         self.life.withLockedValue { if case .running(let listening) = $0 { listening.address } else { nil } }
     }
 
-    /// Waits until any client has subscribed for the first time; `false` when none will (the relay has stopped, or the
-    /// task is cancelled). For one waiter at a time.
-    package func firstSubscribe() async -> Bool { await self.gauges.firstSubscribe() }
+    /// Waits until a client has subscribed, and then until none has for 200 ms more, 2 s at most: a client of Finnhub asks
+    /// for each of its symbols with a message of its own.
+    ///
+    /// For one waiter at a time.
+    ///
+    /// - Returns: `false` when none will (the relay has stopped, or the task is cancelled).
+    package func firstSubscribe() async -> Bool {
+        guard await self.gauges.firstSubscribe() else { return false }
+        await self.gauges.subscriptionsSettle(.milliseconds(200), rounds: 10)
+        return true
+    }
 
     // MARK: Life
 
@@ -214,9 +222,11 @@ package final class Relay: TapeReader, Sendable {
 
     /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001.
     ///
-    /// Done within 4 s though a client reads nothing, and within half a second where all clients have read everything.
-    package func stop() async {
-        await self.end(within: Self.stopLimit, answers: Self.answerLimit, reason: "the relay is stopping")
+    /// Done within half a second where all clients have read everything.
+    ///
+    /// - Parameter limit: it is done then though a client reads nothing.
+    package func stop(within limit: TimeAmount = Relay.stopLimit) async {
+        await self.end(within: limit, answers: Self.answerLimit, reason: "the relay is stopping")
     }
 
     /// Stops at the end of a replay: clients have time to read what is queued for them.

@@ -33,7 +33,10 @@ struct ReplayCommand: SettingsCommand {
     @Flag(help: "Begin paused; space, or a program, lets it go on.")
     var paused = false
 
-    @Flag(name: .customLong("wait-client"), help: "Start when the first client of the relay has subscribed.")
+    @Flag(
+        name: .customLong("wait-client"),
+        help: "Start when the first client of the relay has subscribed to its symbols."
+    )
     var waitsForClient = false
 
     @Flag(
@@ -61,8 +64,10 @@ struct ReplayCommand: SettingsCommand {
     func validate() throws {
         guard self.hashes else { return }
         let refused = [("--loop", self.pace.loops), ("--paused", self.paused), ("--wait-client", self.waitsForClient)]
-        guard let (flag, _) = refused.first(where: { $0.1 }) else { return }
-        throw ValidationError("--hash plays the recording once, from one end to the other; leave \(flag) out")
+        if let (flag, _) = refused.first(where: { $0.1 }) {
+            throw ValidationError("--hash plays the recording once, from one end to the other; leave \(flag) out")
+        }
+        if self.record.record != nil { throw ValidationError("--hash records nothing; leave --record out") }
     }
 
     mutating func run() async throws {
@@ -77,8 +82,15 @@ struct ReplayCommand: SettingsCommand {
                 isJSON: settings.display.format == .json
             )
         }
-        if self.waitsForClient && settings.relay.listen == nil {
+        if self.waitsForClient, settings.relay.isOff {
             throw OperatorError("--wait-client waits for a client of the relay, which is off", status: .usage)
+        }
+        if self.paused, settings.relay.isOff, DisplayPart.format(settings) != .tui {
+            throw OperatorError(
+                "--paused waits for a key or for a program to let it go on, and there is neither a screen nor a relay; "
+                    + "leave out --paused, or let the relay on",
+                status: .usage
+            )
         }
         var order = ReplayOrder(recording: self.file, speed: self.pace.speed, waitsForClient: self.waitsForClient)
         order.part = self.pace.part

@@ -245,6 +245,8 @@ package struct Settings: Sendable, Equatable {
         package var keyFile: String?
         /// The path of a socket file to listen at, beside `listen` or instead of it.
         package var unixSocket: String?
+        /// Whether there is no relay at all.
+        package var isOff: Bool { self.listen == nil && self.unixSocket == nil }
         /// The file that holds the token of clients.
         package var tokenFile: String?
         /// What clients must show, read from its file or from the service manager's credential.

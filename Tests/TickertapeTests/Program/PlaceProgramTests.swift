@@ -57,6 +57,12 @@ struct PlaceProgramTests {
         )
     }
 
+    @Test("a replay that nobody could start is refused", arguments: ["--paused", "--wait-client"])
+    func forEver(flag: String) async throws {
+        let replay = try await self.run(["replay", Self.demo, flag, "--quiet", "--relay", "off"])
+        #expect(replay.status == .exit(64) && replay.errors.contains(flag), "\(replay.errors)")
+    }
+
     @Test("a client of a stand-in that begins where nothing is learns from when to when there is something")
     func serve() async throws {
         let program = try RunningProgram(

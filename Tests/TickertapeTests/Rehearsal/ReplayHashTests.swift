@@ -80,8 +80,10 @@ struct ReplayHashTests {
         #expect(await json.ending() == .exit(0), "\(json.errors)")
         let members = report.outputs.map { #""\#($0.name)":{"sha256":"\#($0.digest)","bytes":\#($0.count)}"# }
         #expect(json.output == "{\(members.joined(separator: ","))}\n")
-        let refused = try RunningProgram(RunningProgram.tickertape, ["replay", self.path, "--hash", "--loop"])
-        #expect(await refused.ending() == .exit(64) && refused.errors.contains("--loop"), "\(refused.errors)")
+        for flags in [["--loop"], ["--record", "\(self.folder.path)/new.jsonl"]] {
+            let refused = try RunningProgram(RunningProgram.tickertape, ["replay", self.path, "--hash"] + flags)
+            #expect(await refused.ending() == .exit(64) && refused.errors.contains(flags[0]), "\(refused.errors)")
+        }
     }
 
     @Test("are those of every machine: the bundled recording's are kept in a file")
