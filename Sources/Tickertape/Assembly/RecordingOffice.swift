@@ -104,7 +104,8 @@ enum FindingsText {
         _ trades: [String: Int],
         isCheck: Bool
     ) -> [String] {
-        var lines = ["\(file): \(findings.isIntact ? "intact" : "DAMAGED")"]
+        let verdict = !findings.isIntact ? "DAMAGED" : findings.bytes == 0 ? "empty" : "intact"
+        var lines = ["\(file): \(verdict)"]
         func say(_ line: String) { lines.append("  \(line)") }
         let header = findings.header
         let form = header.map { "version \($0.version)" } ?? "no header"

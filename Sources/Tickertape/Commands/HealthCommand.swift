@@ -90,7 +90,9 @@ struct HealthProbe {
         }
         let line = String(decoding: answer.prefix { $0 >= 0x20 && $0 < 0x7f }, as: UTF8.self)
         guard line.hasPrefix("HTTP/1.1 200") else {
-            throw Failure(reason: "does not answer as a relay does: \"\(line.prefix(80))\"")
+            // So answers a relay that speaks TLS.
+            let cure = line.hasPrefix("HTTP/1.1 400") ? "; if it speaks TLS, set relay.certificate-file here, too" : ""
+            throw Failure(reason: "does not answer as a relay does: \"\(line.prefix(80))\"\(cure)")
         }
         return line
     }

@@ -66,6 +66,13 @@ struct HealthProbeTests {
         #expect(throws: HealthProbe.Failure.self) { try self.probe(answer).get() }
     }
 
+    @Test("that of a relay with TLS names the setting that is missing")
+    func encrypted() {
+        let result = self.probe("HTTP/1.1 400 Bad Request\r\n\r\n")
+        let failure = #expect(throws: HealthProbe.Failure.self) { try result.get() }
+        #expect(failure?.reason.contains("set relay.certificate-file") == true)
+    }
+
     @Test("an answer that does not come, or not to its end, is given up in time")
     func silent() {
         for answer in [nil, "", "HTTP/1.1 2"] {

@@ -90,6 +90,8 @@ struct RecordingProgramTests {
             "\(check.output)"
         )
         #expect(check.errors.contains("repair FILE NEW-FILE"))
+        let empty = try await self.run(["recording", "verify", try folder.write("", to: "empty.jsonl")])
+        #expect(empty.status == .exit(0) && empty.output.contains("empty.jsonl: empty\n"), "\(empty.output)")
         let whole = "\(folder.path)/whole.jsonl"
         let repair = try await self.run(["recording", "repair", broken, whole])
         #expect(repair.status == .exit(0) && repair.output.contains("1 damaged lines were left out"))
