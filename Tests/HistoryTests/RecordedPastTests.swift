@@ -158,6 +158,7 @@ struct RecordedPastTests {
         let segments = RecordingFolder.scan(folder.path, source: "live", known: [])
         var limits = RecordedPast.Limits()
         limits.bytes = 3 << 20
+        limits.time = 60_000_000_000 * Int64(Patience.factor)
         for query in [PastTradesQuery(limit: 10), PastTradesQuery(from: Self.start, limit: 10)] {
             var past = RecordedPast(symbol: "B", query: query, limits: limits)
             let found = past.find(in: segments)

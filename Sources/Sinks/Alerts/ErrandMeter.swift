@@ -39,7 +39,8 @@ package final class ErrandMeter: Sendable {
 
     /// - Parameter reason: why it failed or was dropped; never holds a secret.
     func ended(_ outcome: Outcome, reason: String = "", now: Int64 = DisplayClock.monotonic()) {
-        self.counters[outcome]?.increment()
+        // Last: who waits for the count finds what was told.
+        defer { self.counters[outcome]?.increment() }
         guard outcome != .done else { return }
         let line = self.told.withLockedValue { told -> String? in
             if let last = told.last, now - last < Self.pause {

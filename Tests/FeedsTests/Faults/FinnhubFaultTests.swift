@@ -42,8 +42,8 @@ struct EndingFault: Sendable, CustomTestStringConvertible {
         EndingFault("rst=tls@1", "reset", "closed", "interrupted", "truncated", isEncrypted: true),
         // At once it can overtake the 101 in the client's eyes: then the attempt failed, and nothing was open.
         EndingFault("rst@1", "reset", "lost", "closed"),
-        EndingFault("rst@200ms@1", "reset", "lost", opens: true),
-        EndingFault("rst@200ms@1", "reset", "lost", isEncrypted: true, opens: true),
+        EndingFault("rst@2s@1", "reset", "lost", opens: true),
+        EndingFault("rst@2s@1", "reset", "lost", isEncrypted: true, opens: true),
         EndingFault("throw-out@1", "lost", "closed", "reset", opens: true),
         EndingFault("cut-frame@1", "lost", "closed", "reset", opens: true),
         EndingFault("close=1001,reason=restart@1", "1001", opens: true),
@@ -131,8 +131,8 @@ struct FinnhubFaultTests {
             let running = try await self.run(["hang=\(stage)@1"], isEncrypted: isEncrypted) { _ in
                 [.send(Self.trade(1))]
             } change: { settings in
-                settings.upgradeTimeout = .milliseconds(300)
-                settings.tls.handshakeTimeout = .milliseconds(300)
+                settings.upgradeTimeout = .milliseconds(300) * Patience.factor
+                settings.tls.handshakeTimeout = .milliseconds(300) * Patience.factor
             }
             #expect(await running.log.waits { $0.trades.count >= 1 })
             let reason = running.log.contents.statuses.first { $0.word == "reconnecting" }?.reason ?? ""
@@ -151,7 +151,7 @@ struct FinnhubFaultTests {
             [.send(Self.trade(1))]
         } change: { settings in
             settings.pingInterval = .milliseconds(100)
-            settings.pongTimeout = .milliseconds(300)
+            settings.pongTimeout = .milliseconds(300) * Patience.factor
         }
         #expect(await running.log.waits { $0.trades.count >= 1 })
         let contents = running.log.contents

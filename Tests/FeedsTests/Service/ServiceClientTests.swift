@@ -141,18 +141,19 @@ struct ServiceClientTests {
 
     @Test("an answer that comes late, slowly, never or cut off is a failure within the limit")
     func slow() async throws {
-        let soon = { (settings: inout ServiceSettings) in settings.timeout = .milliseconds(300) }
+        let limit = 300 * Patience.factor
+        let soon = { (settings: inout ServiceSettings) in settings.timeout = .milliseconds(Int64(limit)) }
         #expect(
             try await self.failure(.silence, change: soon).description
-                == "no answer came within 300 ms: try again later"
+                == "no answer came within \(limit) ms: try again later"
         )
         let drip = RawServer.Answer.drip(
             Self.http("200 OK", "", String(repeating: " ", count: 100_000)),
             every: .milliseconds(1)
         )
-        let begun = "the answer began and did not end within 300 ms: try again later"
+        let begun = "the answer began and did not end within \(limit) ms: try again later"
         let failure = try await self.failure(drip, change: soon)
-        #expect([begun, "no answer came within 300 ms: try again later"].contains(failure.description))
+        #expect([begun, "no answer came within \(limit) ms: try again later"].contains(failure.description))
         let endless = RawServer.Answer.endless("HTTP/1.1 100 Continue\r\n\r\n")
         #expect(try await self.failure(endless, change: soon).kind == .network)
         for cut in [

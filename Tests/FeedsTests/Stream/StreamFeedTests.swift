@@ -51,7 +51,7 @@ struct StreamFeedTests {
         #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["B"]}"#)
         feed.unsubscribe("A")
         #expect(await self.request(&events, on: 0) == #"{"type":"unsubscribe","symbols":["A"]}"#)
-        while greeted.withLockedValue({ $0 }) == 0 { await Task.yield() }
+        while greeted.withLockedValue({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
         relay.drop(0)
         #expect(await self.request(&events, on: 1) == #"{"type":"subscribe","symbols":["B"],"since":"7:3"}"#)
         feed.stop()

@@ -37,7 +37,7 @@ struct Bystanders {
         for _ in 0..<Self.count {
             let client = try await RawClient.open(path, at: fixture.address, below: below)
             try await client.subscribe(Self.symbol)
-            try await fixture.settle(client)
+            try await fixture.settleAnswered(client)
             clients.append(client)
         }
         let bystanders = Bystanders(fixture, clients: clients)

@@ -113,7 +113,7 @@ extension RelayFixture {
             try await client.read(false)
             try await client.channel.writeAndFlush(ByteBuffer(string: requests))
             // The suite's limit ends it.
-            while try await fixture.waitingBytes() == 0 {}
+            while try await fixture.waitingBytes() == 0 { try Task.checkCancellation() }
             try await body(fixture, client)
         }
     }

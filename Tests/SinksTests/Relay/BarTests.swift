@@ -132,7 +132,9 @@ struct BarTests {
     @Test("every bar that is over is told, however many a read brings, and one that a late trade changes comes again")
     func allBars() async throws {
         try await RelayFixture.run { fixture in
-            let (client, _) = try await self.client("1s", fixture)
+            let client = try await fixture.streamClient()
+            try await client.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","bars":"1s"}"#)
+            try await fixture.settle(client)
             func closed() async throws -> (start: Int, trades: Int) {
                 while true {
                     let text = try await client.frame().text
@@ -141,9 +143,9 @@ struct BarTests {
                     return (start, try #require(RunningProgram.number(in: text, behind: #""trades":"#)))
                 }
             }
-            // More seconds in a read than a series keeps: 700 bars of one second.
+            // More seconds in a read than a series keeps: 700 bars of one second. All in one, before the clock closes one.
             let count = 700
-            fixture.feed((1...count).map { Frames.trade(Frames.btc, "\($0)", size: "1", time: $0 * 1_000) })
+            fixture.feed((0...count).map { Frames.trade(Frames.btc, "\($0 + 1)", size: "1", time: $0 * 1_000) })
             var starts: [Int] = []
             while starts.count < count { starts.append(try await closed().start) }
             #expect(starts == Array(stride(from: starts[0], to: starts[0] + count * 1_000, by: 1_000)))

@@ -116,7 +116,7 @@ struct RelayTLSTests {
                     try await client.close()
                 } else {
                     // What waits to be encrypted is counted, too.
-                    while try await fixture.waitingBytes(below: try Self.client()) == 0 {}
+                    while try await fixture.waitingBytes(below: try Self.client()) == 0 { try Task.checkCancellation() }
                     try await client.read(true)
                     let head = try await client.head().lowercased()
                     let length = try #require(head.firstRange(of: "content-length: ").map { head[$0.upperBound...] })

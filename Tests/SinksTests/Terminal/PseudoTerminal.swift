@@ -1,14 +1,15 @@
 import Glibc
 import Sinks
+import TickertapeTesting
 
 /// A pair of descriptors with bytes between them, and reads that have a limit.
 struct Reading {
     let descriptor: Int32
 
-    /// Reads until `isEnough`, the end, or `seconds` have passed; between two looks other tasks have their turn.
+    /// Reads until `isEnough`, the end, or `seconds` (of a patient machine) have passed; between two looks other tasks have their turn.
     func until(_ seconds: Int64 = 10, _ isEnough: (String) -> Bool) async -> String {
         var bytes: [UInt8] = []
-        let limit = DisplayClock.monotonic() + seconds * 1_000_000_000
+        let limit = DisplayClock.monotonic() + seconds * 1_000_000_000 * Int64(Patience.factor)
         while !isEnough(String(decoding: bytes, as: UTF8.self)) {
             guard DisplayClock.monotonic() < limit else { break }
             var polled = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)

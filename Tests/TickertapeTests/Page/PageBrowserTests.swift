@@ -122,8 +122,8 @@ struct PageBrowserTests {
 
         market.fallSilent(true)
         // That no price over 5 s old is ever shown as live is looked at with every picture: it is a problem if it is.
-        let late = try await browser.sees { $0.level != "good" }
-        #expect(late.word == "Late" && late.freshness == "late")
+        let late = try await browser.sees { $0.word == "Late" }
+        #expect(late.freshness == "late")
         #expect(late.detail.hasPrefix("no trade for "))
         market.fallSilent(false)
         _ = try await browser.sees(self.isLive)

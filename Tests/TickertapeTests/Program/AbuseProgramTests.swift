@@ -128,6 +128,7 @@ struct AbuseProgramTests {
             #expect(socket.waits(for: "}\n"))
             socket.close()
         }
+        for await case .received(0, _) in server.events { break }
         let text = Self.trade(1)
         server.send(text, on: 0)
         for client in bystanders {
@@ -207,7 +208,7 @@ final class Socket {
     init(port: Int) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         // Blocks no test for longer than this.
-        var patience = timeval(tv_sec: 15, tv_usec: 0)
+        var patience = timeval(tv_sec: 15 * Patience.factor, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(self.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

@@ -6,10 +6,13 @@ extension RunningProgram {
     /// "Waiting" is the word for that, and "late" where the other one's last trade is more than 5 s old by then, as it is on a
     /// slow machine.
     func follows(relay place: String) async -> Bool {
+        await self.complains(ofAny: ["waiting by the relay at \(place)", "late by the relay at \(place)"])
+    }
+
+    /// Whether the program says one of these on standard error.
+    func complains(ofAny texts: [String]) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
-            for word in ["waiting", "late"] {
-                group.addTask { await self.complains(of: "\(word) by the relay at \(place)") }
-            }
+            for text in texts { group.addTask { await self.complains(of: text) } }
             let isSaid = await group.next() ?? false
             group.cancelAll()
             return isSaid

@@ -80,7 +80,7 @@ struct OutputProgramTests {
         let program = try self.start(
             "--once",
             "--once-within",
-            "6s",
+            "\(6 * Patience.factor)s",
             "--format",
             "json",
             "--upstream",
@@ -95,14 +95,14 @@ struct OutputProgramTests {
         #expect(program.output.split(separator: "\n").count == 1)
         #expect(program.output.hasPrefix(#"{"type":"price","symbol":"BINANCE:BTCUSDT""#))
         #expect(
-            program.errors.contains("no fresh price within 6 s of X:Y (Invalid symbol X:Y)"),
+            program.errors.contains("no fresh price within \(6 * Patience.factor) s of X:Y (Invalid symbol X:Y)"),
             "\(program.errors)"
         )
         try await server.stop()
         let silent = try self.start(
             "--once",
             "--once-within",
-            "2s",
+            "\(2 * Patience.factor)s",
             "--upstream",
             "ws://127.0.0.1:\(server.port)",
             environment: ["FINNHUB_TOKEN": Canary.key]

@@ -67,7 +67,7 @@ struct OwnershipTests {
         )
         #expect(await second.complains(of: "the relay is on ws://127.0.0.1:\(port)/"))
         let took = ContinuousClock.now - begin
-        #expect(took < .seconds(30), "\(took)")
+        #expect(took < .seconds(30) * Patience.factor, "\(took)")
         #expect(await second.complains(of: "gap of"))
         let third = try self.start(server, folder, relay: "127.0.0.1:\(port)")
         #expect(await third.complains(of: "another tickertape (pid \(second.processIdentifier)) holds the key"))
@@ -86,7 +86,9 @@ struct OwnershipTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let programs = try (0..<3).map { _ in try self.start(server, folder, relay: "127.0.0.1:0") }
-        for program in programs { #expect(await program.complains(of: "Z waiting"), "\(program.errors)") }
+        // A follower that comes late to the owner's only trade says so.
+        let words = ["Z waiting", "Z late by the relay at"]
+        for program in programs { #expect(await program.complains(ofAny: words), "\(program.errors)") }
         for program in programs { #expect(await program.relayPort() != nil, "\(program.errors)") }
         #expect(programs.count { $0.errors.contains("by the relay at") } == 2)
         // From the last to the first: nobody has to take over.

@@ -87,10 +87,17 @@ struct WatchProgramTests {
         let fresh = try self.watch(port, "--once", "--fields", "symbol,price")
         #expect(await fresh.ending() == .exit(0), "\(fresh.errors)")
         #expect(fresh.output == "BINANCE:BTCUSDT 1\n")
-        let old = try self.watch(port, "--once", "--once-within", "4s", "--set", "feed.stale-after=10ms")
+        let old = try self.watch(
+            port,
+            "--once",
+            "--once-within",
+            "\(4 * Patience.factor)s",
+            "--set",
+            "feed.stale-after=10ms"
+        )
         #expect(await old.ending() == .exit(3), "\(old.errors)")
         #expect(old.output == "" && old.errors.contains("its newest trade is"), "\(old.errors)")
-        let nobody = try self.watch(1, "--once", "--once-within", "2s")
+        let nobody = try self.watch(1, "--once", "--once-within", "\(2 * Patience.factor)s")
         #expect(await nobody.ending() == .exit(3), "\(nobody.errors)")
         #expect(nobody.errors.contains("no link to the relay"), "\(nobody.errors)")
         relay.send(signal: SIGTERM)
