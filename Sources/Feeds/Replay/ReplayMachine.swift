@@ -141,7 +141,17 @@ package struct ReplayMachine: Sendable {
         if case .until = self.step { self.step = nil }
     }
 
-    /// Notes that there is no further message: the replay is over, and takes no request any more.
+    /// Notes that there is no further message.
+    ///
+    /// - Returns: whether the replay is over. One that is paused stands at its end, from where somebody may go back.
+    package mutating func reachedEnd(now: Int64) -> Bool {
+        guard self.clock.isPaused else { return true }
+        if self.step != nil { self.clock.set(recorded: self.bounds.upperBound, now: now) }
+        self.step = nil
+        return false
+    }
+
+    /// Notes that the replay is over, and takes no request any more.
     package mutating func ended(now: Int64) {
         self.isOver = true
         self.step = nil

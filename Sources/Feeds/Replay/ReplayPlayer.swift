@@ -196,7 +196,7 @@ final class ReplayPlayer {
         return gap
     }
 
-    /// What comes next; at the end the recording's beginning, where it repeats. `nil` when it is over.
+    /// What comes next; at the end the recording's beginning, where it repeats. `nil` when it is over, or paused at its end.
     private func peek() -> ReplayReading.Next? {
         do throws(RecordingFile.Failure) {
             if let next = try self.reading.peek() { return next }
@@ -219,7 +219,9 @@ final class ReplayPlayer {
             self.fail("\(error)")
             return nil
         }
-        self.end()
+        // A break that the recording does not end ends with it.
+        self.isBroken = false
+        if self.machine.reachedEnd(now: self.now) { self.end() }
         return nil
     }
 
@@ -233,7 +235,6 @@ final class ReplayPlayer {
 
     private func end() {
         self.isOver = true
-        self.isBroken = false
         self.machine.ended(now: self.now)
         self.moved(self.machine)
         let outputs = self.outputs

@@ -90,6 +90,8 @@ struct PackedReplayTests {
         #expect(try ask(.seek(.percent(50))) == ["22"])
         #expect(try ask(.stepTime(-1_000_000_000)) == ["12"])
         #expect(try ask(.seek(.percent(100))) == ["35"])
+        #expect(!output.isEnded)
+        _ = try ask(.resume)
         #expect(output.isEnded)
     }
 

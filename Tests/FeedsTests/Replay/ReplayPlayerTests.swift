@@ -115,6 +115,24 @@ struct ReplayPlayerTests {
         #expect(throws: ReplayRefusal.self) { try bench.ask(.seek(.percent(0)))?.get() }
     }
 
+    @Test("one that is paused stands at its end, however it got there, until it goes on")
+    func pausedAtEnd() throws {
+        for request in [ReplayRequest.seek(.percent(100)), .stepTime(60_000_000_000), .stepMessages(1_000)] {
+            let bench = try Bench(Self.steady) { $0.machine.isPaused = true }
+            bench.player.start()
+            bench.ask(request)
+            #expect(bench.output.take().last == "99" && !bench.output.isEnded, "\(request)")
+            #expect(Output.at(bench.player.position) == 9_900 && bench.player.position.isPaused)
+            bench.ask(.stepMessages(1))
+            #expect(bench.output.take() == ["paused"] && !bench.output.isEnded)
+            bench.ask(.stepMessages(-1))
+            #expect(bench.output.take() == ["9900>9800", "98"])
+            bench.ask(.resume)
+            bench.advance(100)
+            #expect(bench.output.take().last == "99" && bench.output.isEnded)
+        }
+    }
+
     @Test("steps by messages forward and back show exactly that message, pings not counted")
     func steps() throws {
         var lines: [ReplayRecording.Line] = (0..<20).map { .trade(at: $0 * 100, number: $0) }
