@@ -261,9 +261,6 @@ package final class RecordingStream {
         self.reader = RecordingReader(header: segment.header, offset: found.offset, shift: segment.shift)
     }
 
-    /// The time of the last line, ns since the recording's start; `nil` where it is not known without reading all.
-    package func duration() throws(RecordingFailure) -> Int64? { try self.last { _ in true } }
-
     /// The time of the last line of a kind, ns since the recording's start, as far as the files' last 4 MiB tell; `nil`
     /// where they do not.
     package func last(where isWanted: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64? {

@@ -43,10 +43,8 @@ final class ReplaySource {
         let (first, last) = (
             self.span.moment(self.span.bounds.lowerBound), self.span.moment(self.span.bounds.upperBound)
         )
-        let place = Self.decoded(text).flatMap { decoded in
-            ReplayPlaceText.parse(decoded, start: self.span.start, at: self.shared?.position.at ?? first)
-        }
-        guard let place, place != .nextGap else { throw Misplaced(reason: "start must be \(ReplayPlaceText.forms)") }
+        let place = Self.decoded(text).flatMap { ReplayPlaceText.parseFixed($0, start: self.span.start) }
+        guard let place else { throw Misplaced(reason: "start must be \(ReplayPlaceText.fixedForms)") }
         guard (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil else {
             let times = "from \(first / 1_000_000) to \(last / 1_000_000), in ms since 1970"
             throw Misplaced(reason: "nothing of the recording is at this start; it is \(times)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Feeds
 import Market
 import Recordings
 import Wire
@@ -6,7 +7,7 @@ import Wire
 /// A moment in a recording, as a person writes it for `cut` and `export`: a place of a replay, but none that depends on where
 /// one stands.
 struct RecordingPlace: Sendable, Equatable {
-    static let forms = "90s, 50%, 14:30:00, 2026-01-01T14:30:00Z, 2026-01-01 or milliseconds since 1970"
+    static let forms = ReplayPlaceText.fixedForms
 
     private let text: String
 
@@ -19,10 +20,7 @@ struct RecordingPlace: Sendable, Equatable {
     }
 
     init?(_ text: String) {
-        let place = ReplayPlaceText.parse(text, start: 0, at: 0)
-        guard let place, place != .nextGap,
-            text.first(where: { !$0.isWhitespace }).map({ $0 != "+" && $0 != "-" }) == true
-        else { return nil }
+        guard ReplayPlaceText.parseFixed(text, start: 0) != nil else { return nil }
         self.text = text
     }
 
@@ -36,21 +34,24 @@ struct RecordingPlace: Sendable, Equatable {
         {
             return time
         }
-        let stream = try RecordingStream(path: path)
-        var began = stream.segments[0].header.start
-        if began == nil { began = try stream.likelyStart() }
-        guard let start = began else {
-            throw RecordingFailure("\(path) does not say when it began and has no trade, so no time is in it")
-        }
+        let span = try Self.span(of: path)
+        let (start, bounds) = (span.start, span.bounds)
         switch ReplayPlaceText.parse(self.text, start: start, at: start) {
         case .time(let time): return time
-        case .offset(let offset): return Self.sum(start, offset)
+        // As in a replay, which begins with the first frame.
+        case .offset(let offset): return span.moment(Self.sum(bounds.lowerBound, offset))
         case .percent(let percent):
-            guard let length = try stream.duration() else {
-                throw RecordingFailure("\(path) does not say how long it is; name a time instead of \(self.text)")
-            }
-            return Self.sum(start, ReplayPlace.part(percent, of: length))
+            let length = bounds.upperBound - bounds.lowerBound
+            return span.moment(Self.sum(bounds.lowerBound, ReplayPlace.part(percent, of: length)))
         case .nextGap, nil: throw RecordingFailure("\(self.text) is no time in \(path)")
+        }
+    }
+
+    private static func span(of path: String) throws(RecordingFailure) -> RecordingSpan {
+        do throws(RecordingFile.Failure) {
+            return try RecordingFile(path: path).span()
+        } catch {
+            throw RecordingFailure(error.description)
         }
     }
 

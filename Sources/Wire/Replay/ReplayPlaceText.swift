@@ -10,6 +10,8 @@ package import Market
 package enum ReplayPlaceText {
     /// What a place may be, for messages.
     package static let forms = "50%, 90s, +10s, -10s, 00:01:30, 2026-01-01T00:01:30Z or next-gap"
+    /// The same for a place that does not depend on where one stands.
+    package static let fixedForms = "90s, 50%, 14:30:00, 2026-01-01T14:30:00Z, 2026-01-01 or milliseconds since 1970"
     private static let second: Int64 = 1_000_000_000
     private static let minute: Int64 = 60 * second
     private static let day: Int64 = 86_400 * second
@@ -45,6 +47,14 @@ package enum ReplayPlaceText {
             return isOut ? nil : .time(Self.reaching(start, from: time, width: 1_000_000))
         }
         return Self.moment(text, start: start)
+    }
+
+    /// Reads a place that does not depend on where one stands; `nil` when the text is none.
+    package static func parseFixed(_ text: String, start: Int64) -> ReplayPlace? {
+        let first = text.first { !$0.isWhitespace }
+        guard first != "+", first != "-", let place = Self.parse(text, start: start, at: start), place != .nextGap
+        else { return nil }
+        return place
     }
 
     /// Reads a span of time, such as `1m30s`, `2.5s` or `250ms`, as ns; the units in order, each with a number.

@@ -57,6 +57,20 @@ struct PlaceProgramTests {
         )
     }
 
+    @Test("a span of time counts from the first frame, for a replay and for a piece")
+    func oneZero() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let always = ["--speed", "max", "--quiet", "--relay", "off"]
+        let part = ["--from", "60s", "--to", "75s"]
+        let piece = "\(folder.path)/piece.jsonl"
+        let whole = try await self.run(["replay", Self.demo] + part + always)
+        #expect(try await self.run(["recording", "cut"] + part + [Self.demo, piece]).status == .exit(0))
+        let cut = try await self.run(["replay", piece] + always)
+        let trades = try #require(RunningProgram.number(in: whole.errors, behind: "replayed "), "\(whole.errors)")
+        #expect(trades > 100 && cut.errors.contains("replayed \(trades) trades"), "\(trades) \(cut.errors)")
+    }
+
     @Test("a replay that nobody could start is refused", arguments: ["--paused", "--wait-client"])
     func forEver(flag: String) async throws {
         let replay = try await self.run(["replay", Self.demo, flag, "--quiet", "--relay", "off"])
@@ -88,7 +102,7 @@ struct PlaceProgramTests {
                 == #"{"error":"nothing of the recording is at this start; it is from 1767225600447 to 1767225779968, in ms since 1970"}"#
         )
         let nonsense = try await ask("noon")
-        #expect(nonsense.contains("start must be 50%"), "\(nonsense)")
+        #expect(nonsense.contains("start must be 90s"), "\(nonsense)")
     }
 
     @Test(
