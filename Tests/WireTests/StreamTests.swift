@@ -260,6 +260,7 @@ import Wire
         var endless = position
         endless.end = .max
         #expect(StreamMessage.parse(StreamEncoder.replay(endless)) == .replay(endless))
+        #expect(String(buffer: StreamEncoder.replay(endless)).contains(#""end":null,"at":1000,"percent":null,"#))
         var hello = self.hello(
             FeedStatus(source: .replay(file: "f", speed: speed), phase: .live, since: 0),
             symbols: [
@@ -279,7 +280,8 @@ import Wire
             #""start":0,"end":2,"at":1,"speed":1"#, #""start":0,"end":2,"at":1,"speed":"fast","paused":true"#,
             #""start":0,"end":2,"at":1,"speed":0,"paused":true"#, #""start":0,"end":2,"at":1,"speed":-1,"paused":true"#,
             #""start":3,"end":2,"at":1,"speed":1,"paused":true"#, #""start":0,"end":2,"at":-1,"speed":1,"paused":true"#,
-            #""start":0,"end":2,"at":9e18,"speed":1,"paused":true"#, #""start":0,"at":1,"speed":1,"paused":true"#,
+            #""start":0,"end":2,"at":9e18,"speed":1,"paused":true"#,
+            #""start":0,"end":"2","at":1,"speed":1,"paused":true"#,
             #""start":0,"end":2,"at":1,"speed":1,"paused":"true""#, #""start":0,"end":2,"at":1,"paused":true"#,
         ]
     )

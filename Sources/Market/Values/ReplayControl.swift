@@ -35,9 +35,11 @@ package enum ReplayRequest: Sendable, Equatable {
 
 /// Where a replay stands.
 package struct ReplayPosition: Sendable, Equatable {
-    /// The recording's wall clock at its first and its last message, ns since 1970.
+    /// The recording's wall clock at its first and its last message, ns since 1970. The end of a simulated market that has
+    /// none is the last moment that there is.
     package var start: Int64
     package var end: Int64
+    package var hasEnd: Bool { self.end <= .max / 2 }
     /// The recording's wall clock now, ns since 1970.
     package var at: Int64
     /// As ``ReplayRequest/speed(_:)``.

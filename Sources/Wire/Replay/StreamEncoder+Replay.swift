@@ -17,13 +17,13 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// The times are the recording's own wall clock, ms since 1970; `speed` is `"max"` for as fast as it goes.
+    /// The times are the recording's own wall clock, ms since 1970; what has no end has no part of it, either; `speed` is `"max"` for as fast as it goes.
     private static func write(_ position: ReplayPosition, into out: inout JSONLine) {
         out.field("start", position.start / 1_000_000)
-        out.field("end", position.end / 1_000_000)
+        out.field("end", position.hasEnd ? Int(position.end / 1_000_000) : nil)
         out.field("at", position.at / 1_000_000)
-        let percent = (position.percent * 100).rounded() / 100
-        out.field("percent", json: ByteBuffer(string: "\(percent)"))
+        let percent = position.hasEnd ? "\((position.percent * 100).rounded() / 100)" : "null"
+        out.field("percent", json: ByteBuffer(string: percent))
         let speed = position.speed.flatMap { $0.isFinite ? "\($0)" : nil } ?? "\"max\""
         out.field("speed", json: ByteBuffer(string: speed))
         out.field("paused", position.isPaused)
