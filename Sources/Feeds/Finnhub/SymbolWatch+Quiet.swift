@@ -102,7 +102,10 @@ extension SymbolWatch {
     /// Notes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
     /// for longer than is usual for it, what it traded meanwhile may be missing.
     mutating func silenceEnded(_ place: Int, now: FeedMoment) {
-        guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since else { return }
+        // One that was quiet before this connection may trade at once here: the gap between the two tells of it.
+        guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since,
+            now.monotonic - since >= self.settings.staleAfter
+        else { return }
         let from = now.wall(at: since)
         if let silence = self.endedSilence {
             self.endedSilence?.others = silence.others + 1

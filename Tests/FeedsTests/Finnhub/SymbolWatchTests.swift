@@ -210,5 +210,15 @@ struct SymbolWatchTests {
         let silence = bench.watch.takeEndedSilence()
         #expect(silence?.symbol == "A" && silence?.others == 0 && silence?.from == since)
         #expect(bench.watch.takeEndedSilence() == nil && bench.watch.quietSince(bench.moment) == nil)
+        // Of a silence that a new connection ends, the gap between the two connections tells.
+        var other = WatchBench(["A", "B"])
+        other.trade("A", "B")
+        other.pass(to: 200, trading: ["B"], every: 5)
+        #expect(other.word("A") == "quiet")
+        other.close()
+        other.open()
+        other.pass(to: 201)
+        other.trade("A")
+        #expect(other.word("A") == "live" && other.watch.takeEndedSilence() == nil)
     }
 }
