@@ -33,7 +33,8 @@ struct TradeQuery {
             throw HTTPRefusal(
                 status: .notFound,
                 type: "no-history",
-                message: "nothing is recorded here, so there is no past to read",
+                message:
+                    "no past of the market is recorded here; recordings of replays and simulated markets are not read",
                 cure: "start tickertape with --record; without before, from and to the newest trades are answered"
             )
         }

@@ -94,7 +94,8 @@ extension Relay {
         try await self.eventLoop.submit { self.hub.value.start() }.get()
         self.logger.info(
             "the relay listens",
-            metadata: ["host": "\(self.settings.host)", "port": "\(bound.port ?? 0)"]
+            metadata: bound.port.map { ["host": "\(self.settings.host)", "port": "\($0)"] }
+                ?? ["socket": "\(bound.pathname ?? "")"]
         )
         return bound
     }

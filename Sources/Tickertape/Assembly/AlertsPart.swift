@@ -106,6 +106,16 @@ struct AlertsPart {
             registry: registry,
             wallClock: WallClock.now
         )
+        Self.tell(of: alerts.rules, not: symbols, warn: warn)
+    }
+
+    /// Says which alerts are on symbols that are not asked for: such a name is mostly a mistyped one.
+    private static func tell(of rules: [AlertRule], not symbols: [String], warn: (String) -> Void) {
+        guard !symbols.isEmpty else { return }
+        for rule in rules {
+            guard case .symbol(let name) = rule.subject, !symbols.contains(where: rule.isAbout) else { continue }
+            warn("the alert \"\(rule)\" sleeps until somebody asks for \(name), which is none of the symbols here")
+        }
     }
 
     private static func webhook(

@@ -37,6 +37,23 @@ struct AlertOutletTests {
         #expect(lines.first?.contains("BINANCE:BTCUSDT") == true && lines.first?.contains("below 59990") == true)
     }
 
+    @Test(
+        "an alert on a symbol that is not asked for is told at the start, and one on a symbol that is, or on all, is not"
+    )
+    func mistyped() async throws {
+        let program = try self.replay(
+            "--alert",
+            "BINANCE:BTCUSTD below 59990",
+            "--alert",
+            "btcusdt below 1",
+            "--alert",
+            "* moves 50% in 5m"
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        let told = program.errors.split(separator: "\n").filter { $0.contains("sleeps until") }
+        #expect(told.count == 1 && told.first?.contains("BINANCE:BTCUSTD") == true, "\(program.errors)")
+    }
+
     @Test("a desktop without notify-send is told of once, with what is missing")
     func missing() async throws {
         let folder = try TemporaryFolder()
