@@ -9,6 +9,9 @@ package struct ReplayMachine: Sendable {
         /// How many times the recording's own pace; `nil` is as fast as the readers take it.
         package var speed: Double?
         package var isPaused = false
+        /// Whether the first message, too, is waited for, from the start of what is played on: the times of a simulated
+        /// market's trades are told from there.
+        package var waitsForFirst = false
         /// Of a longer silence only so much is waited, ns of the recording; `nil` waits for all of it.
         package var longestSilence: Int64?
 
@@ -72,11 +75,12 @@ package struct ReplayMachine: Sendable {
 
     // MARK: Messages
 
-    /// Says what becomes of the next message, which was recorded at `recorded`. The very first is due at once.
+    /// Says what becomes of the next message, which was recorded at `recorded`. The very first is due at once, unless it is
+    /// waited for, too.
     package mutating func next(recorded: Int64, now: Int64) -> Next {
         if !self.hasBegun {
             self.hasBegun = true
-            self.clock.set(recorded: recorded, now: now)
+            self.clock.set(recorded: self.settings.waitsForFirst ? self.bounds.lowerBound : recorded, now: now)
         }
         switch self.step {
         case .messages, .landing:

@@ -50,7 +50,9 @@ final class ReplayPlayer {
         let whole = try material.span()
         let bounds = try material.bounds(from: settings.from, to: settings.to, in: whole)
         self.span = RecordingSpan(start: whole.start, bounds: bounds)
-        self.machine = ReplayMachine(settings.machine, bounds: bounds)
+        var machine = settings.machine
+        if case .market = material { machine.waitsForFirst = true }
+        self.machine = ReplayMachine(machine, bounds: bounds)
         self.reading = ReplayReading(
             try material.cursor(at: settings.from == nil ? nil : bounds.lowerBound),
             bounds: bounds,

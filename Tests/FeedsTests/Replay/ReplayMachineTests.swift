@@ -34,6 +34,14 @@ struct ReplayMachineTests {
         #expect(machine.position(start: Self.start, now: 65).at == Self.start + 250)
     }
 
+    @Test("a market's first message comes at its time, too")
+    func waitsForFirst() {
+        var machine = self.machine(speed: 10) { $0.waitsForFirst = true }
+        #expect(machine.next(recorded: 100, now: 50) == .wait(until: 60))
+        self.play(&machine, 100, now: 60)
+        #expect(machine.position(start: Self.start, now: 60).at == Self.start + 100)
+    }
+
     @Test("a pause holds the next message, and after it the distance is what was left of it")
     func pause() {
         var machine = self.machine()
