@@ -24,6 +24,8 @@ struct StreamReading: Sendable {
     private var run: UInt64?
     /// The last price of each symbol that was passed on, in that run.
     private var told: [String: SymbolSummary] = [:]
+    /// Those of them from before a place from which the tape went on at another time.
+    private var moved: Set<String> = []
     /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
     private var released: Set<String> = []
     /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
@@ -185,7 +187,8 @@ struct StreamReading: Sendable {
         guard let position, trade.sequence > position.sequence else { return nil }
         self.position?.sequence = trade.sequence
         guard self.wants(trade.symbol) else { return nil }
-        let summary = SymbolSummary(trade, following: self.told[trade.symbol])
+        let isMoved = self.moved.contains(trade.symbol)
+        let summary = SymbolSummary(trade, following: self.told[trade.symbol], isMoved: isMoved)
         let update = PriceUpdate(summary: summary, skipped: 0)
         // From before it was given up, and no snapshot that would bring it back.
         guard !self.released.contains(trade.symbol) else { return .price(update) }
@@ -202,6 +205,7 @@ struct StreamReading: Sendable {
 
     private mutating func tookGap(_ gap: Gap, wall: Int64) -> Gap {
         var gap = gap
+        if gap.movesClock { self.moved = Set(self.told.keys) }
         if self.isResuming {
             if self.takesEveryTrade, gap.symbol == nil, gap.epoch != 0 {
                 self.began(gap.epoch)
@@ -223,6 +227,7 @@ struct StreamReading: Sendable {
     }
 
     private mutating func tell(_ summary: SymbolSummary) {
+        if !self.moved.isEmpty { self.moved.remove(summary.symbol) }
         if self.told.count < Self.capacity || self.told[summary.symbol] != nil { self.told[summary.symbol] = summary }
         self.reached(summary.sequence)
     }
@@ -244,7 +249,9 @@ struct StreamReading: Sendable {
 extension SymbolSummary {
     /// What is true of a symbol after one more trade. What the debounce held back when the link broke is not among the sums,
     /// until the relay tells its own.
-    fileprivate init(_ trade: StreamTrade, following before: SymbolSummary?) {
+    ///
+    /// - Parameter isMoved: whether the tape goes on at another time since then.
+    fileprivate init(_ trade: StreamTrade, following before: SymbolSummary?, isMoved: Bool) {
         // A price update is no trade (`v = 0`).
         let count: UInt64 = trade.size.isZero ? 0 : 1
         self = SymbolSummary(
@@ -261,7 +268,7 @@ extension SymbolSummary {
             trades: (before?.trades ?? 0) &+ count
         )
         self.volume.add(trade.size)
-        guard let before else { return }
+        guard let before, !isMoved else { return }
         // A late one is not the newest, as the relay's own board has it (``Board``).
         let lateness = before.exchangeTime &- trade.exchangeTime
         guard lateness > 0, lateness <= Board.reorderWindow else { return }

@@ -47,6 +47,8 @@ package struct AlertWatch: Sendable {
     private var remembered: [AlertMemory.State]
     /// The clock of silence; `nil` before the first news.
     private var clock: Int64?
+    /// Whether the tape goes on at another time since that.
+    private var isMoved = false
     /// When a silent watcher has to be looked at, at the earliest.
     private var nextCheck = Int64.max
     private var hasChanged = false
@@ -224,6 +226,13 @@ package struct AlertWatch: Sendable {
         self.settleChecks()
     }
 
+    /// Notes that the tape goes on at another time, as that of a replay does that was moved: nothing there is late because of
+    /// what was before.
+    package mutating func clockMoved() {
+        for place in self.watchers.indices { self.watchers[place].clockMoved() }
+        self.isMoved = self.settings.isReplay
+    }
+
     /// Moves the clock of silence on, or back where it was set back, and tells what became silent until then.
     private mutating func advance(to time: Int64, emit: (Alert) -> Void) {
         guard let clock = self.clock else {
@@ -234,13 +243,15 @@ package struct AlertWatch: Sendable {
         }
         if time < clock {
             // A late trade, or two clocks that differ a little, say nothing.
-            guard clock &- time > Board.reorderWindow || clock &- time < 0 else { return }
+            guard self.isMoved || clock &- time > Board.reorderWindow || clock &- time < 0 else { return }
+            self.isMoved = false
             for place in self.watchers.indices { self.watchers[place].clockWasSet(to: time) }
             self.clock = time
             self.settleChecks()
             return
         }
         self.clock = time
+        self.isMoved = false
         guard time >= self.nextCheck else { return }
         // In the order in which they fell silent, whoever looks and when.
         while true {

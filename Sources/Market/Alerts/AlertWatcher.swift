@@ -1,7 +1,8 @@
 /// One rule's watch over one symbol.
 ///
 /// Prices come in the order of the tape, each with the exchange's time; one that is up to ``Board/reorderWindow`` older than
-/// the newest is late and counts for highs and lows only, one older still means that the clock was set back.
+/// the newest is late and counts for highs and lows only, one older still means that the clock was set back. Where it is known
+/// to have been moved (``clockMoved()``) none is late.
 struct AlertWatcher: Sendable {
     /// What a rule without options of its own takes, and how silence is told.
     typealias Settings = AlertWatch.Settings
@@ -27,6 +28,8 @@ struct AlertWatcher: Sendable {
     var hasChanged = false
 
     private var newest = Int64.min
+    /// Whether the tape goes on at another time since the newest.
+    private var isMoved = false
     var lastPrice: ExactDecimal?
     private var lows: PriceWindow
     private var highs: PriceWindow
@@ -64,7 +67,8 @@ struct AlertWatcher: Sendable {
     /// Takes the price of a trade, with the exchange's time, ns since 1970.
     mutating func traded(_ price: ExactDecimal, time: Int64) -> Firing? {
         let age = self.newest &- time
-        let isLate = self.newest != .min && age > 0 && age <= Board.reorderWindow
+        let isLate = self.newest != .min && !self.isMoved && age > 0 && age <= Board.reorderWindow
+        self.isMoved = false
         if !isLate {
             if self.newest != .min, age > 0 { self.clockWasSetBack() }
             self.newest = time
@@ -81,6 +85,9 @@ struct AlertWatcher: Sendable {
         case .stale, .back: return nil
         }
     }
+
+    /// Notes that the tape goes on at another time.
+    mutating func clockMoved() { self.isMoved = true }
 
     private mutating func clockWasSetBack() {
         self.lows.removeAll()

@@ -13,6 +13,7 @@ package struct PriceHistory: Sendable {
         var start: Int64?
         var sessionStart: Int64?
         var isInterrupted = false
+        var isMoved = false
         var gaps = TradeGaps()
         /// Before this moment prices are known by the minute only, and none is told; ns.
         var exactFrom = Int64.min
@@ -107,8 +108,11 @@ package struct PriceHistory: Sendable {
     }
 
     /// Notes that prices may be missing before the next one.
-    package mutating func interrupted() {
+    ///
+    /// - Parameter isMoved: whether the clock goes on elsewhere, by however little that is further back.
+    package mutating func interrupted(isMoved: Bool = false) {
         self.body[0].isInterrupted = true
+        if isMoved { self.body[0].isMoved = true }
         self.body[0].gaps.interrupted()
     }
 
@@ -139,7 +143,9 @@ package struct PriceHistory: Sendable {
 
 extension PriceHistory.Body {
     fileprivate mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64) {
-        if let newest = self.newest, newest - time > Board.reorderWindow {
+        let window = self.isMoved ? 0 : Board.reorderWindow
+        self.isMoved = false
+        if let newest = self.newest, newest - time > window {
             self.seconds.cut(from: time)
             self.tens.cut(from: time)
             self.session.cut(from: time)

@@ -40,6 +40,9 @@ package struct PricePipeline: Sendable {
     /// When ``fire(now:emit:)`` wants to be called, monotonic ns; `nil` while everything is shown.
     package private(set) var deadline: Int64?
 
+    /// Notes that the tape goes on at another time (see ``Board``: late trades).
+    package mutating func clockMoved() { self.board.clockMoved() }
+
     /// Takes in a batch that arrived at `now`; `emit` gets what is to be shown at once.
     package mutating func take(
         trades: [Trade],

@@ -4,7 +4,8 @@
 /// than the newest it has. Here such a trade stays on the tape and counts in everything but one thing: it does not
 /// replace the newest price. "Late" means older than the newest of its symbol by up to ``reorderWindow``. An older one
 /// still is no late trade but a clock that was set back (a recording that begins again, one trade stamped far in the
-/// future), and it does become the newest, so that no single wrong time can freeze a price.
+/// future), and it does become the newest, so that no single wrong time can freeze a price. Where it is known that the tape
+/// goes on at another time (``clockMoved()``), the next trade of each symbol is its newest, whatever its time.
 package struct Board: Sendable {
     /// How much older than its symbol's newest a trade may be and still count as late, in ns of the exchange's clock.
     package static let reorderWindow: Int64 = 10_000_000_000
@@ -21,6 +22,9 @@ package struct Board: Sendable {
     package private(set) var rows: [SymbolSummary] = []
     /// The row of each symbol by its number, or -1.
     private var rowOfSymbol: [Int32] = []
+    /// How often the clock was moved; for each row, how often it had been at its newest trade.
+    private var moves = 0
+    private var movesOfRow: [Int] = []
 
     package init() {}
 
@@ -33,6 +37,10 @@ package struct Board: Sendable {
 
     /// The row of a symbol by its name, if it has traded.
     package func summary(of name: String) -> SymbolSummary? { self.rows.first { $0.symbol == name } }
+
+    /// Notes that the tape goes on at another time, as that of a replay does that was moved: no trade from there is late
+    /// because of those from before.
+    package mutating func clockMoved() { self.moves += 1 }
 
     /// Takes in a batch: `trades[0]` has the number `firstSequence`, and all arrived at `received` (ns since 1970).
     package mutating func apply(
@@ -58,7 +66,9 @@ package struct Board: Sendable {
         guard let row = self.row(of: trade.symbol) else {
             return self.open(trade, sequence: sequence, received: received, symbols: symbols)
         }
-        let isNewest = self.rows[row].take(trade, sequence: sequence, received: received)
+        let isMoved = self.movesOfRow[row] != self.moves
+        if isMoved { self.movesOfRow[row] = self.moves }
+        let isNewest = self.rows[row].take(trade, sequence: sequence, received: received, isMoved: isMoved)
         return Change(row: row, isNewest: isNewest)
     }
 
@@ -72,6 +82,7 @@ package struct Board: Sendable {
         let index = Int(trade.symbol.index)
         while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(-1) }
         self.rowOfSymbol[index] = Int32(row)
+        self.movesOfRow.append(self.moves)
         self.rows.append(
             SymbolSummary(
                 symbol: symbols.name(of: trade.symbol),
@@ -93,7 +104,9 @@ package struct Board: Sendable {
 
 extension SymbolSummary {
     /// Takes in one more trade of the symbol; returns whether it is the newest now (see ``Board``: late trades).
-    fileprivate mutating func take(_ trade: Trade, sequence: UInt64, received: Int64) -> Bool {
+    ///
+    /// - Parameter isMoved: whether the clock was moved since the newest.
+    fileprivate mutating func take(_ trade: Trade, sequence: UInt64, received: Int64, isMoved: Bool) -> Bool {
         if self.high < trade.price { self.high = trade.price }
         if trade.price < self.low { self.low = trade.price }
         if !trade.isPriceUpdate {
@@ -102,7 +115,7 @@ extension SymbolSummary {
         }
         // The difference of two times of any sign fits only with wrapping; a wrapped one is far outside the window.
         let age = self.exchangeTime &- trade.exchangeTime
-        if age > 0, age <= Board.reorderWindow { return false }
+        if !isMoved, age > 0, age <= Board.reorderWindow { return false }
         self.price = trade.price
         self.size = trade.size
         self.exchangeTime = trade.exchangeTime

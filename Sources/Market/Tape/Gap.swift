@@ -38,6 +38,10 @@ package struct Gap: Sendable, Equatable {
         self.symbol = symbol
     }
 
+    /// Whether the trades behind it may be from before those in front of it, and are not late for that: a replay was moved,
+    /// or began again.
+    package var movesClock: Bool { self.cause == .seek }
+
     /// How long it is, ns, never less than nothing: times that a file tells may be any.
     package var length: Int64 {
         let (length, isOut) = self.to.subtractingReportingOverflow(self.from)

@@ -164,7 +164,8 @@ export class Market {
             }
         }
         const lateness = (symbol.time ?? message.time) - message.time;
-        if (!(lateness > 0 && lateness <= reorderWindow)) {
+        if (symbol.isMoved || !(lateness > 0 && lateness <= reorderWindow)) {
+            symbol.isMoved = false;
             this.#setPrice(symbol, message.price);
             symbol.size = message.size;
             symbol.time = message.time;
@@ -214,6 +215,8 @@ export class Market {
             // Where the relay does not know since when, it is since the last that was seen here.
             const from = message.from ?? symbol.series.end ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
+            // Where a replay was moved, or began again, no trade is late because of those from before.
+            if (message.cause === "seek") symbol.isMoved = true;
         }
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
         const isTimed = typeof message.from === "number";

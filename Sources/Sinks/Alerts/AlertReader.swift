@@ -122,7 +122,9 @@ package final class AlertReader: TapeReader {
         self.silenced(status.symbol, reason: status.reason ?? status.word)
     }
 
-    package func gapFound(_ gap: Gap) {}
+    package func gapFound(_ gap: Gap) {
+        if gap.movesClock { self.state.withValue { $0.watch.clockMoved() } }
+    }
 
     private func silenced(_ symbol: String?, reason: String) {
         self.state.withValue { state in

@@ -138,6 +138,7 @@ package final class PriceDisplay: TapeReader {
 
     package func gapFound(_ gap: Gap) {
         self.state.withValue { state in
+            if gap.movesClock { state.pipeline.clockMoved() }
             state.model.gapFound(gap)
             self.output.tell(.gap(gap))
             self.publish(&state)

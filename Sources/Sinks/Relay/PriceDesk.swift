@@ -108,6 +108,9 @@ struct PriceDesk {
         return Newest(summary: self.pipeline.board.rows[boardRow], ordinal: self.rows[row].taken)
     }
 
+    /// Notes that the tape goes on at another time: the next trade of each symbol is its newest.
+    mutating func clockMoved() { self.pipeline.clockMoved() }
+
     /// Takes in a batch that came at `now`, and returns what is to be shown at once.
     mutating func take(_ batch: TapeBatch, now: Int64) -> [Showing] {
         var updates: [PriceUpdate] = []

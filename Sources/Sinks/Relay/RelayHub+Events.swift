@@ -194,6 +194,7 @@ extension RelayHub {
     }
 
     func gapFound(_ gap: Gap) {
+        if gap.movesClock { self.desk.clockMoved() }
         self.bars.gapFound(gap)
         let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }

@@ -82,6 +82,7 @@ extension Assembly {
             case .message(.gap(let gap)):
                 replay.withLockedValue { $0.took(gap) }
                 display.gapFound(gap)
+                alerts.reader.gapFound(gap)
             case .message(.symbol(let status)):
                 if !status.isRefused { charts.want([status.symbol]) }
                 display.symbolChanged(status)

@@ -44,6 +44,17 @@ struct PriceHistoryTests {
         #expect(history.series(span: nil)[2].followsGap)
     }
 
+    @Test("A replay that was moved back by a little goes on there at once, and one that was not waits for its clock")
+    func movedBack() {
+        for isMoved in [true, false] {
+            var history = Self.counting(to: 30)
+            history.interrupted(isMoved: isMoved)
+            for number in 25...27 { history.take(Self.price(99), at: Int64(number) * Self.second, arrived: 0) }
+            #expect(history.newest == (isMoved ? 27 : 30) * Self.second)
+            if isMoved { #expect(history.price(at: 27 * Self.second) == Self.price(99)) }
+        }
+    }
+
     @Test("A day is held in as many points as an hour, from its first price on")
     func bounded() {
         let day: Int64 = 86_400

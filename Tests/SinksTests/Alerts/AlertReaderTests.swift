@@ -78,6 +78,23 @@ struct AlertReaderTests {
         }
     }
 
+    @Test("where a replay was moved no trade is late", arguments: [FeedStatus.Cause.seek, .recorded])
+    func movedBack(cause: FeedStatus.Cause) async throws {
+        let bench = try Bench("A:X above 100")
+        var feed = HandFeed()
+        try await bench.play([feed.batch([Frames.trade("A:X", "99", time: 30_000)])])
+        try await bench.loop.submit {
+            bench.reader.gapFound(Gap(from: 0, to: 0, reason: "r", nextSequence: 2, cause: cause))
+        }.get()
+        try await bench.play([feed.batch([Frames.trade("A:X", "101", time: 25_000)])])
+        #expect(bench.lines.count == (cause == .seek ? 1 : 0))
+        // From there on the rule holds as ever.
+        try await bench.play([
+            feed.batch([Frames.trade("A:X", "99", time: 26_000), Frames.trade("A:X", "101", time: 25_500)])
+        ])
+        #expect(bench.lines.count == (cause == .seek ? 1 : 0))
+    }
+
     @Test("alerts are set and removed from any thread, and the list says where they stand")
     func board() async throws {
         let bench = try Bench()

@@ -75,6 +75,21 @@ struct PricePublishingTests {
         #expect(symbols() == [])
     }
 
+    @Test("Where a replay was moved, a price from before the newest is the newest of there")
+    func movedBack() throws {
+        let it = try Resting()
+        var feed = HandFeed()
+        func play(_ price: String, at milliseconds: Int) throws -> ExactDecimal? {
+            it.prices.read(feed.batch([Frames.trade("A:B", price, time: milliseconds)]))
+            it.prices.showHeldBack()
+            return it.price(it.given())
+        }
+        #expect(try play("100", at: 30_000) == sampleDecimal("100"))
+        #expect(try play("90", at: 25_000) ?? sampleDecimal("100") == sampleDecimal("100"))
+        it.prices.gapFound(Gap(from: 0, to: 0, reason: "r", nextSequence: 3, cause: .seek))
+        #expect(try play("80", at: 25_000) == sampleDecimal("80"))
+    }
+
     @Test("A symbol of the feed that somebody asks for again comes back with the price that is known of it")
     func askedAgain() throws {
         let it = try Resting()

@@ -169,7 +169,7 @@ package struct DisplayModel: Sendable {
         self.state.lastGap = gap
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
-            self.state.rows[index].history.interrupted()
+            self.state.rows[index].history.interrupted(isMoved: gap.movesClock)
             // What was known at another place of a replay is not what comes before the next price.
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }

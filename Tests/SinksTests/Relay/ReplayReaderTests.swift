@@ -1,0 +1,44 @@
+import Market
+import NIOCore
+import Testing
+import Wire
+
+@testable import Sinks
+
+/// What readers of a replay are told around its gaps and at its end, however fast it is.
+@Suite("Readers of a replay")
+struct ReplayReaderTests {
+    private static let base: Int64 = 1_723_161_255_342_000_000
+
+    private func bench(flow: FlowCalls? = nil) -> HubBench {
+        HubBench(flow: flow) {
+            $0.keepQuiet()
+            $0.pingInterval = .hours(1)
+        }
+    }
+
+    private static func gap(_ cause: FeedStatus.Cause, at milliseconds: Int = 0) -> Gap {
+        let from = Self.base + Int64(milliseconds) * 1_000_000
+        return Gap(from: from, to: from + 1_000_000_000, reason: "r", nextSequence: 1, epoch: 7, cause: cause)
+    }
+
+    @Test("a price from before the newest is the newest where the replay was moved, and late elsewhere")
+    func movedBack() throws {
+        for (cause, price) in [(FeedStatus.Cause.seek, "90"), (.recorded, "100")] {
+            let bench = self.bench()
+            let client = try bench.pipedStream("?symbols=*")
+            bench.play(Frames.trade("A", "100", time: 30_000))
+            _ = try client.takeTexts()
+            bench.hub.take(.gap(Self.gap(cause)))
+            bench.play(Frames.trade("A", "90", time: 25_000))
+            let snapshot = bench.hub.snapshot()
+            #expect(String(buffer: snapshot).contains(#""price":"\#(price)""#), "\(cause)")
+            let isTold = try client.takeTexts().contains { $0.contains(#""price":"90""#) }
+            #expect(isTold == (cause == .seek))
+            // From there on the rule holds as ever.
+            bench.play(Frames.trade("A", "80", time: 24_000))
+            let later = bench.hub.snapshot()
+            #expect(String(buffer: later).contains(#""price":"\#(price)""#), "\(cause)")
+        }
+    }
+}
