@@ -42,6 +42,8 @@ final class StreamClient: RelayClient {
     /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
     var missedSince: UInt64?
     var waitingMessages = WaitingMessages()
+    /// Those of them that must not be missed.
+    private var waitingControls = WaitingMessages()
     private let highMark: Int
     private var isHoldingUpFeed = false
     private(set) var isWatched = false
@@ -132,6 +134,11 @@ final class StreamClient: RelayClient {
         let frame = missed == nil ? frame ?? self.hub.frame(control) : self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
+        self.waitingControls.wrote(
+            messages: 1,
+            bytes: self.writtenBytes,
+            atMost: 2 * self.hub.settings.maximumWaitingBytes
+        )
     }
 
     private func hold(_ control: StreamControl) {
@@ -144,9 +151,16 @@ final class StreamClient: RelayClient {
     private func hasRoom(for bytes: Int) -> Bool {
         guard !self.isWritable else { return true }
         let waiting = self.waitingBytes
-        return waiting == 0
-            || (waiting + bytes <= self.hub.settings.maximumWaitingBytes
-                && self.waitingMessages.count(waiting: waiting) < self.hub.settings.maximumWaitingMessages)
+        guard waiting > 0 else { return true }
+        guard waiting + bytes <= self.hub.settings.maximumWaitingBytes else { return false }
+        // A feed that stops when asked to brings no more than what is under way, which may be many small messages.
+        if self.backlog.feedWaits { return true }
+        let most = self.hub.settings.maximumWaitingMessages
+        // One read may bring more trades than may wait in messages; these alone leave no word of the feed without room.
+        if self.waitingMessages.count(waiting: waiting) < most { return true }
+        // Of what waits, that which was written up to the last of them.
+        let behind = self.writtenBytes - self.waitingControls.bytes
+        return self.waitingControls.count(waiting: waiting - behind) < most / 8
     }
 
     private func closeForControl() {

@@ -17,9 +17,35 @@ struct ReplayReaderTests {
         }
     }
 
+    private static func frame(_ elements: [String]) -> String {
+        #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+
     private static func gap(_ cause: FeedStatus.Cause, at milliseconds: Int = 0) -> Gap {
         let from = Self.base + Int64(milliseconds) * 1_000_000
         return Gap(from: from, to: from + 1_000_000_000, reason: "r", nextSequence: 1, epoch: 7, cause: cause)
+    }
+
+    @Test(
+        "gaps stand behind all trades that wait, however many messages these are, and close nobody",
+        arguments: ["", "&overflow=latest"]
+    )
+    func manyMessages(overflow: String) throws {
+        let bench = self.bench(flow: FlowCalls())
+        let client = try bench.pipedStream("?symbols=*&delivery=all\(overflow)")
+        _ = try client.takeTexts()
+        client.stopReading()
+        // One piece of a feed that is as fast as it goes.
+        let elements = (1...1_500).map { Frames.element("A", "\($0)") }
+        bench.play(Self.frame(elements))
+        client.stopReading(fillsChannel: true)
+        for _ in 1...100 { bench.hub.take(.gap(Self.gap(.recorded))) }
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        #expect(texts.count { $0.contains(#""type":"trade""#) } == 1_500, "\(texts.last ?? "")")
+        #expect(texts.suffix(100).allSatisfy { $0.contains(#""type":"gap""#) }, "\(texts.last ?? "")")
+        bench.play(Frames.trade("A", "7"))
+        #expect(try client.takeTexts().contains { $0.contains(#""price":"7""#) })
     }
 
     @Test("a price from before the newest is the newest where the replay was moved, and late elsewhere")
