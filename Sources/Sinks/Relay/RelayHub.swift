@@ -286,8 +286,12 @@ final class RelayHub {
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
         self.barTimer?.cancel()
-        for beat in self.beats.values { beat.timer?.cancel() }
         self.show(self.desk.flush())
+        // A beat that will not come any more would leave its clients without the last price.
+        for (milliseconds, beat) in self.beats.sorted(by: { $0.key < $1.key }) {
+            beat.timer?.cancel()
+            self.strike(beat, every: milliseconds)
+        }
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
         self.graceTimer?.task.cancel()

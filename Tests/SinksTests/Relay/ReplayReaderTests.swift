@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import NIOEmbedded
 import Testing
 import Wire
 
@@ -66,5 +67,26 @@ struct ReplayReaderTests {
             let later = bench.hub.snapshot()
             #expect(String(buffer: later).contains(#""price":"\#(price)""#), "\(cause)")
         }
+    }
+
+    @Test("at the end the last price comes for who is told prices at a beat, before the farewell")
+    func lastBeat() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&every=250ms")
+        let other = try bench.pipedStream("?symbols=*&every=1s")
+        for price in ["1", "2", "3"] { bench.play(Frames.trade("A", price)) }
+        bench.loop.advanceTime(by: .milliseconds(300))
+        for price in ["4", "5"] { bench.play(Frames.trade("A", price)) }
+        bench.hub.stop(reason: "the replay is over", within: .seconds(1))
+        for (reader, prices) in [(client, ["3", "5"]), (other, ["5"])] {
+            let texts = try reader.takeTexts()
+            #expect(texts.compactMap(Self.price) == prices, "\(texts)")
+            #expect(texts.last == "1001 the replay is over")
+        }
+    }
+
+    private static func price(_ text: String) -> String? {
+        guard text.contains(#""type":"price""#) || text.contains(#""type":"snapshot""#) else { return nil }
+        return text.split(separator: #""price":""#).last?.split(separator: "\"").first.map(String.init)
     }
 }
