@@ -91,6 +91,37 @@ extension RelayHub {
         }
     }
 
+    /// Tells all that is new, the bars that are not over among it.
+    func tellBarsAsTheyAre() {
+        // In an order of their own, for a dictionary has another one in every run.
+        for topic in self.barTopics.keys.sorted() { self.tellBars(topic, touched: [], isTick: true) }
+    }
+
+    /// Marks the bars that a gap touches; returns the starts of those that were not marked before, of the topics that
+    /// somebody is told.
+    func markBars(_ gap: Gap) -> [BarTopic: [Int64]] {
+        var whole: [BarTopic: [Int64]] = [:]
+        for topic in self.barTopics.keys where gap.symbol == nil || gap.symbol == topic.symbol {
+            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
+            whole[topic] = series.bars.filter { !$0.isIncomplete }.map(\.start)
+        }
+        self.bars.gapFound(gap)
+        var marked: [BarTopic: [Int64]] = [:]
+        for (topic, starts) in whole {
+            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
+            let found = starts.filter { start in series.place(of: start).map { series.bars[$0].isIncomplete } ?? false }
+            if !found.isEmpty { marked[topic] = found }
+        }
+        return marked
+    }
+
+    /// Tells again the bars that were over when a gap marked them. Now, for by the next trades they may be far behind.
+    func tellBars(marked: [BarTopic: [Int64]]) {
+        for (topic, starts) in marked.sorted(by: { $0.key < $1.key }) {
+            self.tellBars(topic, touched: starts, isTick: false)
+        }
+    }
+
     private func isTouched(_ bar: Bar, _ seconds: [Int64]) -> Bool {
         seconds.contains { $0 >= bar.start && $0 < bar.end }
     }
@@ -99,8 +130,7 @@ extension RelayHub {
         guard self.barTimer == nil, !self.isStopped, !self.barTopics.isEmpty else { return }
         self.barTimer = self.loop.assumeIsolated().scheduleTask(in: Self.barInterval) {
             self.barTimer = nil
-            // In an order of their own, for a dictionary has another one in every run.
-            for topic in self.barTopics.keys.sorted() { self.tellBars(topic, touched: [], isTick: true) }
+            self.tellBarsAsTheyAre()
             self.flush()
             self.armBarTimer()
         }

@@ -195,9 +195,10 @@ extension RelayHub {
 
     func gapFound(_ gap: Gap) {
         if gap.movesClock { self.desk.clockMoved() }
-        self.bars.gapFound(gap)
+        let marked = self.markBars(gap)
         let frame = self.frame(.gap(gap))
         for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
+        self.tellBars(marked: marked)
     }
 
     private func lost(_ loss: RelayLoss) {

@@ -292,6 +292,7 @@ final class RelayHub {
             beat.timer?.cancel()
             self.strike(beat, every: milliseconds)
         }
+        self.tellBarsAsTheyAre()
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
         self.graceTimer?.task.cancel()

@@ -2,6 +2,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
@@ -83,6 +84,39 @@ struct ReplayReaderTests {
             #expect(texts.compactMap(Self.price) == prices, "\(texts)")
             #expect(texts.last == "1001 the replay is over")
         }
+    }
+
+    @Test("closed bars that a gap touches come again at once, however many trades stand behind it in the same turn")
+    func touchedBars() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream()
+        try client.send(#"{"type":"subscribe","symbol":"A","bars":"1s"}"#)
+        func seconds(_ range: ClosedRange<Int>) -> String {
+            let elements = range.map { Frames.element("A", "\($0 + 1)", time: $0 * 1_000) }
+            return Self.frame(elements)
+        }
+        bench.play(seconds(0...20))
+        _ = try client.takeTexts()
+        bench.hub.take(.gap(Self.gap(.recorded, at: 19_000)))
+        bench.play(seconds(25...60))
+        let again = try client.takeTexts().filter { $0.contains(#""closed":true,"incomplete":true"#) }
+        let starts = again.compactMap { RunningProgram.number(in: $0, behind: #""start":"#) }
+        let first = 1_723_161_255_000
+        #expect(starts.starts(with: [17, 18, 19].map { first + $0 * 1_000 }), "\(starts.map { ($0 - first) / 1_000 })")
+    }
+
+    @Test("a bar that is not over at the end is told as it is then, before the farewell")
+    func openBar() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream()
+        bench.play(Frames.trade("A", "1"))
+        try client.send(#"{"type":"subscribe","symbol":"A","bars":"1m"}"#)
+        for price in ["2", "3"] { bench.play(Frames.trade("A", price)) }
+        bench.hub.stop(reason: "the replay is over", within: .seconds(1))
+        let texts = try client.takeTexts()
+        #expect(texts.last == "1001 the replay is over")
+        let bar = texts.dropLast().last ?? ""
+        #expect(bar.contains(#""close":"3""#) && bar.contains(#""trades":3,"closed":false"#), "\(texts)")
     }
 
     private static func price(_ text: String) -> String? {
