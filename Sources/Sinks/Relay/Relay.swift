@@ -248,6 +248,7 @@ package final class Relay: TapeReader, Sendable {
         self.gauges.stopped()
         if case .running(let listening) = before { await listening.close() }
         try? await self.eventLoop.flatSubmit {
+            self.outbox.close()
             self.drain()
             self.hub.value.stop(reason: reason, within: limit)
             return self.roster.value.close(within: limit, answers: answers)

@@ -20,6 +20,8 @@ final class RelayOutbox: Sendable {
         var cost = 0
         /// Whether the reader has been woken and has not yet come.
         var isAwaited = false
+        /// Whether nobody comes any more.
+        var isClosed = false
     }
 
     /// Above this many bytes a feed that can wait is asked to.
@@ -43,6 +45,7 @@ final class RelayOutbox: Sendable {
         let cost = Self.cost(of: event)
         return self.state.withLockedValue { state in
             var offered = Offered()
+            guard !state.isClosed else { return offered }
             if case .batch(let batch) = event, !self.hasRoom(cost, in: state) {
                 Self.leaveOut(batch, in: &state)
             } else {
@@ -55,6 +58,9 @@ final class RelayOutbox: Sendable {
             return offered
         }
     }
+
+    /// Takes nothing any more, and wakes nobody, whose loop may be gone.
+    func close() { self.state.withLockedValue { $0.isClosed = true } }
 
     /// Empties the box; the reader is woken again by the next offer.
     func take() -> [RelayEvent] {

@@ -77,7 +77,6 @@ struct InnerReplay {
             await standIn.stop()
             throw error
         }
-        await standIn.stop()
         await group.end()
     }
 

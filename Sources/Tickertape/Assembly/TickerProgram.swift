@@ -127,6 +127,8 @@ struct TickerProgram {
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
         }
+        // As long as it plays it tells these loops where it stands.
+        await self.standIn?.stop()
         await group.end()
     }
 

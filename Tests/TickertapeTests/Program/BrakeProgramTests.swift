@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TickertapeTesting
 
@@ -36,5 +37,24 @@ struct BrakeProgramTests {
         )
         #expect(await program.ending(atMost: .seconds(30)) == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("\(number) trades"), "\(program.errors)")
+    }
+
+    @Test("ends without a word when it is stopped while it begins again and again")
+    func stoppedLoop() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let line =
+            #"{"at":0,"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"A\",\"t\":1,\"v\":1}],\"type\":\"trade\"}"}"#
+            + "\n"
+        let path = try folder.write(line, to: "a.jsonl")
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", path, "--loop", "--speed", "max", "--quiet", "--relay", "127.0.0.1:0"]
+        )
+        _ = try #require(await program.relayPort(), "\(program.errors)")
+        try await Task.sleep(for: .seconds(1))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(30)) == .exit(0))
+        #expect(!program.errors.contains("EventLoop"), "\(program.errors.suffix(300))")
     }
 }
