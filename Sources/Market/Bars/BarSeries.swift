@@ -41,7 +41,11 @@ package struct BarSeries: Sendable {
         self.isInterrupted = false
         // Nearly always it belongs to the newest bar or behind it.
         var index = self.bars.count
-        while index > 0, self.bars[index - 1].start > start { index -= 1 }
+        if index > 1, self.bars[index - 2].start > start {
+            index = self.place(behind: start)
+        } else {
+            while index > 0, self.bars[index - 1].start > start { index -= 1 }
+        }
         if index > 0, self.bars[index - 1].start == start {
             self.bars[index - 1].append(piece)
             return nil
@@ -99,12 +103,18 @@ package struct BarSeries: Sendable {
 
     /// The place of the bar in which a moment lies, ns since 1970; `nil` where there is none.
     package func place(of time: Int64) -> Int? {
+        let low = self.place(behind: time)
+        return low > 0 && time < self.bars[low - 1].end ? low - 1 : nil
+    }
+
+    /// The place of the first bar that begins later than a moment.
+    private func place(behind time: Int64) -> Int {
         var (low, high) = (0, self.bars.count)
         while low < high {
             let middle = low + (high - low) / 2
             if self.bars[middle].start <= time { low = middle + 1 } else { high = middle }
         }
-        return low > 0 && time < self.bars[low - 1].end ? low - 1 : nil
+        return low
     }
 
     /// Takes all bars out, the oldest first.

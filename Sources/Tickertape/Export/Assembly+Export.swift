@@ -9,15 +9,15 @@ extension Assembly {
         if path != nil { HalfFile.take() }
         // Who reads no more ends it in order.
         signal(SIGPIPE, SIG_IGN)
+        let plan = try ExportPlan(files, byTime: order.bars != nil)
+        var order = order
+        if plan.overlaps { order.openBars = ExportPlan.openBars }
         var export = RecordingExport(order)
         let output = try ExportOutput(path: path)
         var damagedParts = 0
-        // Those that were read behind the one that goes on in them.
-        var followed: Set<String> = []
-        for file in files where !followed.contains(SegmentNames.present(file)) {
+        for file in plan.files {
             export.beginFile()
             let source = try ExportSource(path: file)
-            followed.formUnion(source.followers)
             if !source.followers.isEmpty {
                 Console.complain("\(file) goes on in \(Self.list(source.followers))")
             }
@@ -61,6 +61,9 @@ extension Assembly {
             Console.complain("warning: \(report.late) trades came too late for their bars and are left out")
         }
         if report.repeated > 0 { Console.complain("\(report.repeated) trades came twice and are there once") }
+        if report.mayRepeat {
+            Console.complain("warning: the recordings are in too many pieces: what came twice may be there twice")
+        }
         // Behind what is damaged, which may be why.
         if report.trades == 0 { throw OperatorError(missing ?? "there is no trade in it", status: .failure) }
     }

@@ -14,6 +14,8 @@ package struct RecordingExport: Sendable {
         /// Only trades of the exchange's clock from one moment to another (not at it), ns since 1970.
         package var from: Int64?
         package var to: Int64?
+        /// So many bars of a symbol wait for late trades.
+        package var openBars = 64
 
         package init(format: ExportFormat, bars: BarWidth? = nil) {
             self.format = format
@@ -37,6 +39,8 @@ package struct RecordingExport: Sendable {
         package var lostTrades: UInt64 = 0
         /// Trades that came twice: in a frame repeated at once, or in two files.
         package var repeated: UInt64 = 0
+        /// Whether trades may be there twice, as the recordings have them in too many pieces to remember.
+        package var mayRepeat = false
         /// Trades that came so late that their bar had been written.
         package var late: UInt64 = 0
         /// The symbols that have trades, wanted or not; of very many files not all.
@@ -47,8 +51,6 @@ package struct RecordingExport: Sendable {
         package init() {}
     }
 
-    /// So many bars of a symbol wait for late trades.
-    private static let openBars = 64
     /// The recording's clock and the exchange's are not of one day where they are further apart, ns.
     private static let foreignAfter: UInt64 = 3_600_000_000_000
 
@@ -60,8 +62,9 @@ package struct RecordingExport: Sendable {
     private var trades: [Trade] = []
     private var header: RecordingHeader?
     private var lastFrame = ByteBuffer()
-    /// What follows the newest numbered trade of each run.
+    /// What follows the newest numbered trade of each run, in this file.
     private var next: [UInt64: UInt64] = [:]
+    private var written = WrittenTrades()
     /// Whether the file before this one may have ended anywhere.
     private var isAfterFile = false
     private var series: [String: BarSeries] = [:]
@@ -94,13 +97,19 @@ package struct RecordingExport: Sendable {
         self.header = nil
         self.symbols = SymbolTable()
         self.lastFrame = ByteBuffer()
+        self.next = [:]
     }
 
     package mutating func take(_ event: RecordingEvent) {
         switch event {
         case .header(var header):
             // Where files were joined, times count from the first one's start.
-            if let first = self.header { header.start = first.start ?? header.start }
+            if let first = self.header {
+                header.start = first.start ?? header.start
+            } else if let start = header.start {
+                // A file that goes back has the gaps again that concern it.
+                self.newestGaps.leaveOut(from: start)
+            }
             self.header = header
         case .frame(let frame): self.take(frame)
         case .gap(let gap):
@@ -143,33 +152,39 @@ package struct RecordingExport: Sendable {
             return
         }
         self.lastFrame = frame.frame
-        var skipped = 0
         if let epoch, let numbers {
-            let next = self.next[epoch]
-            // Within a file whose lines have numbers those tell what is missing: of a part that was cut out by symbols the
-            // trades have holes.
-            if let next {
-                if numbers.first > next, self.isAfterFile || frame.number == nil {
-                    if !self.isAfterFile { self.report.lostTrades &+= numbers.first - next }
-                    self.interrupted()
-                }
-            } else if self.isAfterFile {
-                self.interrupted()
-            }
-            if let next, next > numbers.first { skipped = Int(min(next - numbers.first, UInt64(numbers.count))) }
-            self.next[epoch] = max(next ?? 0, numbers.first &+ UInt64(numbers.count))
-            self.report.repeated += UInt64(skipped)
+            self.follow(numbers, epoch, isCounted: frame.number != nil)
         } else if self.isAfterFile {
             self.interrupted()
         }
         self.isAfterFile = false
         self.arrived = received ?? self.arrived
-        for (index, trade) in self.trades.enumerated().dropFirst(skipped) {
-            let place = numbers.flatMap { numbers in
-                epoch.map { TapePosition(epoch: $0, sequence: numbers.first &+ UInt64(index)) }
+        for (index, trade) in self.trades.enumerated() {
+            var place: TapePosition?
+            if let epoch, let numbers {
+                let number = numbers.first &+ UInt64(index)
+                guard self.written.insert(number, epoch: epoch) else {
+                    self.report.repeated += 1
+                    continue
+                }
+                place = TapePosition(epoch: epoch, sequence: number)
             }
             self.take(trade, received: received, place: place)
         }
+    }
+
+    /// Notes what is missing before a frame's trades.
+    ///
+    /// - Parameter isCounted: whether the lines have numbers. Those tell what is missing then: of a part that was cut out by
+    ///   symbols the trades have holes.
+    private mutating func follow(_ numbers: RecordedNumbers, _ epoch: UInt64, isCounted: Bool) {
+        let next = self.next[epoch]
+        self.next[epoch] = max(next ?? 0, numbers.first &+ UInt64(numbers.count))
+        guard !self.written.reaches(numbers.first, epoch: epoch) else { return }
+        if self.isAfterFile { return self.interrupted() }
+        guard !isCounted, let next, numbers.first > next else { return }
+        self.report.lostTrades &+= numbers.first - next
+        self.interrupted()
     }
 
     private mutating func take(_ trade: Trade, received: Int64?, place: TapePosition?) {
@@ -186,7 +201,7 @@ package struct RecordingExport: Sendable {
             return
         }
         let gaps = self.newestGaps
-        let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: Self.openBars)]
+        let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: self.order.openBars)]
             .take(Bar(pieceFrom: trade))
         if let over { self.write(over, symbol, width) }
     }
@@ -221,6 +236,7 @@ package struct RecordingExport: Sendable {
     /// Notes that there is no more: the bars under way are written, those that were not over marked incomplete.
     package mutating func finish() {
         self.noteSymbols()
+        self.report.mayRepeat = self.written.forgotten > 0
         if let oldest, let newest { self.report.times = oldest...newest }
         guard let width = self.order.bars else { return }
         // A cut by `--to` ends a bar as the recording's end does.
@@ -251,6 +267,12 @@ private struct NewestGaps: Sendable {
             return
         }
         if self.ofOne.count < SymbolTable.capacity || self.ofOne[symbol] != nil { self.ofOne[symbol] = gap }
+    }
+
+    /// Forgets gaps that began later.
+    mutating func leaveOut(from moment: Int64) {
+        if let gap = self.ofAll, gap.from > moment { self.ofAll = nil }
+        for (symbol, gap) in self.ofOne where gap.from > moment { self.ofOne[symbol] = nil }
     }
 
     /// The bars of a symbol that trades for the first time.

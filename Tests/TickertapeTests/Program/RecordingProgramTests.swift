@@ -196,6 +196,11 @@ struct RecordingProgramTests {
         #expect(one.rows.count == 8_848 && one.errors.contains("goes on in a-0002.jsonl"), "\(one.errors)")
         let all = try await rows(paths)
         #expect(all.rows == one.rows && !all.errors.contains("twice"), "\(all.errors)")
+        // In the order of a shell, and none: what goes on in another file is read there.
+        for order in [paths.sorted(), paths.reversed()] {
+            let rows = try await rows(order)
+            #expect(rows.rows == one.rows && !rows.errors.contains("twice"), "\(rows.errors)")
+        }
         // Lines are missing in the middle of the first file.
         let lines = try TemporaryFolder.text(of: paths[0]).split(separator: "\n", omittingEmptySubsequences: false)
         let holed = (lines[..<100] + lines[110...]).joined(separator: "\n")
