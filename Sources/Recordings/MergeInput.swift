@@ -93,8 +93,21 @@ final class MergeInput {
         }
         let (mine, others) = (self.wall / 1_000, other.wall / 1_000)
         if mine != others { return mine < others }
+        if self.isSameRun(as: other), let place = self.sequencePlace, let otherPlace = other.sequencePlace,
+            place != otherPlace
+        {
+            return place < otherPlace
+        }
         return (self.header.start ?? 0, self.current?.number ?? 0)
             < (other.header.start ?? 0, other.current?.number ?? 0)
+    }
+
+    /// The place of the current line among the trades of the run: what has no number, as a frame that came again, stands behind
+    /// the trades before it. Else what came in the same read would stand behind all of another input.
+    private var sequencePlace: UInt64? {
+        guard let current else { return nil }
+        if case .gap = current.content { return nil }
+        return current.sequences?.lowerBound ?? self.nextSequence ?? self.firstSequence
     }
 
     /// Whether the newest lines of both are of one run.
