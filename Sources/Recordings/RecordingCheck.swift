@@ -53,7 +53,7 @@ package struct RecordingFindings: Sendable, Equatable {
     package var repeatedFrames = 0
     /// Lines whose number was there already, or is smaller than one before it.
     package var duplicateLines = 0
-    /// Numbers that no line has.
+    /// Numbers that no line has; of very many holes those that a much later line fills are counted as well.
     package var missingLines: UInt64 = 0
     /// Lines whose time is before the one before them.
     package var timesBack = 0
@@ -94,6 +94,7 @@ package struct RecordingCheck {
     private var lastFrameAt: Int64?
     private var isAfterDamage = false
     private var marks = MarkCheck()
+    private var missing = MissingNumbers()
     private static let remembered = 64
     /// Shorter frames hold no trade and come often.
     private static let shortestTradeFrame: UInt64 = 40
@@ -154,6 +155,7 @@ package struct RecordingCheck {
                 self.number(first, after: last &+ 1)
                 self.findings.lastNumber = first > 0 ? first - 1 : 0
             } else {
+                self.missing = MissingNumbers()
                 self.findings.lastNumber = header.first.map { $0 > 0 ? $0 - 1 : 0 } ?? self.findings.lastNumber
             }
             self.findings.header = self.findings.header ?? header
@@ -209,6 +211,7 @@ package struct RecordingCheck {
     private mutating func order(_ line: RecordedLine) {
         if let number = line.number {
             if let last = self.findings.lastNumber { self.number(number, after: last &+ 1) }
+            if self.missing.take(number) { self.findings.missingLines &-= 1 }
             self.findings.lastNumber = max(self.findings.lastNumber ?? 0, number)
         }
         // What happens while a read is looked at is written before its frames, with a time a little later than theirs; so a
@@ -241,6 +244,7 @@ package struct RecordingCheck {
             self.findings.duplicateLines += 1
         } else {
             self.findings.missingLines &+= number - expected
+            self.missing.add(expected..<number)
         }
     }
 

@@ -49,6 +49,9 @@ package struct RecordingLosses: Sendable {
     /// The number that the next line should have.
     private var next: UInt64?
     private var missing: UInt64 = 0
+    private var passedOver = MissingNumbers()
+    /// Lines that came later than they should, and were told to be missing before.
+    package private(set) var returned: UInt64 = 0
     private var damagedLines: UInt64 = 0
     private var damagedParts = 0
     private var isCutOff = false
@@ -86,7 +89,12 @@ package struct RecordingLosses: Sendable {
         if let number = line.number {
             if let next {
                 isNumbered = true
-                if number > next { self.missing &+= number - next }
+                if number > next {
+                    self.missing &+= number - next
+                    self.passedOver.add(next..<number)
+                } else if self.passedOver.take(number) {
+                    self.returned += 1
+                }
             }
             self.next = max(self.next ?? 0, number &+ 1)
         }
@@ -111,6 +119,7 @@ package struct RecordingLosses: Sendable {
             self.missing &+= first - next
         } else {
             self.isSeam = true
+            self.passedOver = MissingNumbers()
         }
         self.next = header.first
     }

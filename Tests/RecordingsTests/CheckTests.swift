@@ -220,6 +220,23 @@ struct EditTests {
         #expect(try folder.read("c.jsonl").hasPrefix(#"{"at":"#))
     }
 
+    @Test("a line that stands behind a later one is out of order, and not missing")
+    func swapped() throws {
+        var lines = String(buffer: MarketText.make(frames: 60)).split(separator: "\n")
+        lines.swapAt(30, 31)
+        lines.remove(at: 40)
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try folder.write(lines.joined(separator: "\n") + "\n", to: "a.jsonl")
+        let found = try RecordingCheck.check(path)
+        #expect(found.missingLines == 1 && found.duplicateLines == 1 && !found.isIntact)
+        let stream = try RecordingStream(path: path, followsSegments: false)
+        var losses = RecordingLosses()
+        var missing: UInt64 = 0
+        while let line = try stream.next() { missing += losses.take(line)?.lines ?? 0 }
+        #expect(missing == 2 && losses.returned == 1)
+    }
+
     @Test("merged ones are in the order of time, with what they share there once")
     func merge() throws {
         let folder = try TemporaryFolder()

@@ -27,6 +27,7 @@ extension Assembly {
                 // A reader that has had enough ends it, as it ends any filter.
                 if export.waitingBytes >= ExportOutput.chunkBytes, try !output.write(export.takeText()) { return }
             }
+            export.found(lines: source.returnedLines)
             damagedParts += source.damagedParts
             if !source.hasFrames {
                 throw OperatorError(
@@ -100,6 +101,8 @@ private final class ExportSource {
     }
 
     var damagedParts: Int { self.stream.damagedParts }
+    /// Lines that were told to be missing, and came later.
+    var returnedLines: UInt64 { self.losses.returned }
 
     /// What comes next, and what is missing before it.
     func next() throws(OperatorError) -> (event: RecordingEvent, loss: RecordingLoss?)? {

@@ -133,6 +133,9 @@ package struct RecordingExport: Sendable {
         self.gapFound(from: from, to: to, symbol: nil)
     }
 
+    /// Notes that so many of the lines that were missing came later.
+    package mutating func found(lines: UInt64) { self.report.lostLines -= min(lines, self.report.lostLines) }
+
     private mutating func take(_ frame: RecordedFrame) {
         self.trades.removeAll(keepingCapacity: true)
         let message = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades)

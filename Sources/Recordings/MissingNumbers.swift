@@ -1,0 +1,25 @@
+/// Numbers of lines that have not come, so that one that comes later is not called missing; the newest of them where they are
+/// many.
+struct MissingNumbers {
+    /// So many stretches are remembered.
+    private static let most = 256
+
+    private var stretches: [Range<UInt64>] = []
+
+    /// Notes that numbers were passed over.
+    mutating func add(_ numbers: Range<UInt64>) {
+        guard !numbers.isEmpty else { return }
+        self.stretches.append(numbers)
+        if self.stretches.count > Self.most { self.stretches.removeFirst() }
+    }
+
+    /// Takes a number that came after all; returns whether it was missing.
+    mutating func take(_ number: UInt64) -> Bool {
+        guard let place = self.stretches.lastIndex(where: { $0.contains(number) }) else { return false }
+        let stretch = self.stretches.remove(at: place)
+        let rest = [stretch.lowerBound..<number, number + 1..<stretch.upperBound].filter { !$0.isEmpty }
+        self.stretches.insert(contentsOf: rest, at: place)
+        if self.stretches.count > Self.most { self.stretches.removeFirst() }
+        return true
+    }
+}
