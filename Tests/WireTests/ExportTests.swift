@@ -129,4 +129,15 @@ struct ExportTests {
         #expect(seconds.contains("A,1s,1795239075000,3,3,3,3,1,3,1,true"))
         #expect(seconds.count == 5)
     }
+
+    @Test("of a recording without numbers a message that comes again within two seconds is left out, as by a replay")
+    func repeatedMessages() {
+        func line(_ at: Int, _ price: Int) -> String {
+            let trade = Self.trade("A", "\(price)", "2", at: 0).replacing("\"", with: "\\\"")
+            return #"{"at":\#(at),"frame":"{\"data\":[\#(trade)],\"type\":\"trade\"}"}"# + "\n"
+        }
+        let lines = [(0, 1), (10, 2), (20, 1), (2_000_000_000, 2), (3_000_000_000, 1), (.max, 1)].map(line)
+        let (rows, report) = Self.export([ByteBuffer(string: lines.joined())], RecordingExport.Order(format: .csv))
+        #expect(rows.count == 5 && report.repeated == 2 && report.trades == 4, "\(rows)")
+    }
 }

@@ -62,6 +62,7 @@ package struct RecordingExport: Sendable {
     private var trades: [Trade] = []
     private var header: RecordingHeader?
     private var lastFrame = ByteBuffer()
+    private var repeatedFrames = RepeatedFrames()
     /// What follows the newest numbered trade of each run, in this file.
     private var next: [UInt64: UInt64] = [:]
     private var written = WrittenTrades()
@@ -97,6 +98,7 @@ package struct RecordingExport: Sendable {
         self.header = nil
         self.symbols = SymbolTable()
         self.lastFrame = ByteBuffer()
+        self.repeatedFrames.reset()
         self.next = [:]
     }
 
@@ -149,8 +151,10 @@ package struct RecordingExport: Sendable {
                 for place in known.leftOut.reversed() { self.trades.remove(at: place) }
             }
             if self.trades.count != known.count { numbers = nil }
-        } else if epoch != nil, frame.frame == self.lastFrame {
-            // Of a numbered recording the tape has left it out, for it came twice.
+        }
+        // What has no numbers the tape has left out, or a replay leaves out, where it came before.
+        let isRepeat = self.repeatedFrames.isRepeat(frame.frame, now: frame.at)
+        if frame.numbers == nil, isRepeat || epoch != nil && frame.frame == self.lastFrame {
             self.report.repeated += UInt64(self.trades.count)
             return
         }

@@ -1,17 +1,17 @@
-import NIOCore
+package import NIOCore
 
 /// The last few frames of a connection, to know one that comes again byte for byte.
 ///
 /// The service has delivered messages three times over on one connection (reference, section 4). A frame of one trade that
 /// comes twice within two seconds is taken for such: real trades of the same millisecond, price and size come in one
 /// message, unless there are more of them than one message holds and nothing else is in either.
-struct RepeatedFrames {
+package struct RepeatedFrames: Sendable {
     /// How many frames are remembered, for how long, in ns, and up to which size, in bytes.
-    static let remembered = 4
-    static let window: Int64 = 2_000_000_000
-    static let longest = 16 << 10
+    package static let remembered = 4
+    package static let window: Int64 = 2_000_000_000
+    package static let longest = 16 << 10
 
-    private struct Frame {
+    private struct Frame: Sendable {
         /// A copy: a slice would keep the storage of the read it came in from being used again.
         var bytes: [UInt8]
         var at: Int64
@@ -20,21 +20,24 @@ struct RepeatedFrames {
     private var frames: [Frame] = []
     private var next = 0
 
+    package init() {}
+
     /// Forgets the frames: another connection begins.
-    mutating func reset() {
+    package mutating func reset() {
         self.frames.removeAll()
         self.next = 0
     }
 
     /// Takes a frame with trades; returns whether it came before.
-    mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
+    package mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
         guard bytes.readableBytes <= Self.longest else { return false }
         return bytes.withUnsafeReadableBytes { self.isRepeat($0, now: now) }
     }
 
     private mutating func isRepeat(_ bytes: UnsafeRawBufferPointer, now: Int64) -> Bool {
         for index in self.frames.indices where self.frames[index].bytes.count == bytes.count {
-            if now - self.frames[index].at <= Self.window, Self.areEqual(self.frames[index].bytes, bytes) {
+            // A recording may say any time.
+            if now &- self.frames[index].at <= Self.window, Self.areEqual(self.frames[index].bytes, bytes) {
                 return true
             }
         }
