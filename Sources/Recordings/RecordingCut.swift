@@ -36,11 +36,14 @@ extension RecordingEdits {
     }
 
     /// Writes a part of a recording: of the named file, and of those that follow it in the same run.
+    ///
+    /// - Parameter list: the names of symbols as a person reads them, for what is missing.
     package static func cut(
         _ path: String,
         _ cut: Cut,
         to target: String,
-        form: RecordingOutputFile.Form
+        form: RecordingOutputFile.Form,
+        naming list: (Set<String>) -> String = { $0.sorted().joined(separator: ", ") }
     ) throws(RecordingFailure) -> Result {
         let input = try LineSource(path, followsSegments: true, from: cut.from, startingAt: cut.likelyStart)
         guard cut.from == nil && cut.to == nil || input.header.start != nil else {
@@ -49,7 +52,9 @@ extension RecordingEdits {
         let isEmpty = RecordingFailure("no message of \(path) is in this part of it, so there is no new file")
         var lines = CutLines(input, cut)
         var next = try lines.next()
-        guard let first = next else { throw isEmpty }
+        guard let first = next else {
+            throw Self.missing(cut, lines, path, list).map { RecordingFailure($0) } ?? isEmpty
+        }
         // Where the new file's clock begins, by the first line in it.
         let start = cut.from.map { max($0, input.header.start ?? $0) }
         let origin = start.map { first.at.subtractingCapped(max(0, first.wall.subtractingCapped($0))) } ?? 0
@@ -60,9 +65,11 @@ extension RecordingEdits {
             try output.append(kept.line, wall: wall, at: kept.at.subtractingCapped(origin))
             next = try lines.next()
         }
+        var result = Result()
+        result.missing = Self.missing(cut, lines, path, list)
+        if let missing = result.missing, cut.symbols.isDisjoint(with: lines.symbols) { throw RecordingFailure(missing) }
         guard output.frames > 0 else { throw isEmpty }
         try output.finish(wall: wall)
-        var result = Result()
         result.losses = lines.losses
         result.damagedLines = lines.damagedLines
         result.frames = output.frames
@@ -70,6 +77,20 @@ extension RecordingEdits {
         result.files = input.files
         result.unreadable = input.unreadable
         return result
+    }
+
+    /// Of which wanted symbols there is no trade, with those that there are; `nil` where there is one of each, or none at all.
+    private static func missing(
+        _ cut: Cut,
+        _ lines: CutLines,
+        _ path: String,
+        _ list: (Set<String>) -> String
+    ) -> String? {
+        let known = lines.symbols
+        let missing = cut.symbols.subtracting(known)
+        guard !missing.isEmpty, !known.isEmpty else { return nil }
+        let place = cut.from == nil && cut.to == nil ? "recorded" : "in this part of \(path)"
+        return "no trade of \(list(missing)) is \(place), only of \(list(known))"
     }
 }
 
@@ -102,6 +123,8 @@ private struct CutLines {
     private(set) var losses = 0
     /// Damaged lines up to the newest that is in the piece.
     private(set) var damagedLines = 0
+    /// The symbols that trade in the time that is cut out, wanted or not, where some are wanted.
+    var symbols: Set<String> { Set(self.sieve.table.names) }
 
     init(_ input: LineSource, _ cut: RecordingEdits.Cut) {
         self.input = input
@@ -194,7 +217,7 @@ private struct CutLines {
 private struct SymbolSieve {
     private let wanted: Set<String>
     private var parser = FinnhubParser()
-    private var table = SymbolTable()
+    private(set) var table = SymbolTable()
     private var isWanted: [Bool] = []
     private var trades: [Trade] = []
 

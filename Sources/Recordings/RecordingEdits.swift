@@ -12,6 +12,8 @@ package enum RecordingEdits {
         package var damagedLines = 0
         /// Why files that would follow were left out, in one line.
         package var unreadable: String?
+        /// Of which of the wanted symbols there is no trade, in one line that says what there is.
+        package var missing: String?
         /// Places at which the new file tells that something is missing.
         package var losses = 0
         /// The same lines in several recordings, which are there once.

@@ -16,6 +16,7 @@ enum RecordingOffice {
             let result = try body()
             Console.print("\(target): \(result.frames) frames, \(result.lines) lines")
             PlainWords.tellLeftOut(result.unreadable)
+            if let missing = result.missing { Console.complain("warning: \(missing)") }
             if result.files > 1 { Console.print("read from \(result.files) files") }
             if result.damagedLines > 0 { Console.print("\(result.damagedLines) damaged lines were left out") }
             if result.losses > 0 { Console.print("something is missing at \(result.losses) places, which it tells") }

@@ -127,7 +127,13 @@ struct RecordingCutCommand: AsyncParsableCommand {
             cut.to = try self.to?.wall(in: self.file)
             if self.from != nil || self.to != nil { cut.likelyStart = try RecordingPlace.likelyStart(of: self.file) }
             cut.symbols = Set(self.symbols)
-            return try RecordingEdits.cut(self.file, cut, to: self.target, form: self.options.form)
+            return try RecordingEdits.cut(
+                self.file,
+                cut,
+                to: self.target,
+                form: self.options.form,
+                naming: RecordedSymbols.list
+            )
         }
     }
 }

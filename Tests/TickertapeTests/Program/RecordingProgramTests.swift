@@ -108,6 +108,29 @@ struct RecordingProgramTests {
         #expect(try await self.run(["recording", "cut", "--from", "noon", whole, "x"]).status == .exit(64))
     }
 
+    @Test("of which a symbol is cut out that is not recorded are told with those that are")
+    func cutOfNothing() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        func cut(_ flags: [String], _ name: String) async throws -> (status: RunningProgram.Ending, errors: String) {
+            let cut = try await self.run(["recording", "cut"] + flags + [Self.demo, "\(folder.path)/\(name)"])
+            return (cut.status, cut.errors)
+        }
+        let none = try await cut(["--symbol", "BINANCE:BTCUSTD"], "none.jsonl")
+        #expect(none.status == .exit(1))
+        #expect(
+            none.errors.contains(
+                "no trade of BINANCE:BTCUSTD is recorded, only of BINANCE:BTCUSDT, BINANCE:ETHUSDT"
+            ),
+            "\(none.errors)"
+        )
+        #expect((try? folder.read("none.jsonl")) == nil)
+        let part = try await cut(["--symbol", "A:B", "--to", "10s"], "part.jsonl")
+        #expect(part.status == .exit(1) && part.errors.contains("no trade of A:B is in this part of"), "\(part.errors)")
+        let some = try await cut(["--symbol", "A:B", "--symbol", "BINANCE:BTCUSDT"], "some.jsonl")
+        #expect(some.status == .exit(0) && some.errors.contains("warning: no trade of A:B"), "\(some.errors)")
+    }
+
     @Test("that have been compressed are described under their names of before")
     func packedMeanwhile() async throws {
         let folder = try TemporaryFolder()
