@@ -99,6 +99,7 @@ struct InnerReplay {
             )
         }
         guard let summary = file.damage.summary else { return }
-        Console.complain("warning: \(summary) of \(file.path) cannot be read and are left out")
+        let verb = file.damage.lines + file.damage.parts == 1 ? "is" : "are"
+        Console.complain("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")
     }
 }

@@ -9,6 +9,11 @@ enum PlainWords {
         return "\(error)"
     }
 
+    /// A number with its word, of one or of several; without the latter with an s.
+    static func count(_ number: some BinaryInteger, _ one: String, _ several: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : several ?? one + "s")"
+    }
+
     /// Says why files of a recording are left out, if any are.
     static func tellLeftOut(_ reason: String?) {
         guard let reason else { return }

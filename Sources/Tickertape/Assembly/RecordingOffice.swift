@@ -14,13 +14,22 @@ enum RecordingOffice {
         HalfFile.take()
         do throws(RecordingFailure) {
             let result = try body()
-            Console.print("\(target): \(result.frames) frames, \(result.lines) lines")
+            let frames = PlainWords.count(result.frames, "frame")
+            Console.print("\(target): \(frames), \(PlainWords.count(result.lines, "line"))")
             PlainWords.tellLeftOut(result.unreadable)
             if let missing = result.missing { Console.complain("warning: \(missing)") }
             if result.files > 1 { Console.print("read from \(result.files) files") }
-            if result.damagedLines > 0 { Console.print("\(result.damagedLines) damaged lines were left out") }
-            if result.losses > 0 { Console.print("something is missing at \(result.losses) places, which it tells") }
-            if result.duplicates > 0 { Console.print("\(result.duplicates) lines were in several recordings") }
+            if result.damagedLines > 0 {
+                Console.print(
+                    "\(PlainWords.count(result.damagedLines, "damaged line was", "damaged lines were")) left out"
+                )
+            }
+            if result.losses > 0 {
+                Console.print("something is missing at \(PlainWords.count(result.losses, "place")), which it tells")
+            }
+            if result.duplicates > 0 {
+                Console.print("\(PlainWords.count(result.duplicates, "line was", "lines were")) in several recordings")
+            }
         } catch {
             throw OperatorError(error.description, status: .failure)
         }
@@ -115,8 +124,11 @@ enum FindingsText {
                 + "\(header?.address.map { " from \($0)" } ?? "")"
         )
         if let header, !header.symbols.isEmpty { say("symbols: \(header.symbols.joined(separator: ", "))") }
-        let numbered = findings.trades.map { ", \($0) trades on the tape" } ?? ""
-        say("\(findings.lines) lines, \(findings.frames) frames\(numbered), \(findings.bytes) bytes of text")
+        let numbered = findings.trades.map { ", \(PlainWords.count($0, "trade")) on the tape" } ?? ""
+        say(
+            "\(PlainWords.count(findings.lines, "line")), \(PlainWords.count(findings.frames, "frame"))\(numbered), "
+                + "\(PlainWords.count(findings.bytes, "byte")) of text"
+        )
         if let first = findings.firstWall, let last = findings.lastWall {
             say("from \(Self.time(first)) to \(Self.time(last))")
         }
@@ -125,26 +137,36 @@ enum FindingsText {
         }
         for (name, count) in findings.events.sorted(by: { $0.key < $1.key }) { say("\(name): \(count)") }
         for (symbol, count) in trades.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            say("\(symbol): \(count) trades")
+            say("\(symbol): \(PlainWords.count(count, "trade"))")
         }
         for hole in findings.holes.prefix(20) {
             say("gap at \(Self.seconds(hole.at)), \(Self.seconds(hole.gap.to &- hole.gap.from)): \(hole.gap.reason)")
         }
-        if findings.holeCount > 20 { say("and \(findings.holeCount - 20) more gaps") }
-        let counted: [(Int, String)] = [
-            (Int(clamping: findings.droppedFrames), "frames were dropped by the recorder"),
-            (findings.repeatedFrames, "frames came again"),
-            (findings.wallsBack, "times the wall clock went back"),
-            (findings.unknownLines, "lines of an unknown kind"),
-            (findings.duplicateLines, "lines are there twice or out of order"),
-            (Int(clamping: findings.missingLines), "lines are missing, by their numbers"),
-            (findings.timesBack, "lines whose time goes back"),
-            (findings.wrongMarks, "marks contradict the lines before them: times are searched for in the wrong place"),
-            (findings.damagedLines, "lines are damaged (\(findings.damagedBytes) bytes)"),
+        if findings.holeCount > 20 { say("and \(PlainWords.count(findings.holeCount - 20, "more gap"))") }
+        let counted: [(count: Int, one: String, several: String, rest: String)] = [
+            (Int(clamping: findings.droppedFrames), "frame was", "frames were", "dropped by the recorder"),
+            (findings.repeatedFrames, "frame", "frames", "came again"),
+            (findings.wallsBack, "time", "times", "the wall clock went back"),
+            (findings.unknownLines, "line", "lines", "of an unknown kind"),
+            (findings.duplicateLines, "line is", "lines are", "there twice or out of order"),
+            (Int(clamping: findings.missingLines), "line is", "lines are", "missing, by their numbers"),
+            (findings.timesBack, "line", "lines", "whose time goes back"),
+            (
+                findings.wrongMarks, "mark contradicts", "marks contradict",
+                "the lines before: times are searched for in the wrong place"
+            ),
+            (
+                findings.damagedLines, "line is", "lines are",
+                "damaged (\(PlainWords.count(findings.damagedBytes, "byte")))"
+            ),
         ]
-        for (count, words) in counted where count > 0 { say("\(count) \(words)") }
+        for found in counted where found.count > 0 {
+            say("\(PlainWords.count(found.count, found.one, found.several)) \(found.rest)")
+        }
         for damage in findings.damage.prefix(20) {
-            say("damage at byte \(damage.offset), line \(damage.line), \(damage.lines) lines: \(damage.reason)")
+            say(
+                "damage at byte \(damage.offset), line \(damage.line), \(PlainWords.count(damage.lines, "line")): \(damage.reason)"
+            )
         }
         for part in findings.packedDamage.prefix(20) {
             say(

@@ -40,7 +40,8 @@ struct RecordingRun {
                     continue
                 }
                 guard let last = before.lastNumber, let next = file.header.first, next > last &+ 1 else { continue }
-                holes.append("\(next - last - 1) lines are missing between \(before.path) and \(file.path)")
+                let lines = PlainWords.count(next - last - 1, "line is", "lines are")
+                holes.append("\(lines) missing between \(before.path) and \(file.path)")
             }
         }
         return holes

@@ -45,23 +45,45 @@ extension Assembly {
             if let missing { Console.complain("warning: \(missing)") }
         }
         if report.damaged > 0 {
-            Console.complain("warning: \(report.damaged) lines or frames cannot be read and are left out")
+            let lines = PlainWords.count(
+                report.damaged,
+                "line or frame cannot be read and is",
+                "lines or frames cannot be read and are"
+            )
+            Console.complain("warning: \(lines) left out")
         }
         if damagedParts > 0 {
-            Console.complain(
-                "warning: \(damagedParts) parts of compressed files cannot be read, and what was in them is missing"
+            let parts = PlainWords.count(
+                damagedParts,
+                "part of a compressed file cannot be read, and what was in it",
+                "parts of compressed files cannot be read, and what was in them"
             )
+            Console.complain("warning: \(parts) is missing")
         }
         if report.lostLines > report.damaged {
-            Console.complain("warning: \(report.lostLines) lines are missing in the recordings")
+            let lines = PlainWords.count(report.lostLines, "line is", "lines are")
+            Console.complain("warning: \(lines) missing in the recordings")
         }
         if report.lostTrades > 0 {
-            Console.complain("warning: \(report.lostTrades) trades are missing in the recordings")
+            let trades = PlainWords.count(report.lostTrades, "trade is", "trades are")
+            Console.complain("warning: \(trades) missing in the recordings")
         }
         if report.late > 0 {
-            Console.complain("warning: \(report.late) trades came too late for their bars and are left out")
+            let trades = PlainWords.count(
+                report.late,
+                "trade came too late for its bar and is",
+                "trades came too late for their bars and are"
+            )
+            Console.complain("warning: \(trades) left out")
         }
-        if report.repeated > 0 { Console.complain("\(report.repeated) trades came twice and are there once") }
+        if report.repeated > 0 {
+            let trades = PlainWords.count(
+                report.repeated,
+                "trade came twice and is",
+                "trades came twice and are"
+            )
+            Console.complain("\(trades) there once")
+        }
         if report.mayRepeat {
             Console.complain("warning: the recordings are in too many pieces: what came twice may be there twice")
         }

@@ -86,7 +86,7 @@ struct RecordingProgramTests {
         let check = try await self.run(["recording", "verify", broken])
         #expect(check.status == .exit(1))
         #expect(
-            check.output.contains("damage at byte") && check.output.contains("1 lines are damaged"),
+            check.output.contains("damage at byte") && check.output.contains("1 line is damaged"),
             "\(check.output)"
         )
         #expect(check.errors.contains("repair FILE NEW-FILE"))
@@ -94,7 +94,7 @@ struct RecordingProgramTests {
         #expect(empty.status == .exit(0) && empty.output.contains("empty.jsonl: empty\n"), "\(empty.output)")
         let whole = "\(folder.path)/whole.jsonl"
         let repair = try await self.run(["recording", "repair", broken, whole])
-        #expect(repair.status == .exit(0) && repair.output.contains("1 damaged lines were left out"))
+        #expect(repair.status == .exit(0) && repair.output.contains("1 damaged line was left out"))
         #expect(try await self.run(["recording", "verify", whole]).status == .exit(0))
         // Nothing is written over what is there.
         #expect(try await self.run(["recording", "repair", broken, whole]).status == .exit(1))
