@@ -1,3 +1,4 @@
+import Market
 import Wire
 
 /// Where a recording may be searched on for its next stop (``RecordedStops``).

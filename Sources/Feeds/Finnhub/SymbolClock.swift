@@ -1,3 +1,5 @@
+import Market
+
 /// How long one symbol has been without a trade, and how long it usually is: a few words, touched once a read.
 struct SymbolClock: Sendable {
     /// What "recent" is for the longest gap: this long, and up to twice that, in ns.

@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 package import NIOEmbedded
 

@@ -1,3 +1,5 @@
+import Market
+
 /// A recording's own time, stretched over the monotonic clock; it can stand still and be set.
 ///
 /// Both times are nanoseconds: `recorded` since the recording's start, `now` of the monotonic clock.
@@ -57,13 +59,5 @@ package struct ReplayClock: Sendable, Equatable {
 
     package static func == (left: ReplayClock, right: ReplayClock) -> Bool {
         left.speed == right.speed && left.isPaused == right.isPaused && left.origin == right.origin
-    }
-}
-
-extension Int64 {
-    /// The sum, or the nearest number there is.
-    func addingCapped(_ other: Int64) -> Int64 {
-        let (sum, isOut) = self.addingReportingOverflow(other)
-        return isOut ? (other > 0 ? .max : .min) : sum
     }
 }

@@ -192,7 +192,7 @@ package struct ReplayMachine: Sendable {
                 now: now
             )
         case .stepMessages(let count):
-            guard count != 0, abs(count) <= ReplayRequest.mostMessages else {
+            guard count != 0, (-ReplayRequest.mostMessages...ReplayRequest.mostMessages).contains(count) else {
                 return .refuse(ReplayRefusal("a step is 1 to \(ReplayRequest.mostMessages) messages, or back"))
             }
             if count < 0 { return .goBack(messages: -count) }

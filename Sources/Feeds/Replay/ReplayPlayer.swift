@@ -251,11 +251,3 @@ final class ReplayPlayer {
         for output in outputs { output.failed(reason) }
     }
 }
-
-extension Int64 {
-    /// The difference, or the nearest number there is.
-    func subtractingCapped(_ other: Int64) -> Int64 {
-        let (difference, isOut) = self.subtractingReportingOverflow(other)
-        return isOut ? (other < 0 ? .max : .min) : difference
-    }
-}

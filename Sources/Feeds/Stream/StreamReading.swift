@@ -1,5 +1,5 @@
-import Market
-import Wire
+package import Market
+package import Wire
 
 /// What a reader of a relay's `/v1/stream` wants and where it left off, over all connections.
 ///
@@ -7,7 +7,7 @@ import Wire
 /// without the break: a price that it has is no news, and one that it has not says how many trades were left out. A reader
 /// that draws charts (``takesEveryTrade``) asks for each single trade of the break instead, and for the settled prices again
 /// once it has them.
-struct StreamReading: Sendable {
+package struct StreamReading: Sendable {
     /// The most names that are remembered; a relay has no more symbols (``SymbolTable/capacity``).
     private static let capacity = SymbolTable.capacity
 
@@ -39,14 +39,14 @@ struct StreamReading: Sendable {
     private var requests: [StreamRequest] = []
 
     /// - Parameter symbols: none means all that the relay has.
-    init(symbols: [String], takesEveryTrade: Bool = false) {
+    package init(symbols: [String], takesEveryTrade: Bool = false) {
         self.symbols = symbols
         self.takesEveryTrade = takesEveryTrade
         self.followsAll = symbols.isEmpty
     }
 
     /// What is to be asked for on a new connection.
-    mutating func opened() -> [StreamRequest] {
+    package mutating func opened() -> [StreamRequest] {
         // A connection that breaks before it has caught up does not end the silence.
         if !self.isResuming { self.silentSince = self.lastHeard }
         self.isResuming = self.position != nil && (self.followsAll || !self.symbols.isEmpty)
@@ -71,14 +71,14 @@ struct StreamReading: Sendable {
     }
 
     /// What a message that was taken makes to be asked for; it is given once.
-    mutating func takeRequests() -> [StreamRequest] {
+    package mutating func takeRequests() -> [StreamRequest] {
         guard !self.requests.isEmpty else { return [] }
         defer { self.requests = [] }
         return self.requests
     }
 
     /// Takes a wish for a symbol; returns what to ask for, if that is anything new.
-    mutating func wished(_ symbol: String) -> StreamRequest? {
+    package mutating func wished(_ symbol: String) -> StreamRequest? {
         if self.followsAll {
             guard self.excluded.remove(symbol) != nil || !self.symbols.contains(symbol) else { return nil }
         } else if self.symbols.contains(symbol) {
@@ -92,7 +92,7 @@ struct StreamReading: Sendable {
     }
 
     /// Notes that a symbol is not wanted any more; returns what to ask for, if that is anything new.
-    mutating func unwished(_ symbol: String) -> StreamRequest? {
+    package mutating func unwished(_ symbol: String) -> StreamRequest? {
         self.told[symbol] = nil
         if self.followsAll {
             self.symbols.removeAll { $0 == symbol }
@@ -111,7 +111,7 @@ struct StreamReading: Sendable {
     /// Takes a message; returns what it says to this reader, `nil` for what is no news.
     ///
     /// - Parameter wall: our wall clock, ns since 1970.
-    mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {
+    package mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {
         defer { self.lastHeard = wall }
         switch message {
         case .hello(let epoch, let newest, _, _, _):
@@ -125,7 +125,7 @@ struct StreamReading: Sendable {
         case .snapshot(let update, let age):
             guard self.wants(update.summary.symbol) else { return nil }
             self.released.remove(update.summary.symbol)
-            if let age { self.clockLead = wall - age - update.summary.received }
+            if let age { self.clockLead = wall.subtractingCapped(age).subtractingCapped(update.summary.received) }
             return self.tookSnapshot(update, age: age)
         case .price(let update):
             guard self.wants(update.summary.symbol) else { return nil }
@@ -194,7 +194,9 @@ struct StreamReading: Sendable {
         guard !self.released.contains(trade.symbol) else { return .price(update) }
         self.tell(summary)
         guard self.isResuming else { return .price(update) }
-        return .snapshot(update, age: max(0, wall - self.clockLead - trade.received))
+        let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
+        // No longer than an age that a relay sends may be.
+        return .snapshot(update, age: min(max(0, age), StreamMessage.longestSpan))
     }
 
     /// What is asked for when the trades of a break have come: settled prices from here on. A snapshot puts right what was

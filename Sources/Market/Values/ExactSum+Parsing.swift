@@ -13,7 +13,9 @@ extension ExactSum {
         let parts = rest.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         var exponent = 0
         if parts.count == 2 {
-            guard let written = Int(parts[1]), abs(written) <= ExactDecimal.maximumExponent else { return nil }
+            guard let written = Int(parts[1]),
+                (ExactDecimal.minimumExponent...ExactDecimal.maximumExponent).contains(written)
+            else { return nil }
             exponent = written
         }
         let halves = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)

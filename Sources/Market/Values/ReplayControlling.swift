@@ -40,6 +40,7 @@ extension ReplayPosition {
     /// How far the replay is on its way, 0 to 100.
     package var percent: Double {
         guard self.end > self.start else { return 100 }
-        return min(max(Double(self.at - self.start) / Double(self.end - self.start) * 100, 0), 100)
+        let (way, length) = (self.at.subtractingCapped(self.start), self.end.subtractingCapped(self.start))
+        return min(max(Double(way) / Double(length) * 100, 0), 100)
     }
 }

@@ -29,6 +29,10 @@ package enum StreamMessage: Sendable, Equatable {
     /// No message at all.
     case malformed(reason: String)
 
+    /// The longest time since 1970, and the longest age, that is taken for meant, ns: 146 years. No sum and no difference of two
+    /// of them overflows.
+    package static let longestSpan = Int64.max / 2
+
     /// Reads one text message. Unknown keys are ignored; times come back in ns, with the precision they were sent in.
     package static func parse(_ text: ByteBuffer) -> StreamMessage {
         text.withUnsafeReadableBytes { bytes in

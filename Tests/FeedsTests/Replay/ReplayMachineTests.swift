@@ -55,6 +55,20 @@ struct ReplayMachineTests {
         #expect(machine.next(recorded: 100, now: 6_000) == .wait(until: 6_060))
     }
 
+    @Test("a step of no messages or of too many is refused, down to the least number there is")
+    func stepsRefused() {
+        for count in [0, 100_001, -100_001, Int.max, Int.min] {
+            var machine = self.machine()
+            guard case .refuse(let refusal) = self.ask(&machine, .stepMessages(count), now: 0) else {
+                Issue.record("\(count) was taken")
+                continue
+            }
+            #expect(refusal.description == "a step is 1 to 100000 messages, or back")
+        }
+        var machine = self.machine()
+        #expect(self.ask(&machine, .stepMessages(-100_000), now: 0) == .goBack(messages: 100_000))
+    }
+
     @Test("faster and slower climb the rungs, up to as fast as it goes")
     func rungs() {
         var machine = self.machine(speed: 3)

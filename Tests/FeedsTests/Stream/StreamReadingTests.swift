@@ -1,4 +1,5 @@
 import Market
+import NIOCore
 import Testing
 import Wire
 
@@ -55,6 +56,37 @@ struct StreamReadingTests {
         let end = TapePosition(epoch: 7, sequence: 44)
         _ = reading.took(.resumed(StreamResumed(position: end, trades: 3, isComplete: true)), wall: 6)
         #expect(reading.opened() == [.subscribe(["A", "B"], since: end)])
+    }
+
+    @Test(
+        "no age and no arrival that a relay can send is too long or too early",
+        arguments: [(Int64(4_611_686_018_427), Int64(4_611_686_018_427_000)), (0, 4_611_686_018_427_000), (0, 0)]
+    )
+    func extremes(age: Int64, received: Int64) throws {
+        func message(_ text: String) -> StreamMessage { StreamMessage.parse(ByteBuffer(string: text)) }
+        let rest = #""symbol":"A","price":"1","size":"1","time":1"#
+        let wall: Int64 = 1_795_239_000_000_000_000
+        var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 1), wall: wall)
+        let figures = #""open":"1","high":"1","low":"1","volume":"1","trades":1"#
+        let snapshot = message(
+            #"{"type":"snapshot",\#(rest),"age":\#(age),"received":\#(received),"seq":1,"skipped":0,\#(figures)}"#
+        )
+        guard case .snapshot = reading.took(snapshot, wall: wall) else {
+            Issue.record("\(snapshot)")
+            return
+        }
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 9), wall: wall)
+        for (number, received) in [0, 4_611_686_018_427_000].enumerated() {
+            let trade = message(#"{"type":"trade",\#(rest),"received":\#(received),"seq":\#(number + 2)}"#)
+            guard case .snapshot(_, let age?) = reading.took(trade, wall: wall) else {
+                Issue.record("\(trade)")
+                return
+            }
+            #expect((0...StreamMessage.longestSpan).contains(age))
+        }
     }
 
     @Test("wishes are remembered over connections, whether all or some are followed")
