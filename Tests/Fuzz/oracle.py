@@ -21,6 +21,9 @@ EXACT = Context(
 )
 UNHELD = object()
 MAXIMUM_DEPTH = 64
+# What no exchange can mean (docs/upstream.md).
+TOO_LARGE = Decimal(10) ** 18
+PRICE_DECIMALS, SIZE_DECIMALS = 30, 18
 LAST_MILLISECOND = (2**63 - 1) // 1_000_000
 
 
@@ -69,12 +72,19 @@ def held(value):
     return len(digits.digits) <= 18 and -1_000 <= digits.exponent <= 1_000
 
 
+def meant(value, decimals):
+    """Whether an exchange can mean a number that is held as a price or a size with so many decimals at most."""
+    return value < TOO_LARGE and value.normalize(EXACT).as_tuple().exponent >= -decimals
+
+
 def trade(element):
     """A trade as (price, size, nanoseconds, symbol), or None where an element is none."""
     if not isinstance(element, dict):
         return None
     price, size, time, symbol = (element.get(key) for key in "pvts")
     if not (held(price) and price > 0 and held(size) and size >= 0 and held(time) and isinstance(symbol, str)):
+        return None
+    if not (meant(price, PRICE_DECIMALS) and meant(size, SIZE_DECIMALS)):
         return None
     if time != time.to_integral_value(context=EXACT) or not 0 < time <= LAST_MILLISECOND:
         return None

@@ -48,6 +48,7 @@ struct BarListTests {
             // A high below the low, a price that is none, a start that no bar has, one beyond all clocks.
             String(buffer: Self.body(Self.two.replacing("\"high\":\"1\"", with: "\"high\":\"0.5\""))),
             String(buffer: Self.body(Self.two.replacing("\"open\":\"1\"", with: "\"open\":\"1x\""))),
+            String(buffer: Self.body(Self.two.replacing("\"high\":\"1\"", with: "\"high\":\"1e999\""))),
             String(buffer: Self.body(Self.two.replacing("640000", with: "640001"))),
             String(buffer: Self.body(Self.two.replacing("1795289640000", with: "9223372036854775807"))),
             String(buffer: Self.body(Self.two.replacing("1795289640000", with: "-60000"))),

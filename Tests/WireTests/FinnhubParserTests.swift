@@ -111,6 +111,36 @@ import Wire
         #expect(trades.map(\.price.description) == ["7"])
     }
 
+    @Test(
+        "a price or a size that no exchange can mean is malformed, and what is next to it stays",
+        arguments: [
+            ("1e999", "1", false), ("1e18", "1", false), ("1e17", "1", true), ("1e-30", "1", true),
+            ("1e-31", "1", false),
+            ("999999999999999999", "1", true), ("1000000000000000000", "1", false), ("1", "1e400", false),
+            ("1", "1e18", false), ("1", "100000000000000000", true), ("1", "1e-18", true), ("1", "1e-19", false),
+            ("0.0000001234", "12345678901234", true), ("0.0000000000001", "999999999999999", true),
+        ]
+    )
+    func bounds(price: String, size: String, isOne: Bool) {
+        let good = #"{"c":null,"p":7,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":1}"#
+        let other = good.replacing("\"p\":7", with: "\"p\":\(price)").replacing("\"v\":1", with: "\"v\":\(size)")
+        let (message, trades) = self.parse(#"{"data":[\#(good),\#(other),\#(good)],"type":"trade"}"#)
+        #expect(message == .trade(count: isOne ? 3 : 2, skipped: isOne ? 0 : 1))
+        #expect(trades.count == (isOne ? 3 : 2))
+    }
+
+    @Test("no number that the exact shape takes is beyond the bounds")
+    func boundsOfTheShape() throws {
+        for text in ["999999999999999", "0.0000000000001", "9.9999999999999"] {
+            let (message, _) = self.parse(
+                #"{"data":[{"c":null,"p":\#(text),"s":"BINANCE:BTCUSDT","t":1721555886208,"v":\#(text)}],"type":"trade"}"#
+            )
+            #expect(message == .trade(count: 1, skipped: 0))
+            let number = try #require(ExactDecimal(text))
+            #expect(TradeBounds.canBePrice(number) && TradeBounds.canBeSize(number))
+        }
+    }
+
     @Test("an error's text is kept up to its limit")
     func longError() {
         let text = String(repeating: "é", count: 2_000)

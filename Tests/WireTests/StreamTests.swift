@@ -33,6 +33,39 @@ import Wire
         )
     }
 
+    @Test("a volume that lacks something is null, and is read back as one that does")
+    func brokenVolume() throws {
+        var update = try self.update()
+        update.summary.volume.add(try #require(ExactDecimal("1e40")))
+        #expect(!update.summary.volume.isWhole)
+        let text = StreamEncoder.price(update)
+        #expect(String(buffer: text).contains(#""volume":null,"trades":18"#))
+        guard case .price(let back) = StreamMessage.parse(text) else {
+            Issue.record("it is no price: \(String(buffer: text))")
+            return
+        }
+        #expect(!back.summary.volume.isWhole)
+    }
+
+    @Test(
+        "what a relay tells of prices and sizes that no exchange can mean is no message",
+        arguments: [
+            (#""price":"61837.63""#, #""price":"1e999""#), (#""price":"61837.63""#, #""price":"0""#),
+            (#""size":"0.00000002""#, #""size":"1e400""#), (#""size":"0.00000002""#, #""size":"-1""#),
+            (#""high":"61900.5""#, #""high":"1e18""#), (#""low":"61700""#, #""low":"1e-31""#),
+            (#""open":"61800""#, #""open":"1e500""#),
+            (#""volume":"999999999999999999.00000001""#, #""volume":"1e-9223372036854775808""#),
+            (#""volume":"999999999999999999.00000001""#, #""volume":"1e400""#),
+        ]
+    )
+    func bounds(good: String, bad: String) throws {
+        let text = String(buffer: StreamEncoder.price(try self.update()))
+        #expect(text.contains(good))
+        #expect(
+            StreamMessage.parse(ByteBuffer(string: text.replacing(good, with: bad))) == .malformed(reason: "price")
+        )
+    }
+
     @Test("a status has the keys of the contract, in their order")
     func status() {
         let live = FeedStatus(source: .live, phase: .live, since: 5_000_000)

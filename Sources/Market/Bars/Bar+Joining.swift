@@ -68,12 +68,12 @@ extension Bar {
     }
 
     /// Whether something of the bar may be missing: trades, or an addend of its volume that could not be held.
-    package var lacksSomething: Bool { self.isIncomplete || self.volume.omitted > 0 }
+    package var lacksSomething: Bool { self.isIncomplete || !self.volume.isWhole }
 
     /// The volume-weighted average price (VWAP): exact where it has up to 18 significant digits, else rounded to so many, half
     /// to even. `nil` where nothing was traded, or a sum is not the whole sum.
     package var average: ExactDecimal? {
-        guard self.volume.omitted == 0, self.turnover.omitted == 0 else { return nil }
+        guard self.volume.isWhole, self.turnover.isWhole else { return nil }
         return self.turnover.divided(by: self.volume)
     }
 }

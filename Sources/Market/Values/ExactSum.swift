@@ -5,8 +5,11 @@ package struct ExactSum: Sendable, CustomStringConvertible {
     private var exponent = 0
     /// How many addends are missing from the sum, because 38 digits could not hold it with them.
     ///
-    /// Only a broken upstream gets here: the exponents of the addends must lie some 20 orders of magnitude apart.
+    /// Sizes within ``TradeBounds`` get here where they add up to 10^20 or more, which no market does in a year.
     package internal(set) var omitted: UInt64 = 0
+
+    /// Whether nothing is missing. A sum that is not whole is told as null, not as a smaller number.
+    package var isWhole: Bool { self.omitted == 0 }
 
     package init() {}
 

@@ -58,7 +58,7 @@ package enum ExportFormat: Sendable, Equatable {
                 JSONText.write(price, into: &buffer)
             }
             buffer.writeStaticString(",")
-            JSONText.write(bar.volume, into: &buffer)
+            if bar.volume.isWhole { JSONText.write(bar.volume, into: &buffer) }
             buffer.writeString(",\(bar.average?.description ?? ""),\(bar.count),\(bar.lacksSomething)")
         case .jsonLines:
             var line = JSONLine()

@@ -142,7 +142,7 @@ struct FinnhubGeneralParser {
             }
         }
         guard
-            let price, price.significand > 0, let size, size.significand >= 0, let time, let symbol,
+            let price, TradeBounds.canBePrice(price), let size, TradeBounds.canBeSize(size), let time, let symbol,
             let id = symbol.withUnescaped({ symbols.intern(utf8: $0) })
         else { return nil }
         return Trade(price: price, size: size, exchangeTime: time, symbol: id)

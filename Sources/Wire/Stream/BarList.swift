@@ -47,7 +47,10 @@ package enum BarList {
             switch key.text {
             case "start": start = reader.integer()
             case "open", "high", "low", "close":
-                guard let price = reader.string().flatMap({ ExactDecimal($0.text) }) else { return false }
+                guard let price = reader.string().flatMap({ ExactDecimal($0.text) }), TradeBounds.canBePrice(price)
+                else {
+                    return false
+                }
                 prices[key.text] = price
             case "trades": count = reader.integer() ?? 0
             case "incomplete":

@@ -42,8 +42,13 @@ struct JSONLine {
         self.buffer.writeStaticString("\"")
     }
 
+    /// A sum, or null for one that is not the whole sum.
     mutating func field(_ key: StaticString, _ value: ExactSum) {
         self.key(key)
+        guard value.isWhole else {
+            self.buffer.writeStaticString("null")
+            return
+        }
         self.buffer.writeStaticString("\"")
         JSONText.write(value, into: &self.buffer)
         self.buffer.writeStaticString("\"")

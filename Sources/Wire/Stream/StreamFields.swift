@@ -67,9 +67,19 @@ struct StreamFields {
         return nil
     }
 
-    private func decimal(_ key: String) -> ExactDecimal? { self.text(key).flatMap { ExactDecimal($0) } }
+    private func price(_ key: String) -> ExactDecimal? {
+        self.text(key).flatMap { ExactDecimal($0) }.flatMap { TradeBounds.canBePrice($0) ? $0 : nil }
+    }
 
-    private func sum(_ key: String) -> ExactSum? { self.text(key).flatMap { ExactSum($0) } }
+    private func size(_ key: String) -> ExactDecimal? {
+        self.text(key).flatMap { ExactDecimal($0) }.flatMap { TradeBounds.canBeSize($0) ? $0 : nil }
+    }
+
+    /// A sum of sizes; one that lacks something where it is null.
+    private func volume(_ key: String) -> ExactSum? {
+        guard self.values[key] != nil else { return .unknown }
+        return self.text(key).flatMap { ExactSum($0) }.flatMap { TradeBounds.canBeVolume($0) ? $0 : nil }
+    }
 
     private func integer(_ key: String) -> Int64? {
         guard case .number(let number) = self.values[key] else { return nil }
@@ -81,7 +91,7 @@ struct StreamFields {
     /// A moment of a wall clock, as ``time(_:unit:)``: from 1970 to 2116, so that no difference or sum of a few overflows,
     /// whatever a relay sends.
     func moment(_ key: String, unit: Int64) -> Int64? {
-        self.time(key, unit: unit).flatMap { (0...(Int64.max / 2)).contains($0) ? $0 : nil }
+        self.time(key, unit: unit).flatMap { (0...StreamMessage.longestSpan).contains($0) ? $0 : nil }
     }
 
     /// A time in ns from one that was sent in units of `unit` ns.
@@ -109,15 +119,15 @@ struct StreamFields {
     var update: PriceUpdate? {
         guard
             let symbol = self.text("symbol"),
-            let price = self.decimal("price"),
-            let size = self.decimal("size"),
+            let price = self.price("price"),
+            let size = self.size("size"),
             let exchangeTime = self.time("time", unit: 1_000_000),
             let received = self.moment("received", unit: 1_000),
             let sequence = self.count("seq"),
-            let open = self.decimal("open"),
-            let high = self.decimal("high"),
-            let low = self.decimal("low"),
-            let volume = self.sum("volume"),
+            let open = self.price("open"),
+            let high = self.price("high"),
+            let low = self.price("low"),
+            let volume = self.volume("volume"),
             let trades = self.count("trades")
         else { return nil }
         let summary = SymbolSummary(
@@ -140,8 +150,8 @@ struct StreamFields {
         guard
             let symbol = self.text("symbol"),
             let sequence = self.count("seq"),
-            let price = self.decimal("price"),
-            let size = self.decimal("size"),
+            let price = self.price("price"),
+            let size = self.size("size"),
             let exchangeTime = self.time("time", unit: 1_000_000),
             let received = self.moment("received", unit: 1_000)
         else { return nil }

@@ -55,7 +55,7 @@ enum FinnhubFuzz {
             try FuzzFinding.require(trades.isEmpty, "trades of no trade message")
         }
         for trade in trades {
-            let isSane = trade.price.significand > 0 && trade.size.significand >= 0 && trade.time > 0
+            let isSane = TradeBounds.canBePrice(trade.price) && TradeBounds.canBeSize(trade.size) && trade.time > 0
             try FuzzFinding.require(isSane && !trade.symbol.isEmpty, "\(trade)")
         }
     }

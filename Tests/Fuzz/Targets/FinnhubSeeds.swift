@@ -8,7 +8,7 @@ enum FinnhubSeeds {
         #"{"data":[{"c":null,"p":5.583,"s":"BINANCE:USDTBRL","t":1636631765675,"v":8060.2},{"c":null,"p":34727.99,"s":"BINANCE:BTCUSDT","t":1624945862327,"v":0.000004}],"type":"trade"}"#,
         #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0}],"type":"trade"}"#,
         #"{"data":[{"c":null,"p":12345678,"s":"AB\"DEFGHIJ","t":1680286537580,"v":12345678.12345678}],"type":"trade"}"#,
-        #"{"data":[{"c":null,"p":9.5e-7,"s":"BINANCE:AVERYLONGSYMBOLNAMEHEREOFALL","t":1680286537580,"v":1e21}],"type":"trade"}"#,
+        #"{"data":[{"c":null,"p":9.5e-7,"s":"BINANCE:AVERYLONGSYMBOLNAMEHEREOFALL","t":1680286537580,"v":1e17}],"type":"trade"}"#,
         // Shares: conditions, identical fills, both kinds in one frame.
         #"{"data":[{"c":["1","12"],"p":164.0601,"s":"AAPL","t":1680286537580,"v":5},{"c":["1","8","12"],"p":164.06,"s":"AAPL","t":1680286538064,"v":4},{"c":["1","8","12"],"p":164.06,"s":"AAPL","t":1680286538064,"v":4}],"type":"trade"}"#,
         #"{"data":[{"c":["1","24","12"],"p":171.465,"s":"AAPL","t":1696250801554,"v":1},{"c":null,"p":1731.1,"s":"BINANCE:ETHUSDT","t":1696250801782,"v":0.014}],"type":"trade"}"#,

@@ -84,7 +84,7 @@ struct LinePrice {
         case .open: "\(self.summary.open)"
         case .high: "\(self.summary.high)"
         case .low: "\(self.summary.low)"
-        case .volume: "\(self.summary.volume)"
+        case .volume: self.summary.volume.isWhole ? "\(self.summary.volume)" : nil
         case .trades: "\(self.summary.trades)"
         case .skipped: "\(self.update.skipped)"
         }

@@ -31,8 +31,10 @@ package enum PriceText {
         return sign + (fraction.isEmpty ? whole : "\(whole).\(fraction)")
     }
 
-    /// `sum` cut to about eight significant digits, never within its whole part; for volumes.
+    /// `sum` cut to about eight significant digits, never within its whole part; for volumes. A dash where it is not the whole
+    /// sum.
     package static func shortened(_ sum: ExactSum) -> String {
+        guard sum.isWhole else { return "-" }
         let text = sum.description
         guard let point = text.firstIndex(of: "."), !text.contains("e") else { return text }
         let whole = text[..<point]

@@ -1,0 +1,38 @@
+/// What can be a price or a size of a trade. No exchange means anything beyond it, and readers that use floating point could not
+/// take it: it is malformed, wherever it comes in.
+///
+/// Real ones lie far within: the cheapest coins cost 10^-12 of another one, and the smallest unit of any coin in use is
+/// 10^-18, of which a trade may have 10^17 whole ones. Sizes within the bound add up exactly to a sum below 10^20.
+package enum TradeBounds {
+    /// Every price and every size is below ten to this power.
+    package static let magnitude = 18
+    /// The most decimals of a price, and of a size.
+    package static let priceDecimals = 30
+    package static let sizeDecimals = 18
+
+    /// Whether a trade can have this price: above zero, below 10^18, with at most 30 decimals.
+    package static func canBePrice(_ price: ExactDecimal) -> Bool {
+        price.significand > 0 && self.isBelow(price) && Int(price.exponent) >= -self.priceDecimals
+    }
+
+    /// Whether a trade can have this size: not negative, below 10^18, with at most 18 decimals.
+    package static func canBeSize(_ size: ExactDecimal) -> Bool {
+        size.significand >= 0 && self.isBelow(size) && Int(size.exponent) >= -self.sizeDecimals
+    }
+
+    /// Whether sizes can have this sum: not negative, below 10^38, with as many decimals as they. A sum that lacks an addend
+    /// is one, too.
+    package static func canBeVolume(_ volume: ExactSum) -> Bool {
+        let (digits, exponent) = volume.normalised
+        guard digits >= 0, exponent >= -self.sizeDecimals else { return false }
+        // A sum has at most 38 digits.
+        return exponent <= 0 || (exponent < 38 && digits < PowerOfTen.int128(38 - exponent))
+    }
+
+    private static func isBelow(_ number: ExactDecimal) -> Bool {
+        let exponent = Int(number.exponent)
+        // A significand has at most 18 digits.
+        guard exponent > 0 else { return true }
+        return exponent < self.magnitude && number.significand.magnitude < PowerOfTen.uint64(self.magnitude - exponent)
+    }
+}
