@@ -214,6 +214,83 @@ struct HistoryStoreTests {
         }
     }
 
+    /// A database with a few bars, of which something is changed.
+    private func spoil(_ path: String, _ statement: String) async throws {
+        let keeper = try self.keeper(path)
+        var sample = HistorySample()
+        keeper.read(try sample.batch("A:B", (0..<9).map { ("\(100 + $0)", "1", Int64($0) * 1_000) }))
+        _ = await keeper.finish()
+        let database = try DatabaseQueue(path: path)
+        try await database.write { try $0.execute(sql: statement) }
+        try database.close()
+    }
+
+    @Test(
+        "a history with a cell that cannot be read is set aside with a word when it is read, and a new one begun",
+        arguments: [
+            "volume = '1e-9223372036854775808'", "volume = '1e400'", "volume = 'none'", "volume = '-1'",
+            "turnover = '1e9223372036854775807'", "high = '1e999'", "low = '-1'", "open = ''", "trades = -1",
+        ]
+    )
+    func spoilt(change: String) async throws {
+        try await self.folder { path in
+            try await self.spoil(path, "UPDATE bar SET \(change) WHERE width = 60")
+            let told = Told()
+            let keeper = try self.keeper(path, told)
+            let bars = try await keeper.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 9) }
+            #expect(bars.isEmpty)
+            #expect(
+                told.all.count == 1 && told.all[0].contains("is damaged (a bar in it cannot be read); it is now"),
+                "\(told.all)"
+            )
+            #expect(FileManager.default.fileExists(atPath: "\(path).damaged-\(HistorySample.start / 1_000_000_000)"))
+            var sample = HistorySample()
+            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
+            #expect(await keeper.finish().lost == 0)
+            #expect(try HistoryStore(path: path).bars(of: "A:B", .second, from: nil, to: nil, limit: 9).count == 1)
+        }
+    }
+
+    @Test("a cell that cannot be read and is written over sets the history aside, too, and no trade is lost")
+    func spoiltBeforeWriting() async throws {
+        try await self.folder { path in
+            try await self.spoil(path, "UPDATE bar SET volume = '1e-9223372036854775808'")
+            let told = Told()
+            let keeper = try self.keeper(path, told)
+            var sample = HistorySample()
+            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
+            #expect(await keeper.finish().lost == 0)
+            #expect(told.all.count == 1 && told.all[0].contains("is damaged"), "\(told.all)")
+            #expect(try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9).count == 1)
+        }
+    }
+
+    @Test("a database that another program writes is not set aside by one that only reads")
+    func spoiltElsewhere() async throws {
+        try await self.folder { path in
+            try await self.spoil(path, "UPDATE bar SET high = 'x'")
+            let writing = try self.keeper(path)
+            let told = Told()
+            let reading = try self.keeper(path, told)
+            await #expect(throws: HistoryFailure.self) {
+                _ = try await reading.ask { try $0.bars(of: "A:B", .hour, from: nil, to: nil, limit: 9) }
+            }
+            #expect(!told.all.contains { $0.contains("damaged") }, "\(told.all)")
+            _ = await reading.finish()
+            _ = await writing.finish()
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("a sum that could not be kept whole is no damage")
+    func sumless() async throws {
+        try await self.folder { path in
+            try await self.spoil(path, "UPDATE bar SET volume = NULL, turnover = NULL")
+            let bars = try HistoryStore(path: path).bars(of: "A:B", .hour, from: nil, to: nil, limit: 9)
+            #expect(bars.count == 1 && bars[0].lacksSomething && bars[0].average == nil)
+        }
+    }
+
     @Test("any byte of the file can be wrong: there is an answer or an error, and never a trap", arguments: 0..<24)
     func flipped(round: Int) async throws {
         try await self.folder { path in

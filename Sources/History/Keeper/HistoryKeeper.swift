@@ -268,11 +268,30 @@ package final class HistoryKeeper: TapeReader {
 
     // MARK: Reading
 
-    /// Asks the database on a thread for that, two questions at a time.
+    /// Asks the database on a thread for that, two questions at a time. A database that turns out to be spoilt is set aside, and
+    /// the new one is asked.
     package func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async throws -> Answer {
         let store = self.shown.withLockedValue { $0.store }
-        return try await self.readers.runIfActive { try question(store) }
+        return try await self.readers.runIfActive {
+            do {
+                return try question(store)
+            } catch let failure as HistoryFailure where failure.kind == .damaged {
+                return try question(try self.replacing(store, failure))
+            }
+        }
+    }
+
+    /// The database that takes the place of a spoilt one. On a thread that may wait for the disk.
+    private func replacing(_ store: HistoryStore, _ failure: HistoryFailure) throws(HistoryFailure) -> HistoryStore {
+        let fresh = self.writer.withLockedValue { writer -> HistoryStore? in
+            // Whoever found out first has set it aside.
+            guard writer.store !== store || writer.setAside(failure) else { return nil }
+            return writer.store
+        }
+        guard let fresh else { throw failure }
+        self.shown.withLockedValue { $0.store = fresh }
+        return fresh
     }
 }

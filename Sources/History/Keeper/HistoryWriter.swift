@@ -154,7 +154,13 @@ struct HistoryWriter {
         do throws(HistoryFailure) {
             try self.store.commit(self.batch, holes: self.holes)
         } catch {
-            return self.failed(error)
+            guard error.kind == .damaged else { return self.failed(error) }
+            guard self.setAside(error) else { return }
+            do throws(HistoryFailure) {
+                try self.store.commit(self.batch, holes: self.holes)
+            } catch {
+                return self.failed(error)
+            }
         }
         self.batch = HistoryBatch()
         self.waiting = 0
@@ -166,21 +172,26 @@ struct HistoryWriter {
     }
 
     private mutating func failed(_ failure: HistoryFailure) {
-        guard failure.kind == .damaged else {
-            if !self.isFailing {
-                self.isFailing = true
-                self.tell("the history \(self.store.path) cannot be written: \(failure); it is tried again")
-            }
-            return
+        if !self.isFailing {
+            self.isFailing = true
+            self.tell("the history \(self.store.path) cannot be written: \(failure); it is tried again")
         }
+    }
+
+    /// Moves the database out of the way, which is damaged, and begins a new one; answers whether that was done. While another
+    /// program writes it, it is that one's to do.
+    mutating func setAside(_ failure: HistoryFailure) -> Bool {
+        guard !self.isClosed, self.mayWrite() else { return false }
         let path = self.store.path
         try? self.store.close()
         do throws(HistoryFailure) {
             self.tell(try HistoryStore.moveAside(path, now: self.wallClock(), because: failure.description))
             self.store = try HistoryStore(path: path)
+            return true
         } catch {
             if !self.isFailing { self.tell("the history \(path) cannot be written: \(error)") }
             self.isFailing = true
+            return false
         }
     }
 

@@ -42,9 +42,8 @@ extension HistoryStore {
             sql: "SELECT \(Self.columns) FROM bar WHERE symbol = ? AND width = ? AND start = ?"
         )
         var whole = bar
-        if let row = try Row.fetchOne(find, arguments: [symbol, width.rawValue, bar.start]),
-            var earlier = Self.bar(row, width)
-        {
+        if let row = try Row.fetchOne(find, arguments: [symbol, width.rawValue, bar.start]) {
+            var earlier = try Self.bar(row, width)
             earlier.append(bar)
             whole = earlier
         }
@@ -131,7 +130,7 @@ extension HistoryStore {
                         """,
                     arguments: [symbol, width.rawValue, from ?? .min, to ?? .max, limit]
                 )
-                return rows.compactMap { Self.bar($0, width) }
+                return try rows.map { try Self.bar($0, width) }
             }
             return from == nil ? bars.reversed() : bars
         } catch {
@@ -151,20 +150,27 @@ extension HistoryStore {
         }
     }
 
-    /// The bar of a row; `nil` where it holds none.
+    /// The bar of a row.
     ///
     /// Not optimised; see ``GRDB/Row/value(_:)``.
+    ///
+    /// - Throws: ``HistoryFailure`` where a cell holds what this program does not write: then the history is spoilt.
     @_optimize(none)
-    private static func bar(_ row: Row, _ width: BarWidth) -> Bar? {
-        func price(_ index: Int) -> ExactDecimal? { row.value(index).text.flatMap { ExactDecimal($0) } }
-        func sum(_ index: Int) -> ExactSum { row.value(index).text.flatMap { ExactSum($0) } ?? .unknown }
+    private static func bar(_ row: Row, _ width: BarWidth) throws(HistoryFailure) -> Bar {
+        func price(_ index: Int) -> ExactDecimal? {
+            row.value(index).text.flatMap { ExactDecimal($0) }.flatMap { TradeBounds.canBePrice($0) ? $0 : nil }
+        }
+        func sum(_ index: Int) -> ExactSum? {
+            row.value(index).isNull ? .unknown : row.value(index).text.flatMap { ExactSum($0) }
+        }
         guard let start = row.value(0).integer, start == width.start(of: start),
             let open = price(1), let openTime = row.value(2).integer,
             let high = price(3), let low = price(4),
             let close = price(5), let closeTime = row.value(6).integer,
+            let volume = sum(7), TradeBounds.canBeVolume(volume), let turnover = sum(8),
             let trades = row.value(9).integer.flatMap({ UInt64(exactly: $0) }),
             let incomplete = row.value(10).integer
-        else { return nil }
+        else { throw HistoryFailure(.damaged, "a bar in it cannot be read") }
         return Bar(
             start: start,
             width: width,
@@ -172,8 +178,8 @@ extension HistoryStore {
             high: high,
             low: low,
             close: (close, closeTime),
-            volume: sum(7),
-            turnover: sum(8),
+            volume: volume,
+            turnover: turnover,
             count: trades,
             isIncomplete: incomplete != 0
         )

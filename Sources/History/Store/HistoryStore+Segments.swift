@@ -60,7 +60,7 @@ extension HistoryStore {
                         WHERE lastTime >= ? AND firstTime <= ? ORDER BY firstTime, path LIMIT 100000
                         """,
                     arguments: [from, to]
-                ).compactMap(Self.segment)
+                ).map(Self.segment)
             }
         } catch {
             throw HistoryFailure(error)
@@ -69,10 +69,10 @@ extension HistoryStore {
 
     // Not optimised; see `Row.value`.
     @_optimize(none)
-    private static func segment(_ row: Row) -> HistoryBatch.Segment? {
+    private static func segment(_ row: Row) throws(HistoryFailure) -> HistoryBatch.Segment {
         func number(_ index: Int) -> UInt64? { row.value(index).integer.flatMap { UInt64(exactly: $0) } }
         guard let path = row.value(0).text, let first = row.value(4).integer, let last = row.value(5).integer else {
-            return nil
+            throw HistoryFailure(.damaged, "the place of a recording in it cannot be read")
         }
         var sequences: Range<UInt64>?
         if let lower = number(2), let upper = number(3), lower <= upper { sequences = lower..<upper }
