@@ -72,6 +72,20 @@ struct ExportTests {
         #expect(report.trades == 3 && report.repeated == 2 && report.gaps == 1 && report.damaged == 0)
     }
 
+    @Test("rows that lack epoch and number because their header or their frame is damaged are counted")
+    func unnamed() {
+        var headless = Self.recording()
+        headless.moveReaderIndex(to: (headless.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) ?? 0) + 1)
+        let (lines, report) = Self.export([headless], RecordingExport.Order(format: .csv))
+        #expect(lines.dropFirst().allSatisfy { $0.hasSuffix(",,") } && lines.count > 1, "\(lines)")
+        #expect(report.unnamed == UInt64(lines.count - 1))
+        #expect(Self.export([Self.recording()], RecordingExport.Order(format: .csv)).report.unnamed == 0)
+        let other = ByteBuffer(string: String(buffer: Self.recording()).replacing(#""trades":2"#, with: #""trades":3"#))
+        #expect(Self.export([other], RecordingExport.Order(format: .csv)).report.unnamed == 2)
+        // Bars have no numbers.
+        #expect(Self.export([headless], RecordingExport.Order(format: .csv, bars: .minute)).report.unnamed == 0)
+    }
+
     @Test("trades as JSON lines; of the plain form nothing is made up")
     func jsonLines() {
         let plain = ByteBuffer(

@@ -68,6 +68,10 @@ extension Assembly {
             let trades = PlainWords.count(report.lostTrades, "trade is", "trades are")
             Console.complain("warning: \(trades) missing in the recordings")
         }
+        if report.unnamed > 0 {
+            let rows = PlainWords.count(report.unnamed, "row has", "rows have")
+            Console.complain("warning: \(rows) neither epoch nor number: the line that tells them is damaged")
+        }
         if report.late > 0 {
             let trades = PlainWords.count(
                 report.late,

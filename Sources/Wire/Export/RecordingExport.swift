@@ -35,6 +35,9 @@ package struct RecordingExport: Sendable {
         /// known how many.
         package var lostLines: UInt64 = 0
         package var losses: UInt64 = 0
+        /// Rows of trades whose frames have numbers, and which have neither epoch nor number all the same: the header, which names
+        /// the epoch, cannot be read, or the frame does not hold what its numbers say.
+        package var unnamed: UInt64 = 0
         /// Numbers of trades that no frame has, in recordings whose lines have no numbers.
         package var lostTrades: UInt64 = 0
         /// Trades that came twice: in a frame repeated at once, or in two files.
@@ -166,6 +169,11 @@ package struct RecordingExport: Sendable {
         }
         self.isAfterFile = false
         self.arrived = received ?? self.arrived
+        let rows = self.report.rows
+        defer {
+            let isUnnamed = frame.numbers != nil && (epoch == nil || numbers == nil)
+            if isUnnamed, self.order.bars == nil { self.report.unnamed += self.report.rows - rows }
+        }
         for (index, trade) in self.trades.enumerated() {
             var place: TapePosition?
             if let epoch, let numbers {
