@@ -1,8 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// The program: its commands, and the way in and out.
-@main
+/// The program's commands, and the way in and out.
 struct Tickertape: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tickertape",
@@ -54,7 +53,6 @@ struct Tickertape: AsyncParsableCommand {
 
     /// Runs the command, and turns what it throws into one line and an exit status.
     static func main() async {
-        StandardDescriptors.fill()
         do {
             var command = try await self.asyncParseAsRoot(nil)
             if var command = command as? any AsyncParsableCommand {

@@ -31,6 +31,39 @@ struct StandardStreamTests {
         #expect(await program.ending() == .exit(0))
     }
 
+    @Test(
+        "where too few files may be open, every command ends with one line that says what to do",
+        arguments: [
+            "--version", "run --format plain", "replay '\(StandardStreamTests.demo)'", "watch ws://127.0.0.1:1",
+            "serve '\(StandardStreamTests.demo)' --listen 127.0.0.1:0", "record /nowhere/x.jsonl", "health",
+        ]
+    )
+    func fewFiles(command: String) async throws {
+        for limit in [5, 12, 63] {
+            let program = try self.shell("ulimit -n \(limit); exec '\(RunningProgram.tickertape)' \(command)")
+            #expect(await program.ending() == .exit(1), "\(limit): \(program.errors)")
+            #expect(program.output.isEmpty)
+            let line = "tickertape: the limit of open files is \(limit), and 64 are needed: raise it (ulimit -n 1024; "
+            #expect(
+                program.errors.hasPrefix(line) && program.errors.split(separator: "\n").count == 1,
+                "\(program.errors)"
+            )
+        }
+    }
+
+    @Test(
+        "as many files as are needed are enough, and a soft limit is raised as far as it may be",
+        arguments: ["n 64", "Sn 12"]
+    )
+    func enoughFiles(limit: String) async throws {
+        let program = try self.shell(
+            "ulimit -\(limit); exec '\(RunningProgram.tickertape)' replay '\(Self.demo)' --speed max --format plain "
+                + "--relay 127.0.0.1:0"
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.output.contains("BINANCE:BTCUSDT"))
+    }
+
     @Test("a closed standard output is told as one, or ends the program as a reader that has gone does")
     func closedOutput() async throws {
         let rows = try self.shell("'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv >&-")
