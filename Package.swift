@@ -160,7 +160,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "WebSocket", "Market", "Wire", "Recordings", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1,
+                "WebSocket", "Market", "Wire", "Recordings", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
+                .nioHTTP1,
             ],
             path: "Tests/Fuzz/Targets",
             swiftSettings: house

@@ -7,8 +7,9 @@ import TickertapeTesting
     @Test("the rules hold for every seed, whole and cut short", arguments: FuzzTarget.allCases)
     func seeds(target: FuzzTarget) throws {
         for seed in target.seeds {
-            // Each cut of a connection costs one; a prime step goes through other places in each seed.
-            let step = target == .client || target == .upgrade ? 13 : 1
+            // Each cut of a conversation costs one; a prime step goes through other places in each seed.
+            let isLong = [.client, .upgrade, .reading, .replay].contains(target)
+            let step = isLong ? 13 : 1
             for length in stride(from: seed.count, through: 0, by: -step) { try target.check(Array(seed[..<length])) }
         }
     }
@@ -17,7 +18,7 @@ import TickertapeTesting
         "the rules hold for damaged inputs",
         arguments: [
             (FuzzTarget.finnhub, 5_000), (.client, 300), (.upgrade, 200), (.recording, 800), (.packed, 400),
-            (.stream, 5_000),
+            (.stream, 5_000), (.reading, 2_000), (.replay, 2_000),
         ]
     )
     func damaged(target: FuzzTarget, count: Int) throws {
@@ -43,6 +44,9 @@ import TickertapeTesting
         try FuzzTarget.upgrade.check(Array(refusal.utf8))
         // A pong behind a breach in the same read was told of after the end.
         try FuzzTarget.client.check([0x00, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00])
+        // The least integer has no magnitude of its kind: a step of a replay, a volume, an age.
+        for seed in FuzzTarget.replay.seeds { try FuzzTarget.replay.check(seed) }
+        for seed in FuzzTarget.reading.seeds { try FuzzTarget.reading.check(seed) }
     }
 
     @Test("the parser reads what Python's json reads, to the last digit, in every frame that both accept")

@@ -14,6 +14,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case packed
     /// What a relay and its clients say to one another on `/v1/stream`.
     case stream
+    /// What a relay sends on `/v1/stream` over several connections: what its reader makes of it.
+    case reading
+    /// Requests to a replay, over HTTP and on `/v1/stream`.
+    case replay
 
     /// Feeds one input; throws what is broken.
     ///
@@ -28,6 +32,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .recording: try RecordingFuzz.check(input)
         case .packed: try PackedFuzz.check(input)
         case .stream: try StreamFuzz.check(input)
+        case .reading: try ReadingFuzz.check(input)
+        case .replay: try ReplayFuzz.check(input)
         }
     }
 
@@ -40,6 +46,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .recording: RecordingFuzz.seeds
         case .packed: PackedFuzz.seeds
         case .stream: StreamFuzz.seeds
+        case .reading: ReadingFuzz.seeds
+        case .replay: ReplayFuzz.seeds
         }
     }
 
@@ -49,6 +57,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .finnhub, .recording, .packed, .stream: Mutator.jsonWords
         case .client: ClientFuzz.words
         case .upgrade: UpgradeFuzz.words
+        case .reading: ReadingFuzz.words
+        case .replay: ReplayFuzz.words
         }
     }
 
