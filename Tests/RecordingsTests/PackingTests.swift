@@ -109,6 +109,27 @@ struct PackingTests {
         #expect(access(path, F_OK) == 0 && access("\(path).zst", F_OK) != 0)
     }
 
+    @Test("with a damaged first part their rows have neither epoch nor number, and an export counts them")
+    func damagedFirstPart() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try self.packed(folder, MarketText.make(frames: 4_000))
+        let descriptor = open(path, O_RDWR)
+        // The head of the first frame's first block (RFC 8878, 3.1.1).
+        let nonsense = [UInt8](repeating: 0xA5, count: 64)
+        #expect(pwrite(descriptor, nonsense, nonsense.count, 9) == nonsense.count)
+        close(descriptor)
+        let stream = try RecordingStream(path: path)
+        var export = RecordingExport(RecordingExport.Order(format: .csv))
+        export.beginFile()
+        while let line = try stream.next() { if let event = line.event { export.take(event) } }
+        export.finish()
+        #expect(stream.damagedParts == 1)
+        #expect(export.report.rows > 1_000 && export.report.unnamed == export.report.rows, "\(export.report)")
+        let rows = String(buffer: export.takeText()).split(separator: "\n").dropFirst()
+        #expect(rows.allSatisfy { $0.hasSuffix(",,") })
+    }
+
     @Test("damaged anywhere they lose a frame at most, say where, and every line that is read is true")
     func damaged() throws {
         let folder = try TemporaryFolder()
