@@ -147,6 +147,13 @@ import Testing
         }
     }
 
+    @Test("A 101 of HTTP/1.0, which has none, is invalid")
+    func refusesOldVersion() {
+        var head = self.answer()
+        head.version = .http1_0
+        #expect(self.handshake.check(head) == .invalid("a 101 of HTTP/1.0"))
+    }
+
     static let wrongs: [(name: String, value: String?)] = [
         ("Upgrade", nil), ("Upgrade", "h2c"), ("Connection", nil), ("Connection", "close"),
         ("Sec-WebSocket-Accept", nil),

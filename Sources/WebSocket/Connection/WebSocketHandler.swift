@@ -28,6 +28,10 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
+    /// The pongs that have not left, in bytes.
+    private var owedPongBytes = 0
+    /// The most of them: a part of the 16 KiB that input may make a connection owe, of which TLS has another.
+    private static let mostOwedPongBytes = 8 << 10
 
     /// - Parameters:
     ///   - agreement: how messages are compressed; nil where they are not.
@@ -156,13 +160,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, let payload = self.unansweredPing {
-            self.unansweredPing = nil
-            if self.closing.isOpen {
-                self.write(.pong, payload, context: context, promise: nil)
-                context.flush()
-            }
-        }
+        self.answerHeldPing()
         context.fireChannelWritabilityChanged()
     }
 
@@ -224,8 +222,13 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private func pingReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
         guard self.closing.isOpen else { return }
         let answer = Self.copyWithRoomForHeader(payload, context: context)
-        if context.channel.isWritable {
-            self.write(.pong, answer, context: context, promise: nil)
+        if self.owedPongBytes >= Self.mostOwedPongBytes, self.mustFlush {
+            // They may leave at once, and the next with them.
+            self.mustFlush = false
+            context.flush()
+        }
+        if self.mayAnswerPing(context: context) {
+            self.writePong(answer, context: context)
             self.mustFlush = true
         } else {
             self.unansweredPing = answer
@@ -233,10 +236,39 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(WebSocketEvent.pingReceived(payload))
     }
 
+    private func mayAnswerPing(context: ChannelHandlerContext) -> Bool {
+        context.channel.isWritable && self.owedPongBytes < Self.mostOwedPongBytes
+    }
+
+    private func writePong(_ payload: ByteBuffer, context: ChannelHandlerContext) {
+        let bytes = payload.readableBytes + Self.controlHeaderBytes
+        self.owedPongBytes += bytes
+        let left = context.eventLoop.makePromise(of: Void.self)
+        left.futureResult.assumeIsolated().whenComplete { _ in
+            self.owedPongBytes -= bytes
+            self.answerHeldPing()
+        }
+        self.write(.pong, payload, context: context, promise: left)
+    }
+
+    /// Answers the newest ping that could not be answered when it came, if it can be now.
+    private func answerHeldPing() {
+        guard let context = self.context, let payload = self.unansweredPing, self.mayAnswerPing(context: context) else {
+            return
+        }
+        self.unansweredPing = nil
+        guard self.closing.isOpen else { return }
+        self.writePong(payload, context: context)
+        context.flush()
+    }
+
+    /// The header of a control frame: two bytes and a mask.
+    private static let controlHeaderBytes = 6
+
     /// Copies a control frame's payload, so that an answer which waits does not keep a whole read buffer alive; the room
     /// before it lets the encoder put the header there.
     private static func copyWithRoomForHeader(_ payload: ByteBuffer, context: ChannelHandlerContext) -> ByteBuffer {
-        let room = 6  // two bytes and a mask
+        let room = Self.controlHeaderBytes
         var copy = context.channel.allocator.buffer(capacity: room + payload.readableBytes)
         copy.writeRepeatingByte(0, count: room)
         copy.writeImmutableBuffer(payload)

@@ -54,10 +54,12 @@ struct ClientHandshake {
         return head
     }
 
-    /// Judges an answer by the six rules of RFC 6455, 4.1. Header names and the two words are compared without regard to
+    /// Judges an answer by the six rules of RFC 6455, 4.1, in HTTP/1.1. Header names and the two words are compared without regard to
     /// case: Cloudflare writes `upgrade` and `websocket`.
     func check(_ head: HTTPResponseHead) -> Verdict {
         guard head.status.code == 101 else { return .refused }
+        // HTTP/1.0 knows no 101 (RFC 9110, 15.2), and no change of protocols.
+        guard head.version == .http1_1 else { return .invalid("a 101 of HTTP/1.0") }
         guard head.headers.has("Upgrade", token: "websocket") else { return .invalid("Upgrade is not websocket") }
         guard head.headers.has("Connection", token: "upgrade") else { return .invalid("Connection is not upgrade") }
         guard head.headers["Sec-WebSocket-Accept"] == [HandshakeKey.accept(for: self.key)] else {

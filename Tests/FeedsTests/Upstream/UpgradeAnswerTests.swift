@@ -68,7 +68,8 @@ struct UpgradeAnswerTests {
         (2, "Connection: close", "Connection is not upgrade"),
         (1, "Upgrade: websocket\r\nSec-WebSocket-Extensions: permessage-deflate", "an extension that was not offered"),
         (1, "Upgrade: websocket\r\nSec-WebSocket-Protocol: chat", "a subprotocol that was not offered"),
-        (0, "HTTP/2 101", "malformed status line"), (0, "SSH-2.0-OpenSSH_9.6", "malformed status line"),
+        (0, "HTTP/1.0 101 Switching Protocols", "a 101 of HTTP/1.0"), (0, "HTTP/2 101", "malformed status line"),
+        (0, "SSH-2.0-OpenSSH_9.6", "malformed status line"),
         (2, "Connection : upgrade", "malformed header line"), (2, "Connection: upgrade\nX: y", "malformed line end"),
     ]
 
