@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "Sinks",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
+                "CLinux", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket,
                 .nioHTTPTypesHTTP1,
                 .httpTypes, .hummingbird,
@@ -179,7 +179,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TLSTests",
-            dependencies: ["TLS", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioTLS],
+            dependencies: [
+                "COpenSSL", "TLS", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioTLS,
+            ],
             swiftSettings: house
         ),
         .testTarget(
@@ -212,7 +214,7 @@ let package = Package(
         .testTarget(
             name: "SinksTests",
             dependencies: [
-                "Sinks", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page", "TickertapeTesting",
+                "COpenSSL", "Sinks", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page", "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
                 .coreMetrics,
             ],

@@ -2,6 +2,9 @@
 #include "linux.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,4 +18,10 @@ int tickertape_rename_to_new(const char *path, const char *name) {
 
 void tickertape_name_thread(const char *name) {
     prctl(PR_SET_NAME, name);
+}
+
+void tickertape_trim_heap(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -30,6 +30,7 @@ static const uint64_t twin_SSL_OP_LEGACY_SERVER_CONNECT = SSL_OP_LEGACY_SERVER_C
 static const uint64_t twin_SSL_OP_ALLOW_CLIENT_RENEGOTIATION = SSL_OP_ALLOW_CLIENT_RENEGOTIATION;
 static const uint64_t twin_SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION = SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION;
 static const uint64_t twin_SSL_OP_NO_TICKET = SSL_OP_NO_TICKET;
+static const uint64_t twin_SSL_OP_ALLOW_NO_DHE_KEX = SSL_OP_ALLOW_NO_DHE_KEX;
 static const uint64_t twin_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
 
 static inline long twin_SSL_CTX_set_min_proto_version(SSL_CTX *context, long version) {

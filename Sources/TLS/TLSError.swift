@@ -10,6 +10,8 @@ package struct TLSError: Error, Sendable, Equatable {
         case alertReceived
         /// The two sides speak no version of TLS in common; one of them speaks only TLS 1.1 or older, mostly.
         case versionRefused
+        /// The two sides have no cipher suite in common.
+        case noCommonCipher
         /// The two sides agree on no application protocol (RFC 7301).
         case noApplicationProtocol
         /// The peer does not speak TLS, or speaks it in a way that we do not accept.
@@ -49,8 +51,8 @@ package struct TLSError: Error, Sendable, Equatable {
     package var isTransient: Bool {
         switch self.kind {
         case .handshakeInterrupted, .timedOut, .truncated, .library: true
-        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noApplicationProtocol,
-            .protocolViolation:
+        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noCommonCipher,
+            .noApplicationProtocol, .protocolViolation:
             false
         }
     }
@@ -63,6 +65,7 @@ extension TLSError: CustomStringConvertible {
         case .certificateRefused: "certificate refused: \(self.reason)"
         case .alertReceived: "refused by the peer: \(self.reason)"
         case .versionRefused: "no common TLS version: \(self.reason)"
+        case .noCommonCipher: "no common cipher: \(self.reason)"
         case .noApplicationProtocol: "no common application protocol: \(self.reason)"
         case .protocolViolation: "TLS failed: \(self.reason)"
         case .handshakeInterrupted: "TLS handshake interrupted: \(self.reason)"

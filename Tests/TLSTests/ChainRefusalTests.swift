@@ -177,7 +177,10 @@ struct ChainRefusalTests {
         )
         var draft = CertificateDraft.localhost()
         draft.key = .rsa(bits: 2_048)
-        let context = try TLSContext(client: Certificates.client().speaking(.tls12))
+        var client = Certificates.client().speaking(.tls12)
+        // Without this it is not even offered.
+        client.ciphers = try #require(TLSCipherList("DHE+AESGCM"))
+        let context = try TLSContext(client: client)
         let weak = ["-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", group]
         try OpenSSLServer.run(presenting: self.root.issue(draft), weak) { _, port in
             let end = try LoopbackEnd.connect(port: port, context: context, peer: .host("localhost"))

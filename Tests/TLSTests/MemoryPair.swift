@@ -76,7 +76,7 @@ final class Application: ChannelInboundHandler {
     }
 }
 
-/// The wire below a TLS handler: cuts it, and counts the reads that pass.
+/// The wire below a TLS handler: cuts it, takes nothing for a while, and counts the reads that pass.
 final class Wire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -84,9 +84,30 @@ final class Wire: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     var reads = 0
     var outputCloses = 0
+    /// Whether what is written waits, as in a socket whose peer reads nothing.
+    var isFull = false
+    private var waiting: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
+    var waitingBytes: Int { self.waiting.reduce(0) { $0 + $1.bytes.readableBytes } }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard self.isFull else { return context.write(data, promise: promise) }
+        self.waiting.append((self.unwrapOutboundIn(data), promise))
+    }
+
+    /// Lets go of what waits, as a peer does that reads again.
+    func drain() {
+        self.isFull = false
+        let waiting = self.waiting
+        self.waiting = []
+        for (bytes, promise) in waiting { self.context?.writeAndFlush(NIOAny(bytes), promise: promise) }
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        for (_, promise) in self.waiting { promise?.fail(ChannelError.ioOnClosedChannel) }
+        self.waiting = []
+    }
 
     func read(context: ChannelHandlerContext) {
         self.reads += 1

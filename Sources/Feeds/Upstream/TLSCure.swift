@@ -6,6 +6,9 @@ extension TLSError {
         if let refusal = self.refusal { return refusal.cure }
         switch self.kind {
         case .versionRefused: return "the service must speak TLS 1.2 or 1.3"
+        case .noCommonCipher: return Self.cipherCure
+        // What a server says that has no cipher in common with us, mostly.
+        case .alertReceived where self.reason == "alert handshake failure": return Self.cipherCure
         case .noApplicationProtocol: return "is the upstream address that of a WebSocket service?"
         case .protocolViolation: return "is the upstream address that of a TLS service?"
         case .certificateRefused, .configuration, .alertReceived, .handshakeInterrupted, .timedOut, .truncated,
@@ -13,6 +16,11 @@ extension TLSError {
             return nil
         }
     }
+}
+
+extension TLSError {
+    private static let cipherCure =
+        "if the service has no cipher with forward secrecy and AEAD, tls.ciphers can allow another"
 }
 
 extension CertificateRefusal {

@@ -34,6 +34,7 @@ package final class RelayTLS: Sendable {
     package let warnings: [String]
     /// The limit of a TLS handshake.
     package let handshakeTimeout: TimeAmount
+    private let ciphers: TLSCipherList
     private let logger: Logger
     private let state: NIOLockedValueBox<State>
     private let handshakes: (full: Counter, resumed: Counter)
@@ -43,15 +44,19 @@ package final class RelayTLS: Sendable {
 
     /// Loads the pair.
     ///
-    /// - Parameter handshakeTimeout: the limit of a TLS handshake.
+    /// - Parameters:
+    ///   - handshakeTimeout: the limit of a TLS handshake.
+    ///   - ciphers: the cipher suites accepted with TLS 1.2.
     /// - Throws: ``TLSError`` in one line that names the file and the cure.
     package init(
         files: Files,
         handshakeTimeout: TimeAmount = .seconds(10),
+        ciphers: TLSCipherList = .standard,
         instruments: Instruments,
         logger: Logger
     ) throws(TLSError) {
-        let (context, pair) = try Self.load(files, handshakeTimeout: handshakeTimeout)
+        let (context, pair) = try Self.load(files, handshakeTimeout: handshakeTimeout, ciphers: ciphers)
+        self.ciphers = ciphers
         self.files = files
         self.warnings = pair.warnings
         self.handshakeTimeout = handshakeTimeout
@@ -76,11 +81,13 @@ package final class RelayTLS: Sendable {
 
     private static func load(
         _ files: Files,
-        handshakeTimeout: TimeAmount
+        handshakeTimeout: TimeAmount,
+        ciphers: TLSCipherList
     ) throws(TLSError) -> (TLSContext, ServerPair) {
         let pair = try ServerPair.load(certificate: files.certificate, key: files.key)
         var configuration = TLSServerConfiguration(credentials: pair.credentials)
         configuration.handshakeTimeout = handshakeTimeout
+        configuration.ciphers = ciphers
         return (try TLSContext(server: configuration), pair)
     }
 
@@ -94,7 +101,11 @@ package final class RelayTLS: Sendable {
     package func reload() -> [String] {
         let (context, pair): (TLSContext, ServerPair)
         do throws(TLSError) {
-            (context, pair) = try Self.load(self.files, handshakeTimeout: self.handshakeTimeout)
+            (context, pair) = try Self.load(
+                self.files,
+                handshakeTimeout: self.handshakeTimeout,
+                ciphers: self.ciphers
+            )
         } catch {
             return ["the new certificate is not used, the one before stays: \(error)"]
         }
@@ -201,6 +212,7 @@ extension TLSError.Kind {
         case .certificateRefused: "certificate-refused"
         case .alertReceived: "alert"
         case .versionRefused: "version"
+        case .noCommonCipher: "cipher"
         case .noApplicationProtocol: "application-protocol"
         case .protocolViolation: "protocol"
         case .handshakeInterrupted: "interrupted"

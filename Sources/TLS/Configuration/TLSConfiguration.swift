@@ -51,6 +51,8 @@ package struct TLSClientConfiguration: Sendable {
     package var applicationProtocols: [String] = ["http/1.1"]
     /// The oldest and newest versions spoken.
     package var versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
+    /// The cipher suites offered for TLS 1.2.
+    package var ciphers: TLSCipherList = .standard
     /// How long a handshake may take.
     package var handshakeTimeout: TimeAmount = .seconds(5)
     /// How long the end waits for what was written to leave, and for the peer's close_notify.
@@ -69,6 +71,8 @@ package struct TLSServerConfiguration: Sendable {
     package var applicationProtocols: [String] = ["http/1.1"]
     /// The oldest and newest versions spoken.
     package var versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
+    /// The cipher suites accepted with TLS 1.2; the server's order counts.
+    package var ciphers: TLSCipherList = .standard
     /// How long a handshake may take.
     package var handshakeTimeout: TimeAmount = .seconds(5)
     /// How long the end waits for what was written to leave, and for the peer's close_notify.

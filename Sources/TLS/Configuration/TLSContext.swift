@@ -24,7 +24,7 @@ package final class TLSContext: Sendable {
     private let staple: ServerStaple?
 
     /// The least security level: 112 bits, so RSA of 2048 bits at least and no SHA-1 (`SSL_CTX_set_security_level`).
-    private static let minimumSecurityLevel: Int32 = 2
+    static let minimumSecurityLevel: Int32 = 2
 
     /// Makes a client's context; throws ``TLSError/Kind/configuration`` for trust that cannot be loaded.
     package init(client: TLSClientConfiguration) throws(TLSError) {
@@ -34,7 +34,7 @@ package final class TLSContext: Sendable {
             if let path = client.revocationListFile { files.append(FileStamp(path)) }
         }
         let list = try ProtocolList(client.applicationProtocols)
-        let context = try Self.make(TLS_client_method(), versions: client.versions)
+        let context = try Self.make(TLS_client_method(), versions: client.versions, ciphers: client.ciphers)
         let checks: PeerChecks
         do throws(TLSError) {
             checks = try PeerChecks(client, into: context)
@@ -65,7 +65,7 @@ package final class TLSContext: Sendable {
     /// Makes a server's context; throws ``TLSError/Kind/configuration`` for credentials that cannot be used.
     package init(server: TLSServerConfiguration) throws(TLSError) {
         let list = try ProtocolList(server.applicationProtocols)
-        let context = try Self.make(TLS_server_method(), versions: server.versions)
+        let context = try Self.make(TLS_server_method(), versions: server.versions, ciphers: server.ciphers)
         do throws(TLSError) {
             try Self.use(server.credentials, in: context)
         } catch {
@@ -104,7 +104,8 @@ package final class TLSContext: Sendable {
     /// Makes a context with what client and server have in common.
     private static func make(
         _ method: OpaquePointer?,
-        versions: ClosedRange<TLSVersion>
+        versions: ClosedRange<TLSVersion>,
+        ciphers: TLSCipherList
     ) throws(TLSError) -> OpaquePointer {
         OpenSSLErrors.clear()
         guard let context = SSL_CTX_new(method) else { throw OpenSSLErrors.library("SSL_CTX_new") }
@@ -115,14 +116,19 @@ package final class TLSContext: Sendable {
             throw OpenSSLErrors.configuration("TLS versions")
         }
         _ = SSL_CTX_set_options(context, twin_SSL_OP_NO_COMPRESSION | twin_SSL_OP_NO_RENEGOTIATION)
-        // The system's openssl.cnf may have set these; a stream cut short must stay an error here.
+        // The system's openssl.cnf may have set these; a stream cut short must stay an error here, and a resumed session has
+        // keys of its own.
         _ = SSL_CTX_clear_options(
             context,
             twin_SSL_OP_IGNORE_UNEXPECTED_EOF | twin_SSL_OP_LEGACY_SERVER_CONNECT | twin_SSL_OP_NO_TICKET
-                | twin_SSL_OP_ALLOW_CLIENT_RENEGOTIATION | twin_SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION
+                | twin_SSL_OP_ALLOW_NO_DHE_KEX | twin_SSL_OP_ALLOW_CLIENT_RENEGOTIATION
+                | twin_SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION
         )
-        if SSL_CTX_get_security_level(context) < Self.minimumSecurityLevel {
-            SSL_CTX_set_security_level(context, Self.minimumSecurityLevel)
+        do throws(TLSError) {
+            try ciphers.apply(to: context)
+        } catch {
+            SSL_CTX_free(context)
+            throw error
         }
         // A write is retried from wherever the bytes are by then.
         _ = twin_SSL_CTX_set_mode(context, Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))

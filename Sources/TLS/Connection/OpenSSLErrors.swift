@@ -52,6 +52,8 @@ enum OpenSSLErrors {
             return refusal(result: Int32(truncatingIfNeeded: SSL_get_verify_result(ssl)), depth: 0)
         case SSL_R_UNSUPPORTED_PROTOCOL:
             return TLSError(kind: .versionRefused, reason: words(code))
+        case SSL_R_NO_SHARED_CIPHER, SSL_R_WRONG_CIPHER_RETURNED:
+            return TLSError(kind: .noCommonCipher, reason: words(code))
         case SSL_R_NO_APPLICATION_PROTOCOL:
             return TLSError(kind: .noApplicationProtocol, reason: words(code))
         case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256):

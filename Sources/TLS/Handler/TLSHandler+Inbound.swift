@@ -24,9 +24,9 @@ extension TLSHandler {
         // The burst was the handshake's, or too short for a record: who asked for bytes is still waiting.
         switch self.phase {
         case .handshaking, .closing:
-            context.read()
+            self.readOn(context: context)
         case .open:
-            if self.isReadRequested, !isFed { context.read() }
+            if self.isReadRequested, !isFed { self.readOn(context: context) }
         case .idle, .draining, .closed:
             break
         }
@@ -40,8 +40,15 @@ extension TLSHandler {
             self.process()
             self.finishBurst()
         }
-        context.read()
+        self.readOn(context: context)
     }
+
+    /// Reads from the transport, now or once what the peer has made this side owe has left.
+    func readOn(context: ChannelHandlerContext) {
+        if self.owesTooMuch { self.isReadHeld = true } else { context.read() }
+    }
+
+    private var owesTooMuch: Bool { self.owedBytes >= Self.mostOwedBytes }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent else {
@@ -71,12 +78,37 @@ extension TLSHandler {
         defer { self.isProcessing = false }
         if self.phase == .handshaking { self.continueHandshake() }
         self.decrypt()
-        self.sendOutput(promise: nil)
+        self.sendAnswers()
+    }
+
+    /// Sends what OpenSSL says to the messages that were just read, such as KeyUpdate.
+    private func sendAnswers() {
+        guard let context = self.context, let output = self.connection?.takeOutput() else { return }
+        let bytes = output.readableBytes
+        self.owedBytes += bytes
+        let left = context.eventLoop.makePromise(of: Void.self)
+        left.futureResult.assumeIsolated().whenComplete { _ in self.answersLeft(bytes) }
+        context.writeAndFlush(self.wrapOutboundOut(output), promise: left)
+    }
+
+    private func answersLeft(_ bytes: Int) {
+        let owedTooMuch = self.owesTooMuch
+        self.owedBytes -= bytes
+        guard owedTooMuch, !self.owesTooMuch, let context = self.context else { return }
+        if self.connection?.hasUnreadInput == true {
+            self.process()
+            self.finishBurst()
+        }
+        guard self.isReadHeld else { return }
+        self.isReadHeld = false
+        self.readOn(context: context)
     }
 
     private func decrypt() {
         do throws(TLSError) {
-            while let connection = self.connection, self.inboundEnd == nil, !self.hasReceivedCloseNotify {
+            while let connection = self.connection, self.inboundEnd == nil, !self.hasReceivedCloseNotify,
+                !self.owesTooMuch
+            {
                 switch self.phase {
                 case .open:
                     guard self.mayDeliver else { return }

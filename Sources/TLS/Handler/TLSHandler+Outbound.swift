@@ -129,7 +129,7 @@ extension TLSHandler {
         if self.hasReceivedCloseNotify {
             self.closeTransportAfterCloseNotify()
         } else {
-            context.read()
+            self.readOn(context: context)
         }
     }
 

@@ -34,6 +34,13 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case failure(TLSError)
     }
 
+    /// The most ciphertext that the peer's own messages may make this side owe, in bytes.
+    ///
+    /// A peer may send KeyUpdate for ever (RFC 8446, 4.6.3), each of which wants an answer, and read none: beyond this nothing
+    /// more is read until some of it has left. It is a part of the 16 KiB that input may make a connection owe; pongs
+    /// and answers of the relay have the rest.
+    static let mostOwedBytes = 4 << 10
+
     /// The plaintext that is gathered before it is passed on in the middle of a read burst.
     static let deliveryBytes = 128 << 10
 
@@ -55,6 +62,10 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var hasDelivered = false
     var inboundEnd: InboundEnd?
     var hasReceivedCloseNotify = false
+    /// The ciphertext in answer to the peer's own messages that has not left, in bytes.
+    var owedBytes = 0
+    /// Whether a read was asked for while that was too much.
+    var isReadHeld = false
 
     // Outbound.
     var pending = PendingWrites()

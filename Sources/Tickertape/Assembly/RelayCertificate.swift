@@ -15,6 +15,7 @@ extension Settings {
             return try RelayTLS(
                 files: RelayTLS.Files(certificate: certificate, key: key),
                 handshakeTimeout: self.relay.handshakeTimeout,
+                ciphers: self.tls.ciphers,
                 instruments: instruments,
                 logger: logger
             )

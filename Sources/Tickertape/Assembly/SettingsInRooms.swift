@@ -214,6 +214,7 @@ extension Settings {
             case .required: .required
             }
         configuration.pins = self.tls.pins
+        configuration.ciphers = self.tls.ciphers
         configuration.handshakeTimeout = self.handshake.tls
         return configuration
     }

@@ -93,6 +93,8 @@ package struct Settings: Sendable, Equatable {
         package var stapling = Stapling.stapled
         /// The public keys of which the upstream must show one; empty allows all.
         package var pins: [PublicKeyPin] = []
+        /// The cipher suites of TLS 1.2, of the relay as well.
+        package var ciphers = TLSCipherList.standard
 
         /// What is asked of the OCSP answer that a server may staple to its certificate.
         package enum Stapling: String, Sendable, CaseIterable {

@@ -34,6 +34,12 @@ extension Setting {
         count: 0...20,
         help: "The public keys of which the service must show one, as sha256/BASE64; an authority's key will do."
     )
+    static let ciphers = Setting(
+        "tls.ciphers",
+        \.tls.ciphers,
+        .cipherList,
+        help: "The ciphers of TLS 1.2, as OpenSSL writes them; the default has forward secrecy and AEAD only."
+    )
 
     static let dnsTimeout = Setting(
         "handshake.dns-timeout",

@@ -14,7 +14,7 @@ extension Setting {
         serviceURL, serviceTimeout, serviceCache,
         feedLateAfter, feedStaleAfter, feedStaleFactor, feedStaleLimit, feedCoolDownMin, feedCoolDownMax,
         feedRetryRefused, feedRetryOverLimit, feedRetryMax,
-        authorityFile, verify, revocationListFile, stapling, pins,
+        authorityFile, verify, revocationListFile, stapling, pins, ciphers,
         dnsTimeout, tcpTimeout, tlsTimeout, upgradeTimeout,
         backoffMin, backoffMax, backoffAtLeast, backoffSettled, rateLimitedMin, rateLimitedMax, rejectedKey, briefLife,
         briefLimit, keyInUsePause,

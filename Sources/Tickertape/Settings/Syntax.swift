@@ -177,6 +177,23 @@ extension Syntax<PublicKeyPin> {
     }
 }
 
+extension Syntax<TLSCipherList> {
+    static var cipherList: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                guard let list = TLSCipherList(text) else {
+                    throw Misfit(
+                        "is no list of ciphers of TLS 1.2 as OpenSSL writes them; "
+                            + "`openssl ciphers -s -v -tls1_2 ALL` names them, such as \(TLSCipherList.standard)"
+                    )
+                }
+                return list
+            },
+            write: { "\($0)" }
+        )
+    }
+}
+
 extension Syntax<StreamURL> {
     package static var streamURL: Syntax {
         Syntax(read: { text throws(Misfit) in try StreamURL(text) }, write: { "\($0)" })

@@ -107,7 +107,7 @@ struct SettingsLayersTests {
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
         "upstream.proxy": "http://proxy.test:3128", "upstream.ping-interval": "7s",
         "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
-        "tls.crl-file": "/crl.pem", "tls.ocsp": "off",
+        "tls.crl-file": "/crl.pem", "tls.ocsp": "off", "tls.ciphers": "ECDHE-RSA-AES128-GCM-SHA256",
         "tls.pin": "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
         "handshake.dns-timeout": "1s", "handshake.tcp-timeout": "2s", "handshake.tls-timeout": "3s",
         "handshake.upgrade-timeout": "4s", "reconnect.min": "600ms", "reconnect.max": "2m",
