@@ -27,7 +27,12 @@ final class ConnectionRoster {
     private var isSweeping = false
     private(set) var isClosing = false
 
-    init(loop: any EventLoop) { self.loop = loop }
+    private let heap: HeapTrim
+
+    init(loop: any EventLoop, heap: HeapTrim) {
+        self.loop = loop
+        self.heap = heap
+    }
 
     var count: Int { self.entries.count }
 
@@ -72,6 +77,7 @@ final class ConnectionRoster {
 
     private func remove(_ id: ObjectIdentifier) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
+        self.heap.freed(HeapTrim.connectionBytes)
         if entry.isPlain { self.plainCount -= 1 }
         if let count = self.counts[entry.address] { self.counts[entry.address] = count > 1 ? count - 1 : nil }
         guard self.entries.isEmpty else { return }

@@ -59,6 +59,7 @@ extension HTTPHandler {
     private func sent(context: ChannelHandlerContext) {
         guard case .sending = self.state, context.channel.isActive else { return }  // late: it has been closed
         self.stopTimer()
+        self.room = nil
         self.progress?.answerLeft(now: context.eventLoop.now)
         guard !self.isLast else { return self.linger(context: context) }
         self.state = .idle
@@ -171,7 +172,10 @@ final class ResponseCollector: ResponseBodyWriter {
         return collector.buffer
     }
 
-    func write(_ buffer: ByteBuffer) async throws { self.buffer.writeImmutableBuffer(buffer) }
+    func write(_ buffer: ByteBuffer) async throws {
+        // Most bodies are one buffer, which need not be there twice.
+        if self.buffer.readableBytes == 0 { self.buffer = buffer } else { self.buffer.writeImmutableBuffer(buffer) }
+    }
 
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -21,6 +21,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var settings: RelaySettings
         var gate: RequestGate
         var router: RelayRouter
+        /// The memory for the answers of all connections.
+        var answers: AnswerMemory
         /// Says why a request is refused for want of the right token, where one is needed.
         var tokenRefusal: (HTTPRequestHead) -> HTTPRefusal? = { _ in nil }
         /// Is told the type of every refusal.
@@ -47,6 +49,8 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     let host: Host
+    /// The memory of the answer under way.
+    var room: AnswerMemory.Room?
     var state: State = .idle
     /// The one timer: of a request, of an answer's way out, or of the peer's close.
     var timer: Scheduled<Void>?
@@ -79,7 +83,10 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if let refusal = self.refusal { self.refuse(refusal, context: context) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.stopTimer() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.stopTimer()
+        self.room = nil
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         self.stopTimer()
@@ -116,11 +123,9 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
         switch (part, self.state) {
         case (.head(let head), .idle):
-            self.state = .receiving(head, body: HTTPRequestBody(of: head))
-        case (.body(let bytes), .receiving(let head, var body)):
-            body.append(bytes)
-            self.state = .receiving(head, body: body)
-            if body.count > self.host.settings.maximumMessageBytes { self.refuse(.bodyTooLarge, context: context) }
+            self.receive(head, context: context)
+        case (.body(let bytes), .receiving(let head, let body)):
+            self.receive(bytes, of: head, body, context: context)
         case (.end, .receiving(let head, let body)):
             self.stopTimer()
             self.answer(head, body, context: context)
@@ -131,31 +136,29 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
-        self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
-        self.isHead = head.method == .HEAD
-        if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
-        self.origin = head.headers.first(name: "Origin")
-        // The page itself tells nothing, and is what asks a person for the token.
-        if !head.asksForPage, let refusal = self.host.tokenRefusal(head) {
-            return self.refuse(refusal, context: context)
-        }
-        let head = TokenPlaces.withoutToken(head)
+    /// Answers a request that has passed all checks.
+    func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
         if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }), !head.asksForPage {
             return self.upgrade(head, to: endpoint, context: context)
         }
         // The decoder parses no further behind a request that asks for another protocol.
         if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
-        self.state = .answering
         let router = self.host.router
+        guard let room = self.host.answers.take(router.mostBytes(of: head)) else {
+            return self.refuse(.answersTooLarge, context: context)
+        }
+        self.state = .answering
         let channel = context.channel
+        let kept = body.kept
         context.eventLoop.makeFutureWithTask {
-            let response = await router.respond(to: head, body: body.kept, on: channel)
+            let response = await router.respond(to: head, body: kept, on: channel)
             return (response.head, try await ResponseCollector.bytes(of: response.body))
         }.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
             switch result {
             case .success((let response, let body)):
+                room.shrink(to: body.storageCapacity)
+                self.room = room
                 self.send(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
             case .failure(let error):
                 router.tell(error)

@@ -109,6 +109,19 @@ extension HTTPRefusal {
         message: "the request's body is too large",
         cure: "send a smaller one: only POST /v1/replay takes a body, and a short one"
     )
+    static let expectationFailed = HTTPRefusal(
+        status: .expectationFailed,
+        type: "expectation-failed",
+        message: "the only expectation that is met is 100-continue",
+        cure: "leave out the header Expect"
+    )
+    static let answersTooLarge = HTTPRefusal(
+        status: .serviceUnavailable,
+        type: "answers-too-large",
+        message: "answers that are not read yet take all the memory for answers",
+        cure: "try again later, or ask for less with limit",
+        headers: ["Retry-After": "5"]
+    )
     static let malformed = HTTPRefusal(
         status: .badRequest,
         type: "malformed-request",

@@ -21,6 +21,8 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     private var isPassing = false
     private var end = End.open
     private var way = Way.passes
+    /// The bytes that were passed on.
+    private(set) var passed = 0
     /// The bytes that were thrown away.
     private(set) var dropped = 0
 
@@ -114,6 +116,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
                 break
             }
             if self.held.readableBytes == 0 { self.held = ByteBuffer() }
+            self.passed += portion.readableBytes
             context.fireChannelRead(Self.wrapInboundOut(portion))
             // Behind what it reads the channel does both by itself.
             guard self.held.readableBytes > 0 || !fromSocket else { break }

@@ -31,8 +31,8 @@ package enum PercentText {
 struct QueryText {
     private var values: [String: String] = [:]
 
-    /// - Throws: ``HTTPRefusal`` for what is damaged, given twice or not among `known`.
-    init(_ query: String?, known: Set<String>) throws(HTTPRefusal) {
+    /// - Throws: ``HTTPRefusal`` for what is damaged, given twice or not among `known`, where that is not `nil`.
+    init(_ query: String?, known: Set<String>?) throws(HTTPRefusal) {
         for pair in (query ?? "").split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentText.decoded(parts[0]),
@@ -40,11 +40,11 @@ struct QueryText {
             else { throw .badQuery("the query cannot be decoded") }
             // The key that clients of Finnhub are used to send; it says nothing here.
             if name == "token" { continue }
-            guard known.contains(name) else {
+            if let known, !known.contains(name) {
                 throw .badQuery("there is no parameter \(name.prefix(32)) here", known: known)
             }
             guard self.values.updateValue(value, forKey: name) == nil else {
-                throw .badQuery("\(name) is given twice", known: known)
+                throw .badQuery("\(name) is given twice", known: known ?? [])
             }
         }
     }

@@ -16,6 +16,8 @@ struct RelayListener {
     let hub: RelayHub
     let roster: ConnectionRoster
     let router: RelayRouter
+    /// The memory for the answers of all connections.
+    let answers: AnswerMemory
     /// The relay's certificate; nil speaks plain HTTP and WebSocket.
     let tls: RelayTLS?
     let logger: Logger
@@ -164,6 +166,7 @@ struct RelayListener {
                 allowedOrigins: settings.allowedOrigins
             ),
             router: self.router,
+            answers: self.answers,
             tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },
             upgraded: { channel in roster.upgraded(channel) },

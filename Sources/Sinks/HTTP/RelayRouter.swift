@@ -29,6 +29,8 @@ struct RelayRouter: Sendable {
     /// The trades of one answer, at most and by default.
     static let mostTrades = 10_000
     static let usualTrades = 100
+    /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
+    private static let mostItemBytes = 384
     static let methods = ["GET", "HEAD"]
 
     private let responder: RouterResponder<BasicRequestContext>
@@ -97,6 +99,19 @@ struct RelayRouter: Sendable {
         self.paths = paths
         router.add(middleware: RefusalMiddleware(paths: paths))
         self.responder = router.buildResponder()
+    }
+
+    /// What an answer takes at most while it is made, in bytes: a guess by what is asked for, on the high side.
+    func mostBytes(of head: HTTPRequestHead) -> Int {
+        let parts = head.uri.split(separator: "?", maxSplits: 1)
+        guard parts.first.map({ $0.hasPrefix("/v1/trades/") || $0.hasPrefix("/v1/bars/") }) == true else {
+            return AnswerMemory.smallBytes
+        }
+        let most = max(Self.mostTrades, BarQuery.mostBars)
+        let query = try? QueryText(parts.count > 1 ? String(parts[1]) : nil, known: nil)
+        // A query that is none gets a short refusal.
+        let limit = query.flatMap { try? $0.number("limit", in: 1...most, default: Self.usualTrades) } ?? most
+        return max(AnswerMemory.smallBytes, limit * Self.mostItemBytes)
     }
 
     /// Answers one request; never throws, every failure is an answer too. The request has passed the gate, so whatever

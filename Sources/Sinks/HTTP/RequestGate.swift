@@ -39,13 +39,9 @@ struct RequestGate: Sendable {
                 cure: "use an HTTP client, such as curl"
             )
         }
-        guard !self.checksHost || Self.hostName(hosts[0]).map({ self.names.contains($0) }) == true else {
-            return HTTPRefusal(
-                status: .misdirectedRequest,
-                type: "host-not-allowed",
-                message: "the Host header names another machine",
-                cure: "use localhost or 127.0.0.1, or add the name to relay.host-names"
-            )
+        guard self.isOurs(hosts[0]) else { return Self.foreign("the Host header") }
+        if let authority = RequestTarget(of: head).authority, !self.isOurs(authority) {
+            return Self.foreign("the address in the request line")
         }
         let origins = head.headers["Origin"]
         guard origins.allSatisfy(self.isAllowed(origin:)), origins.count <= 1 else {
@@ -57,6 +53,20 @@ struct RequestGate: Sendable {
             )
         }
         return nil
+    }
+
+    private static func foreign(_ place: String) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .misdirectedRequest,
+            type: "host-not-allowed",
+            message: "\(place) names another machine",
+            cure: "use localhost or 127.0.0.1, or add the name to relay.host-names"
+        )
+    }
+
+    /// Whether `host[:port]` is a name of ours.
+    private func isOurs(_ authority: String) -> Bool {
+        !self.checksHost || Self.hostName(authority).map { self.names.contains($0) } == true
     }
 
     /// An origin as browsers send it: in lower case, and without the port that its scheme implies (RFC 6454, 6.2).

@@ -135,6 +135,7 @@ extension Relay {
             hub: hub.value,
             roster: self.roster.value,
             router: RelayRouter(sources: sources, logger: self.logger),
+            answers: AnswerMemory(heap: self.heap),
             tls: self.tls,
             logger: self.logger,
             tokens: self.settings.token.map(TokenGate.init),

@@ -53,6 +53,8 @@ package final class Relay: TapeReader, Sendable {
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
     let roster: NIOLoopBoundBox<ConnectionRoster>
+    /// Where memory goes when connections and answers have gone.
+    let heap: HeapTrim
     let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
@@ -114,7 +116,11 @@ package final class Relay: TapeReader, Sendable {
             ),
             eventLoop: eventLoop
         )
-        self.roster = .makeBoxSendingValue(ConnectionRoster(loop: eventLoop), eventLoop: eventLoop)
+        self.heap = HeapTrim(loop: eventLoop)
+        self.roster = .makeBoxSendingValue(
+            ConnectionRoster(loop: eventLoop, heap: self.heap),
+            eventLoop: eventLoop
+        )
         if let replay { self.follow(replay) }
     }
 

@@ -14,8 +14,9 @@ struct AddressLimitTests {
         self.bench = HubBench { $0.maximumClientsPerAddress = 3 }
         self.listener = RelayListener(
             hub: self.bench.hub,
-            roster: ConnectionRoster(loop: self.bench.loop),
+            roster: ConnectionRoster(loop: self.bench.loop, heap: HeapTrim(loop: self.bench.loop)),
             router: AnswerBench.router,
+            answers: AnswerMemory(),
             tls: nil,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             tokens: nil,

@@ -45,6 +45,7 @@ struct AnswerBench {
             settings: settings,
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
             router: Self.router,
+            answers: AnswerMemory(),
             refused: { refusals.add($0) },
             admit: { .tooManyClients },
             makeClient: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }
