@@ -2,18 +2,13 @@ import Market
 
 /// How long one symbol has been without a trade, and how long it usually is: a few words, touched once a read.
 struct SymbolClock: Sendable {
-    /// What "recent" is for the longest gap: this long, and up to twice that, in ns.
-    static let window: Int64 = 1_800_000_000_000
-
     /// When its newest trade on this connection arrived, or when it was asked for; monotonic ns. `nil` while no connection
     /// was asked for it.
     private(set) var since: Int64?
     /// Whether trades come; the way of a trade ends here for a symbol that is known to be live.
     var isLive = false
-    /// The longest time between its trades in this window and in the one before, ns.
-    private var longest: Int64 = 0
-    private var longestBefore: Int64 = 0
-    private var windowEnd: Int64 = .min
+    /// The times between its trades.
+    private var usual = UsualSilence()
     /// When the trades began that have not paused for longer than the threshold since; monotonic ns.
     private(set) var runBegan: Int64 = 0
 
@@ -30,8 +25,7 @@ struct SymbolClock: Sendable {
 
     /// Takes a read with trades of the symbol.
     mutating func traded(now: Int64) {
-        if now >= self.windowEnd { self.turn(now: now) }
-        if let since, now - since > self.longest { self.longest = now - since }
+        self.usual.ended(self.since.map { now - $0 }, now: now)
         self.since = now
     }
 
@@ -42,15 +36,5 @@ struct SymbolClock: Sendable {
     }
 
     /// The longest recent gap between two trades, or between asking and the first; ns.
-    func longestGap(now: Int64) -> Int64 {
-        if now < self.windowEnd { return max(self.longest, self.longestBefore) }
-        return now < self.windowEnd &+ Self.window ? self.longest : 0
-    }
-
-    private mutating func turn(now: Int64) {
-        let isNext = self.windowEnd != .min && now < self.windowEnd &+ Self.window
-        self.longestBefore = isNext ? self.longest : 0
-        self.longest = 0
-        self.windowEnd = now &+ Self.window
-    }
+    func longestGap(now: Int64) -> Int64 { self.usual.longest(now: now) }
 }

@@ -24,11 +24,10 @@ package struct SymbolSilence: Sendable, Equatable {
 extension SymbolWatch {
     /// How long the symbol may be without a trade before it is quiet; ns.
     func threshold(_ place: Int, now: Int64) -> Int64 {
-        let gap = self.clocks[place].longestGap(now: now)
-        let (product, overflow) = gap.multipliedReportingOverflow(by: Int64(self.settings.staleFactor))
-        return min(
-            max(self.settings.staleAfter, overflow ? .max : product),
-            max(self.settings.staleLimit, self.settings.staleAfter)
+        UsualSilence.limit(
+            longest: self.clocks[place].longestGap(now: now),
+            times: self.settings.staleFactor,
+            within: self.settings.staleAfter...max(self.settings.staleLimit, self.settings.staleAfter)
         )
     }
 

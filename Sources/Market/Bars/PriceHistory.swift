@@ -37,7 +37,7 @@ package struct PriceHistory: Sendable {
     ///
     /// - Parameters:
     ///   - time: ns of the history's clock.
-    ///   - arrived: monotonic ns; for ``medianGap``.
+    ///   - arrived: monotonic ns; for ``longestGap``.
     ///   - isWhole: whether the session's first price is among those that are taken in, which it is not where somebody else
     ///     tells of a session that began before.
     package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
@@ -116,8 +116,12 @@ package struct PriceHistory: Sendable {
         self.body[0].gaps.interrupted()
     }
 
-    /// The median of the times between the newest trades, ns; `nil` before there are enough of them to say.
-    package var medianGap: Int64? { self.body[0].gaps.median }
+    /// The longest recent time between two trades (``UsualSilence``), ns; `nil` before there are enough of them to say.
+    package var longestGap: Int64? { self.body[0].gaps.longest }
+
+    /// Notes that the market stands still from here to the next price, as a replay does that is paused: no time between two
+    /// trades.
+    package mutating func stoodStill() { self.body[0].gaps.interrupted() }
 
     /// Prices from about `span` before the newest to the newest, as finely as they are known; `nil` is all of the session.
     package func series(span: Int64?) -> PriceSeries {
@@ -192,32 +196,29 @@ extension PriceHistory.Body {
     }
 }
 
-/// The times between the newest trades of a symbol.
+/// The times between the trades of a symbol.
 struct TradeGaps: Sendable {
-    static let most = 31
     /// Fewer than these say nothing.
     static let least = 8
 
-    private var gaps = InlineArray<31, Int64>(repeating: 0)
+    private var usual = UsualSilence()
     private var count = 0
+    /// When the newest trade of all arrived, and the same of what the next one is compared with; monotonic ns.
+    private var last: Int64 = 0
     private var newest: Int64?
 
     mutating func traded(at time: Int64) {
         if let newest = self.newest {
-            self.gaps[self.count % Self.most] = max(0, time - newest)
-            // Never so large that it could overflow, and the place in the ring is kept.
-            self.count = self.count + 1 == 4 * Self.most ? 3 * Self.most : self.count + 1
+            self.usual.ended(max(0, time - newest), now: time)
+            self.count = min(self.count + 1, Self.least)
         }
         self.newest = max(self.newest ?? time, time)
+        self.last = max(self.last, time)
     }
 
     /// What lies in a gap was no silence of the market.
     mutating func interrupted() { self.newest = nil }
 
-    var median: Int64? {
-        let known = min(self.count, Self.most)
-        guard known >= Self.least else { return nil }
-        let sorted = (0..<known).map { self.gaps[$0] }.sorted()
-        return sorted[known / 2]
-    }
+    /// ns; `nil` before there are enough of them to say.
+    var longest: Int64? { self.count < Self.least ? nil : self.usual.longest(now: self.last) }
 }

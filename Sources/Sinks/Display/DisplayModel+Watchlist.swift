@@ -57,6 +57,9 @@ extension DisplayModel {
     /// Takes where the replay stands; `now` in monotonic ns.
     package mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
         let isNews = self.state.replay != nil
+        if position?.isPaused == true {
+            for index in self.state.rows.indices { self.state.rows[index].history.stoodStill() }
+        }
         self.state.replay = position
         self.state.pauses.took(isPaused: position?.isPaused ?? false, now: now, isNews: isNews)
     }

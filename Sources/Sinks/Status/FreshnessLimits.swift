@@ -21,6 +21,18 @@ package struct FreshnessLimits: Sendable, Equatable {
     }
 }
 
+extension FreshnessLimits {
+    /// How many times as long as its longest recent silence a symbol must be silent to be late: fewer than make it quiet.
+    static let lateFactor = 2
+
+    /// The age from which a price is late though the feed's other symbols trade, ns.
+    ///
+    /// - Parameter longest: the symbol's longest recent silence, ns.
+    func unusualSilence(longest: Int64) -> Int64 {
+        UsualSilence.limit(longest: longest, times: Self.lateFactor, within: self.lateAfter...Int64.max)
+    }
+}
+
 extension FeedStatus {
     /// What is true while somebody has paused the replay: nobody expects a trade, also where none came before the pause.
     var heldStill: FeedStatus {

@@ -43,7 +43,7 @@ struct EarlierPricesTests {
         // What came between them and now is not known.
         history.take(Self.price(9_000), at: 500 * Self.second, arrived: 0)
         #expect(history.price(at: 450 * Self.second) == nil && history.series(span: nil).last?.followsGap == true)
-        #expect(history.medianGap == nil)
+        #expect(history.longestGap == nil)
     }
 
     @Test("Behind bars by the minute alone the prices that come are known as ever")
@@ -119,7 +119,7 @@ struct EarlierPricesTests {
         #expect((0..<session.count).map { session[$0].high }.max() == 1_005)
         #expect((0..<session.count).map { session[$0].low }.min() == -899)
         #expect((0..<session.count).filter { session[$0].followsGap }.count == 2)
-        #expect(whole.medianGap == later.medianGap)
+        #expect(whole.longestGap == later.longestGap)
         #expect(earlier.followed(by: PriceHistory()).newest == earlier.newest)
     }
 }

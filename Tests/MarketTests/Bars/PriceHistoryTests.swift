@@ -98,23 +98,29 @@ struct PriceHistoryTests {
         #expect(copy.price(at: 650 * Self.second) == Self.price(649))
     }
 
-    @Test("The median gap between trades is known after eight of them, and an interruption is no gap of the market's")
-    func medianGap() {
+    @Test("The longest gap between trades is known after eight; interruptions and pauses are no gaps of a market")
+    func longestGap() {
         var history = PriceHistory()
         var now: Int64 = 0
-        for step in [1, 2, 30, 2, 2, 1, 900, 2] as [Int64] {
-            #expect(history.medianGap == nil)
+        for step in [1, 2, 30, 2, 2, 1, 40, 2] as [Int64] {
+            #expect(history.longestGap == nil)
             history.take(Self.price(1), at: now, arrived: now)
             now += step * Self.second
         }
         history.take(Self.price(1), at: now, arrived: now)
-        #expect(history.medianGap == 2 * Self.second)
-        for _ in 0..<20 {
-            history.interrupted()
-            now += 10_000 * Self.second
+        #expect(history.longestGap == 40 * Self.second)
+        for round in 0..<20 {
+            if round % 2 == 0 { history.interrupted() } else { history.stoodStill() }
+            now += 50 * Self.second
             history.take(Self.price(1), at: now, arrived: now)
         }
-        #expect(history.medianGap == 2 * Self.second)
+        #expect(history.longestGap == 40 * Self.second)
+        // An hour later that was long ago.
+        for _ in 0...3_600 {
+            now += Self.second
+            history.take(Self.price(1), at: now, arrived: now)
+        }
+        #expect(history.longestGap == Self.second)
     }
 
     @Test("A point is where index says, for any times and cuts")

@@ -241,7 +241,7 @@ struct CalmTests {
         #expect(!String(decoding: painter.bytes(from: nil, to: grid), as: UTF8.self).contains("2026"))
     }
 
-    @Test("A symbol that trades every three seconds is late after thirty, one that trades often after five")
+    @Test("A symbol whose longest silence was three seconds is late after six, one that trades often after five")
     func late() {
         func words(gap: Int64, age: Int64) -> Bool {
             var row = sampleRow(sampleSummary(), age: age * oneSecond)
@@ -254,7 +254,8 @@ struct CalmTests {
             state.symbolStates[row.summary.symbol] = SymbolStatus(symbol: row.summary.symbol, state: .live, since: 0)
             return Self.frame(state).grid.line(2).contains("LATE")
         }
-        #expect(!words(gap: 3, age: 29) && words(gap: 3, age: 30))
+        #expect(!words(gap: 3, age: 5) && words(gap: 3, age: 6))
+        #expect(!words(gap: 9, age: 17) && words(gap: 9, age: 18))
         #expect(!words(gap: 0, age: 4) && words(gap: 0, age: 5))
     }
 

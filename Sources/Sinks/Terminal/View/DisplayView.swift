@@ -207,7 +207,7 @@ package struct DisplayView {
         let age = self.now.monotonic - row.arrived
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
-        let unusual = row.history.medianGap.map { max(limits.lateAfter, $0.multipliedOrMost(by: 10)) }
+        let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
         let phase = self.judged.phase
         func believed(at age: Int64) -> Freshness {
             Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
@@ -240,13 +240,5 @@ package struct DisplayView {
     mutating func rate(of row: DisplayRow) -> String? {
         self.note(changeIn: row.rate.nextChange(now: self.now.monotonic).map { $0 - self.now.monotonic })
         return row.rate.tenthsPerSecond(now: self.now.monotonic).map(PriceText.rate(tenths:))
-    }
-}
-
-extension Int64 {
-    /// The product, or the largest number where it would be larger.
-    fileprivate func multipliedOrMost(by factor: Int64) -> Int64 {
-        let (product, overflow) = self.multipliedReportingOverflow(by: factor)
-        return overflow ? .max : product
     }
 }

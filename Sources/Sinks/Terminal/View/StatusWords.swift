@@ -112,8 +112,8 @@ enum Freshness: Equatable {
     /// By the feed's word for itself and for the symbol; by the price's age only where it says nothing of the symbol, and
     /// where the silence is unusual for it.
     ///
-    /// - Parameter unusual: the age from which it is: five seconds, or ten times the median of the symbol's own gaps; `nil`
-    ///   while those are not known.
+    /// - Parameter unusual: the age from which it is: ``FreshnessLimits/unusualSilence(longest:)`` of its own; `nil` while
+    ///   those are not known.
     init(
         age: Int64,
         unusual: Int64? = nil,
