@@ -46,6 +46,7 @@ OBSERVER = """
         if (key === told) return;
         told = key;
         seen.detail = text("state-detail");
+        seen.chart = document.getElementById("chart")?.getAttribute("aria-label") ?? "";
         seen.rows = document.querySelectorAll("#tape tr:not([hidden])").length;
         seen.notes = [...document.querySelectorAll("#tape tr:not([hidden])[data-kind=note]")].map((row) => row.textContent);
         seen.figures = Object.fromEntries(["open", "high", "low", "volume", "trades", "change"].map((id) => [id, text(id)]));

@@ -41,7 +41,7 @@ export class Chart {
      * @param series the session of one symbol, or null
      * @param last the newest price as text
      * @param until the end of the time axis, ms
-     * @param isFaint whether the prices are not the market's of now
+     * @param isFaint whether the prices are not the market's of now: nothing is drawn behind the last of them then
      * @param decimals with how many the newest price is written at least
      */
     paint(series, last, until, isFaint, decimals = 0) {
@@ -81,7 +81,7 @@ export class Chart {
         if (isFaint) draw.globalAlpha = 0.5;
         const stretches = series.stretches();
         stretches.forEach((stretch, index) => {
-            this.#stretch(stretch, x, y, series.width, index === stretches.length - 1 ? Math.min(until, end) : null);
+            this.#stretch(stretch, x, y, series.width, index === stretches.length - 1 && !isFaint ? Math.min(until, end) : null);
         });
         draw.restore();
         if (last !== null) this.#last(Number(last), grouped(last, decimals), y, right, isFaint ? this.colours.text : this.colours.line);

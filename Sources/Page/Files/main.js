@@ -128,18 +128,19 @@ function begin(since) {
     }
 }
 
-/** The chart and the tape begin with what the relay still has of the symbol's trades, and the chart with its bars. */
+/** The chart and the tape begin with what the relay still has of the symbol's trades, and the chart with its bars and gaps. */
 async function fetchHistory(name) {
     // Of a symbol that never traded there is none.
     if ((market.symbols.get(name)?.seq ?? null) === null) return;
     market.expectHistory(name);
     const place = encodeURIComponent(name);
-    const [trades, ...bars] = await Promise.all([
+    const [trades, status, ...bars] = await Promise.all([
         ask(`/v1/trades/${place}?limit=${historyLength}`, 10_000),
         // The trades do not wait for them for long.
+        ask("/v1/status", 2_500),
         ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`, 2_500)),
     ]);
-    market.takeHistory(name, trades, bars);
+    market.takeHistory(name, trades, bars, status);
     screen.ask();
 }
 

@@ -1,7 +1,7 @@
 // What the relay's messages say: the state of the feed, the newest of each symbol, and the tape of the chosen one.
 
 import { add, compare, decimals } from "./decimal.js";
-import { earlier } from "./past.js";
+import { earlier, toldGaps } from "./past.js";
 import { Pauses } from "./pauses.js";
 import { Series } from "./series.js";
 
@@ -249,10 +249,10 @@ export class Market {
     }
 
     /**
-     * Takes in the answers of `/v1/trades/SYMBOL` and `/v1/bars/SYMBOL`: the chart and the tape then hold them, and what
-     * came meanwhile.
+     * Takes in the answers of `/v1/trades/SYMBOL`, `/v1/bars/SYMBOL` and `/v1/status`: the chart and the tape then hold them,
+     * and what came meanwhile.
      */
-    takeHistory(name, answer, barAnswers = []) {
+    takeHistory(name, answer, barAnswers = [], statusAnswer = null) {
         const symbol = this.symbols.get(name);
         if (this.historyOf !== name || symbol === undefined) return;
         this.historyOf = null;
@@ -265,14 +265,17 @@ export class Market {
         // A symbol that is silent has no trade that the relay still holds; its bars may reach up to the newest one all the same.
         const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
         // Bars have the exchange's clock, which only of a live market is that of the chart.
-        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin);
+        const told = toldGaps(statusAnswer, name);
+        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin, told);
         if (past.length === 0 && before.prices.length === 0) return;
         const series = new Series();
         for (const { time, price } of before.prices) series.add(time, price);
         for (const bucket of symbol.series.buckets) {
             if (bucket.start >= before.end && bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
         }
-        const gaps = [...before.gaps, ...symbol.series.gaps].sort((one, other) => one.from - other.from);
+        // Of what is not drawn a gap says nothing.
+        const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
+        const gaps = [...before.gaps, ...told.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
         for (const gap of gaps) series.addGap(gap.from, gap.to);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
         const newest = past.at(-1)?.seq ?? -Infinity;

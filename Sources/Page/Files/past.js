@@ -11,10 +11,14 @@ const lag = 2_000;
  * something has all at its end, for it may have begun there. The bar in which the first known trade lies is left out, and
  * tells whether one may be missing before that.
  *
+ * A bar that lacks something has a gap in it. Where one of the gaps that are known lies there, that says it better; else it
+ * is the whole bar.
+ *
  * @param answers what `/v1/bars` answered, the finer width first; null where it did not
+ * @param known the gaps that are known, `[{from, to}]`
  * @returns `{prices: [{time, price}], gaps: [{from, to}], end}`; `end` is where the last bar ends, -Infinity without one
  */
-export function earlier(answers, begin) {
+export function earlier(answers, begin, known = []) {
     const [seconds = [], minutes = []] = answers.map((answer) => {
         const width = widths.get(answer?.width);
         if (width === undefined || !Array.isArray(answer.bars)) return [];
@@ -35,6 +39,9 @@ export function earlier(answers, begin) {
         if (before !== undefined && before.end < bar.start && (before.incomplete || bar.incomplete || isDoubtful(minutes, before.end, bar.start))) {
             gaps.push({ from: before.end, to: bar.start });
         }
+        if (before !== undefined && bar.incomplete && !known.some((gap) => gap.from < bar.end + lag && gap.to > bar.start - lag)) {
+            gaps.push({ from: bar.start, to: bar.end });
+        }
         prices.push({ time: bar.incomplete ? bar.end - 1 : bar.start, price: bar.open });
         for (const price of [bar.low, bar.high, bar.close]) prices.push({ time: bar.end - 1, price });
     }
@@ -42,6 +49,16 @@ export function earlier(answers, begin) {
     if (last === undefined) return { prices, gaps, end: -Infinity };
     if (last.end < begin && !isSeamless(last, seconds, minutes, begin)) gaps.push({ from: last.end, to: begin });
     return { prices, gaps, end: last.end };
+}
+
+/** The gaps of a symbol that `/v1/status` knows, in order: `[{from, to}]` in ms. */
+export function toldGaps(answer, name) {
+    const newest = answer?.gaps?.newest;
+    if (!Array.isArray(newest)) return [];
+    return newest
+        .filter((gap) => Number.isFinite(gap?.from) && Number.isFinite(gap.to) && (gap.symbol ?? name) === name)
+        .map(({ from, to }) => ({ from, to }))
+        .reverse();
 }
 
 /**

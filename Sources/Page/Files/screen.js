@@ -216,9 +216,11 @@ export class Screen {
     #chart(symbol, fresh, now) {
         const wall = this.market.wall(now);
         this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old", symbol?.decimals ?? 0);
-        if (now - this.chartWordsAt < wordsEvery && this.wordsOf === symbol) return;
+        // Another symbol, its past or another gap is told at once.
+        const subject = symbol === null ? "" : `${symbol.name} ${symbol.series.start} ${symbol.series.gaps.length}`;
+        if (now - this.chartWordsAt < wordsEvery && this.wordsOf === subject) return;
         this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
-        this.wordsOf = symbol;
+        this.wordsOf = subject;
         const words = chartWords(symbol, wall);
         if (this.chart.canvas.getAttribute("aria-label") !== words) this.chart.canvas.setAttribute("aria-label", words);
     }

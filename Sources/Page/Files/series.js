@@ -15,6 +15,9 @@ export class Series {
 
     get isEmpty() { return this.buckets.length === 0; }
 
+    /** Where the first bucket begins, ms; null where there is none. */
+    get start() { return this.isEmpty ? null : this.buckets[0].start; }
+
     /** Where the last bucket ends, ms; null where there is none. */
     get end() { return this.isEmpty ? null : this.buckets[this.buckets.length - 1].start + this.width; }
 
@@ -53,7 +56,8 @@ export class Series {
         let stretch = [];
         let next = 0;
         for (const bucket of this.buckets) {
-            let isBroken = false;
+            // Within a gap no two belong together.
+            let isBroken = next > 0 && this.gaps[next - 1].to > bucket.start;
             // A gap belongs in front of the first bucket that begins behind the gap's beginning.
             while (next < this.gaps.length && this.gaps[next].from <= bucket.start) {
                 isBroken = true;

@@ -67,6 +67,78 @@ struct PagePastTests {
         )
     }
 
+    @Test("draws no line over a gap that the relay knows of by its bars or its status, and tells of it in words")
+    func knownGaps() async throws {
+        let lines = try await self.printed(
+            """
+            import { chartWords } from "./chart.js";
+            import { Market } from "./market.js";
+            const s = 30_000_000 * 60_000;
+            const bar = (start, more) => ({ start, open: "1", high: "3", low: "1", close: "2", incomplete: false, ...more });
+            const answers = (seconds, minutes) => [{ width: "1s", bars: seconds }, { width: "1m", bars: minutes }];
+            const minutes = [0, 1, 2, 3, 4].map((at) => s + at * 60_000);
+            const seconds = Array.from({ length: 60 }, (_, at) => bar(s + 240_000 + at * 1_000));
+            const whole = minutes.map((start) => bar(start));
+            const hurt = minutes.map((start, index) => bar(start, { incomplete: index === 0 || index === 2 }));
+            const status = (gaps) => ({ gaps: { count: gaps.length, seconds: 1, newest: gaps } });
+            const gap = (from, to, more) => ({ type: "gap", from: s + from, to: s + to, ...more });
+            const say = (minutes, told) => {
+                const market = new Market();
+                market.take({ type: "hello", epoch: 1, seq: 5, status: { source: "live" }, symbols: [] }, 0);
+                market.choose("A");
+                const at = s + 300_000;
+                const trade = { symbol: "A", price: "2", size: "1", time: at, received: at * 1000, seq: 5, trades: 1 };
+                market.take({ ...trade, type: "snapshot", age: 0 }, 0);
+                market.expectHistory("A");
+                market.takeHistory("A", { epoch: 1, trades: [trade] }, answers(seconds, minutes), told);
+                const { gaps } = market.symbol.series;
+                const stretches = market.symbol.series.stretches();
+                console.log(stretches.length, chartWords(market.symbol, at).split(", ").at(-1), ...gaps.map(({ from, to }) => `${from - s}..${to - s}`));
+            };
+            say(whole, null);
+            say(hurt, null);
+            say(hurt, status([gap(130_000, 150_000)]));
+            say(whole, status([gap(250_000, 260_000), gap(130_000, 150_000), gap(-900_000, -800_000), gap(200_000, 210_000, { symbol: "B" })]));
+            say(whole, status([{ type: "gap", from: null, to: s }]));
+            say(whole, { gaps: 7 });
+            """
+        )
+        #expect(
+            lines == [
+                "1 no gaps", "2 1 gap 120000..180000", "2 1 gap 130000..150000",
+                "22 2 gaps 130000..150000 250000..260000", "1 no gaps", "1 no gaps",
+            ]
+        )
+    }
+
+    @Test("draws its line to now while the feed stands, and no further than the newest price while it is cut")
+    func cutLine() async throws {
+        let lines = try await self.printed(
+            """
+            globalThis.window = { devicePixelRatio: 1 };
+            globalThis.getComputedStyle = () => ({ getPropertyValue: () => "#000", fontFamily: "x" });
+            globalThis.ResizeObserver = class { observe() {} };
+            const { Chart } = await import("./chart.js");
+            const { Series } = await import("./series.js");
+            let lines = [];
+            const context = new Proxy({ measureText: () => ({ width: 40 }), lineTo: (x, y) => lines.push([context.strokeStyle, x]) },
+                { get: (target, key) => target[key] ?? (() => {}), set: (target, key, value) => { target[key] = value; return true; } });
+            const box = { getBoundingClientRect: () => ({ width: 1050, height: 300 }) };
+            const chart = new Chart({ getContext: () => context, parentElement: box }, () => {});
+            chart.colours = { ...chart.colours, line: "line" };
+            const series = new Series();
+            for (let at = 0; at < 100_000; at += 1_000) series.add(at, String(100 + at % 7));
+            const reach = (isFaint) => {
+                lines = [];
+                chart.paint(series, "100", 200_000, isFaint);
+                return Math.round(Math.max(...lines.filter(([style]) => style === "line").map(([, x]) => x)));
+            };
+            console.log(reach(false), reach(true));
+            """
+        )
+        #expect(lines == ["1000 496"])
+    }
+
     @Test("takes only this run's trades into the chart and the tape, for an earlier run's have numbers of their own")
     func earlierRun() async throws {
         let lines = try await self.printed(

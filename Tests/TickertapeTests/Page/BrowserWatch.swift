@@ -13,6 +13,8 @@ final class BrowserWatch {
         var freshness: String
         var marks: String
         var detail: String
+        /// What the chart tells who cannot see it.
+        var chart: String
         /// Rows of the tape.
         var rows: Int
         /// Those of them that say something instead of a trade.

@@ -136,6 +136,11 @@ struct PageBrowserTests {
         market.open()
         _ = try await browser.sees { seen in self.isLive(seen) && seen.notes.contains { $0.hasPrefix("gap") } }
 
+        // A page that comes after the gap has heard no word of it but what it asks for.
+        let later = try BrowserWatch("watch", "http://127.0.0.1:\(port)/")
+        _ = try await later.sees { self.isLive($0) && $0.chart.hasSuffix("1 gap") }
+        #expect(await later.end())
+        #expect(later.problems == [])
         #expect(await browser.end())
         #expect(browser.problems == [])
         program.send(signal: SIGTERM)
