@@ -63,6 +63,23 @@ package struct TapeBatch: Sendable {
     /// Names for the symbols of `trades`.
     package var symbols: SymbolTable
     package var losses: Losses
+    /// How far our clock is behind the exchange's, as the feed's last reads agree (``ArrivalCheck``), ns; 0 in a replay.
+    package var clockOffset: Int64 = 0
+    /// The arrival by the exchange's clock, ns since 1970, where some of the trades are ahead of it; in a replay the recorded
+    /// one.
+    package var aheadArrival: Int64?
+
+    /// The trades with the times by which they count in bars, charts and what else goes by the exchange's clock: those that
+    /// are ahead count as made when they arrived.
+    package var countedTrades: [Trade] {
+        guard let aheadArrival else { return self.trades }
+        return self.trades.map { trade in
+            guard trade.marks.contains(.ahead) else { return trade }
+            var trade = trade
+            trade.exchangeTime = aheadArrival
+            return trade
+        }
+    }
 
     package init(
         epoch: UInt64,

@@ -119,6 +119,43 @@ struct HistoryStoreTests {
     }
 
     @Test(
+        "a trade from the future is in the bar of its arrival, and hides no hole of a restart, also one that is kept",
+        arguments: [false, true]
+    )
+    func ahead(wasTakenForNewest: Bool) async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let first = try self.keeper(path)
+            first.read(try sample.batch("A:B", [("100", "1", 1_000)]))
+            var wrong = try sample.batch("A:B", [("105", "1", 2_592_000_000)])
+            if !wasTakenForNewest {
+                wrong.aheadArrival = HistorySample.start + 2_000_000_000
+                wrong.trades[0].marks = [.ahead]
+            }
+            first.read(wrong)
+            first.read(try sample.batch("A:B", [("101", "1", 59_000)]))
+            _ = await first.finish()
+            let second = try self.keeper(path)
+            second.read(try sample.batch("A:B", [("98", "1", 150_000)]))
+            second.read(try sample.batch("A:B", [("97", "1", 300_000)]))
+            _ = await second.finish()
+            let store = try HistoryStore(path: path)
+            let end = HistorySample.start + 1_000_000_000_000
+            let minutes = try store.bars(of: "A:B", .minute, from: nil, to: end, limit: 10)
+            #expect(minutes.map { ($0.start - HistorySample.start) / 60_000_000_000 } == [0, 2, 5])
+            #expect(minutes.map(\.isIncomplete) == [true, true, false])
+            #expect(
+                try store.bars(of: "A:B", .second, from: nil, to: end, limit: 9).map(\.isIncomplete).suffix(3) == [
+                    true, true, false,
+                ]
+            )
+            let last = try #require(try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1).first)
+            #expect((last.start < end) != wasTakenForNewest)
+            #expect(try store.newestTime(notAfter: end) == HistorySample.start + 300_000_000_000)
+        }
+    }
+
+    @Test(
         "a database that was closed is whole in its one file, also while another program has it open",
         arguments: [false, true]
     )

@@ -44,6 +44,20 @@ import Testing
         #expect(row.trades == 1)
     }
 
+    @Test("a trade that is ahead shows its price and counts, and makes no later one late", arguments: [0, 1])
+    mutating func ahead(before: Int) throws {
+        var trade = self.samples.trade("101", size: "2", time: 60_000)
+        trade.marks = [.ahead]
+        if before > 0 { self.apply([self.samples.trade("100", time: 58_000)]) }
+        self.apply([trade], first: 2, received: 7)
+        var row = try #require(self.board.summary(of: "X"))
+        #expect(row.price == ExactDecimal("101") && row.received == 7 && row.sequence == 2 && row.high == row.price)
+        #expect(row.exchangeTime == (before > 0 ? 58_000 : 60_000) * 1_000_000 && row.trades == UInt64(before) + 1)
+        self.apply([trade, self.samples.trade("99", time: 59_900)], first: 3)
+        row = try #require(self.board.summary(of: "X"))
+        #expect(row.price == ExactDecimal("99") && row.exchangeTime == 59_900 * 1_000_000)
+    }
+
     @Test("a late trade counts, but does not replace the newest price")
     mutating func late() throws {
         self.apply([

@@ -46,6 +46,32 @@ struct ExportTests {
         return (text.split(separator: "\n").map(String.init), export.report)
     }
 
+    @Test("a trade from the future is in the bar of its recorded arrival, and a row as it is")
+    func ahead() {
+        var file = ByteBuffer()
+        let start: Int64 = 1_795_239_000_000_000_000
+        var header = RecordingHeader(version: 2, symbols: ["A"], epoch: 7, source: "live")
+        header.start = start
+        RecordingSyntax.header(header, into: &file)
+        for (number, time) in [0, 1_000, 2_592_000_000, 2_000].enumerated() {
+            let at = Int64(number) * 1_000_000_000 + 80_000_000
+            let stamp = RecordingSyntax.Stamp(number: UInt64(number) + 1, wall: start + at, at: at)
+            let frame = Self.frame(Self.trade("A", "\(number + 1)", "2", at: time))
+            RecordingSyntax.frame(
+                frame,
+                stamp,
+                numbers: RecordedNumbers(first: UInt64(number) + 1, count: 1),
+                into: &file
+            )
+        }
+        let (bars, _) = Self.export([file], RecordingExport.Order(format: .csv, bars: .second))
+        #expect(
+            bars.dropFirst().map { $0.split(separator: ",")[2] } == ["1795239000000", "1795239001000", "1795239002000"]
+        )
+        let (rows, _) = Self.export([file], RecordingExport.Order(format: .csv))
+        #expect(rows.count == 5 && rows[3].contains(",1797831000000,1795239002080000,"), "\(rows)")
+    }
+
     @Test("a gap as far from the trades as can be is one of another clock")
     func farGap() {
         var file = ByteBuffer()

@@ -369,5 +369,22 @@ import Wire
                     )
                 )
         )
+        #expect(!String(buffer: text).contains("ahead"))
+        var ahead = trade
+        ahead.marks = [.ahead]
+        text.clear()
+        StreamEncoder.trade(
+            ahead,
+            symbol: ByteBuffer(string: #""A""#),
+            sequence: 9,
+            received: 6_000,
+            number: 4,
+            into: &text
+        )
+        guard case .trade(let read)? = StreamMessage.parse(text) as StreamMessage? else {
+            Issue.record("no trade: \(String(buffer: text))")
+            return
+        }
+        #expect(read.isAhead && read.exchangeTime == 5_000_000)
     }
 }

@@ -40,7 +40,8 @@ package final class FinnhubFeed: Service, FlowControl {
                     key: settings.key,
                     leavesOutRepeats: settings.leavesOutRepeatedFrames,
                     // A replay is one connection, and its tape is what the recording holds.
-                    comparesAfterGaps: settings.source == .live
+                    comparesAfterGaps: settings.source == .live,
+                    judgesArrivals: settings.source == .live
                 ),
                 loop: loop,
                 wallClock: wallClock,

@@ -138,6 +138,11 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.endRead(context)
                 return owner.replayHasGap(mark)
             }
+            if let mark = RecordedArrivalMark(bytes) {
+                // One read has one arrival.
+                self.endRead(context)
+                return self.writer.arrivalMarked(mark)
+            }
         }
         let now = self.readAt ?? self.now(context)
         self.readAt = now

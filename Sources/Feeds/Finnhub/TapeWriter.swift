@@ -22,6 +22,7 @@ final class TapeWriter {
     @exclusivity(unchecked) private var repeated = RepeatedFrames()
     @exclusivity(unchecked) private var tails = TradeTails()
     private var overlap: OverlapCheck?
+    @exclusivity(unchecked) private var arrivals: ArrivalJudge
     /// When the comparison ends for symbols that have not traded since either; monotonic ns.
     private var overlapEnd: Int64?
     private static let overlapTime: Int64 = 60_000_000_000
@@ -38,13 +39,16 @@ final class TapeWriter {
     ///   - key: what no reader shall see, should the service repeat it in any frame.
     ///   - leavesOutRepeats: whether a frame that comes again at once is left out of the tape.
     ///   - comparesAfterGaps: whether trades that come again after an interruption are left out of the tape.
+    ///   - judgesArrivals: whether trades are compared with our clock, which says nothing of those of a replay.
     init(
         epoch: UInt64,
         readers: [any TapeReader],
         key: APIKey? = nil,
         leavesOutRepeats: Bool = true,
-        comparesAfterGaps: Bool = true
+        comparesAfterGaps: Bool = true,
+        judgesArrivals: Bool = true
     ) {
+        self.arrivals = ArrivalJudge(isLive: judgesArrivals)
         self.key = key
         self.tape = Tape(epoch: epoch)
         self.readers = readers
@@ -99,12 +103,16 @@ final class TapeWriter {
             break
         }
         if isMalformed { self.readLosses.malformedFrames += 1 }
+        self.arrivals.frameTaken(&self.trades, from: first)
         let places = first..<self.trades.count
         self.frames.append(
             TapeBatch.Frame(bytes: bytes, trades: places, isWhole: isWhole, isMalformed: isMalformed)
         )
         return message
     }
+
+    /// Notes when the next frame arrived in the recording that is played (``RecordedArrivalMark``).
+    func arrivalMarked(_ mark: RecordedArrivalMark) { self.arrivals.marked(mark) }
 
     /// Takes the key out of a frame that repeats it: out of the bytes that the readers get, the message and the symbols.
     ///
@@ -184,6 +192,7 @@ final class TapeWriter {
     /// - Parameter now: when the read was made.
     func endRead(_ now: FeedMoment) {
         guard !self.frames.isEmpty else { return }
+        let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
         if self.comparesAfterGaps {
             self.tails.append(self.trades, symbolCount: self.symbols.count)
             if self.overlap?.isDone == true { self.overlap = nil }
@@ -198,6 +207,8 @@ final class TapeWriter {
             symbols: self.symbols,
             losses: self.readLosses
         )
+        batch.clockOffset = self.arrivals.clockOffset
+        batch.aheadArrival = aheadArrival
         self.readLosses = TapeBatch.Losses()
         self.trades = []
         self.frames = []

@@ -95,7 +95,8 @@ package final class VirtualReplay {
                 readers: readers,
                 key: settings.key,
                 leavesOutRepeats: settings.leavesOutRepeatedFrames,
-                comparesAfterGaps: false
+                comparesAfterGaps: false,
+                judgesArrivals: false
             ),
             loop: self.clock.loop,
             wallClock: self.clock.wall,

@@ -40,6 +40,9 @@ struct ReplayMessage {
     var symbols: SymbolTable
     /// Whether the frame's own bytes say something else than the trades, whose times were moved.
     var isMoved: Bool
+    /// When it arrived by the exchange's clock, moved as the trades are, ns since 1970; only where some of them are ahead of
+    /// that.
+    var aheadArrival: Int64?
 }
 
 /// How a recording is played.

@@ -27,6 +27,7 @@ final class ReplayPlayer {
     var search: GapSearch?
     private var rebase: Int64?
     private var parser = FinnhubParser()
+    private var arrivals = ArrivalCheck()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
     /// The newest message with trades that was played, ns since the recording's start.
@@ -169,14 +170,26 @@ final class ReplayPlayer {
             // Pings, errors and what nobody knows go out as they were recorded.
             return ReplayMessage(frame: frame, hasTrades: false, trades: [], symbols: self.symbols, isMoved: false)
         }
-        if self.settings.rebasesTimes { self.moveToNow() }
+        var aheadArrival = self.judge(frame)
+        if self.settings.rebasesTimes {
+            self.moveToNow()
+            aheadArrival = aheadArrival.map { $0 &+ (self.rebase ?? 0) }
+        }
         return ReplayMessage(
             frame: frame,
             hasTrades: true,
             trades: self.trades,
             symbols: self.symbols,
-            isMoved: self.settings.rebasesTimes
+            isMoved: self.settings.rebasesTimes,
+            aheadArrival: aheadArrival
         )
+    }
+
+    /// Finds out whether trades of a frame are ahead of its recorded arrival; returns that by the exchange's clock, ns since
+    /// 1970. Where none was recorded, no trade is known to be ahead.
+    private func judge(_ frame: RecordedFrame) -> Int64? {
+        guard let (received, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut else { return nil }
+        return self.arrivals.judge(&self.trades, received: received)
     }
 
     /// Moves the trades' times so that the recording's beginning is now; only for a demo, where old times would mislead.

@@ -167,7 +167,11 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
             if message.frame.frame == FinnhubEncoder.ping { self.recordedPing = self.context?.eventLoop.now }
             return self.write(message.frame.frame)
         }
-        switch self.session.select(message.trades, symbols: message.symbols) {
+        let selection = self.session.select(message.trades, symbols: message.symbols)
+        if let arrival = message.aheadArrival, self.settings.sendsMarks, selection != .nothing {
+            self.write(RecordedArrivalMark(arrival: arrival).encoded())
+        }
+        switch selection {
         case .everything where !message.isMoved: self.write(message.frame.frame)
         case .everything: self.write(encoding: message.trades, message.symbols)
         case .some(let trades): self.write(encoding: trades, message.symbols)

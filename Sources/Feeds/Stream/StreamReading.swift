@@ -188,11 +188,14 @@ package struct StreamReading: Sendable {
         self.position?.sequence = trade.sequence
         guard self.wants(trade.symbol) else { return nil }
         let isMoved = self.moved.contains(trade.symbol)
+        let isFirst = self.told[trade.symbol] == nil
         let summary = SymbolSummary(trade, following: self.told[trade.symbol], isMoved: isMoved)
         let update = PriceUpdate(summary: summary, skipped: 0)
         // From before it was given up, and no snapshot that would bring it back.
         guard !self.released.contains(trade.symbol) else { return .price(update) }
         self.tell(summary)
+        // What was there before is of no time that another could be late by, as on the relay's own board.
+        if trade.isAhead, isFirst || isMoved { self.moved.insert(trade.symbol) }
         guard self.isResuming else { return .price(update) }
         let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
         // No longer than an age that a relay sends may be.
@@ -270,6 +273,10 @@ extension SymbolSummary {
             trades: (before?.trades ?? 0) &+ count
         )
         self.volume.add(trade.size)
+        if trade.isAhead {
+            self.exchangeTime = before?.exchangeTime ?? trade.received
+            return
+        }
         guard let before, !isMoved else { return }
         // A late one is not the newest, as the relay's own board has it (``Board``).
         let lateness = before.exchangeTime &- trade.exchangeTime

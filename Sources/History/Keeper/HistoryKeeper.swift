@@ -59,7 +59,7 @@ package final class HistoryKeeper: TapeReader {
         var isFinished = false
 
         mutating func take(_ batch: TapeBatch) {
-            self.waiting.trades.append(batch.trades)
+            self.waiting.trades.append(batch.countedTrades)
             if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
                 run.epoch == batch.epoch, run.first + UInt64(run.count) == batch.firstSequence
             {

@@ -65,6 +65,8 @@ struct HistoryWriter {
         case .run(let run):
             if mayWrite, let before {
                 self.before = nil
+                let limit = run.begun &+ ArrivalCheck.tolerance
+                let before = before <= limit ? before : (try? self.store.newestTime(notAfter: limit)) ?? run.begun
                 self.take(
                     HistoryBatch.Hole(symbol: nil, from: before, to: run.begun, reason: "tickertape was restarted")
                 )

@@ -45,7 +45,7 @@ package struct HistoryBatch: Sendable {
     /// The holes that were found since the last time.
     package private(set) var holes: [Hole] = []
     package private(set) var segments: [Segment] = []
-    /// The newest exchange's time of all trades, ns since 1970.
+    /// The newest exchange's time of all trades but those that are ahead, ns since 1970.
     package private(set) var newestTime: Int64?
 
     package init() {}
@@ -54,7 +54,9 @@ package struct HistoryBatch: Sendable {
 
     /// Takes the next trade of a symbol; `isFirst` says that what was before it is not known.
     package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
-        self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
+        if !trade.marks.contains(.ahead) {
+            self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
+        }
         // In place: a copy of the list would be one of all its pieces.
         let isNew = Self.put(trade, isFirst: isFirst, into: &self.pieces[symbol, default: []])
         if isNew { self.pieceCount += 1 }

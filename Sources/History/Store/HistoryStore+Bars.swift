@@ -98,12 +98,16 @@ extension HistoryStore {
         )
     }
 
-    /// The newest exchange's time of all trades that were written, ns since 1970.
-    package func newestTime() throws(HistoryFailure) -> Int64? {
+    /// The newest exchange's time of all trades that were written, ns since 1970. Where an earlier version took one of a time
+    /// to come for it, the newest second with trades that is no later than `limit`.
+    package func newestTime(notAfter limit: Int64 = .max) throws(HistoryFailure) -> Int64? {
         do {
             return try self.pool.read { database in
-                try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'newestTime'")?.value(0)
-                    .integer
+                let newest = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'newestTime'")?
+                    .value(0).integer
+                guard let newest, newest > limit else { return newest }
+                let sql = "SELECT max(start) FROM bar WHERE width = 1 AND start <= ?"
+                return try Row.fetchOne(database, sql: sql, arguments: [limit])?.value(0).integer
             }
         } catch {
             throw HistoryFailure(error)

@@ -163,14 +163,17 @@ package struct AlertWatch: Sendable {
 
     // MARK: News
 
-    /// Takes a trade.
+    /// Takes a trade. One that is ahead ends a silence, and tells nothing else: when its price was made is not known.
     ///
     /// - Parameters:
     ///   - name: the symbol's name; asked for the first time that its number comes.
     ///   - arrived: our wall clock at its arrival, ns since 1970; of no account in a replay.
     package mutating func traded(_ trade: Trade, name: () -> String, arrived: Int64, emit: (Alert) -> Void) {
         guard !self.entries.isEmpty else { return }
-        if self.watchesSilence { self.advance(to: self.settings.isReplay ? trade.exchangeTime : arrived, emit: emit) }
+        let isAhead = trade.marks.contains(.ahead)
+        if self.watchesSilence, !(isAhead && self.settings.isReplay) {
+            self.advance(to: self.settings.isReplay ? trade.exchangeTime : arrived, emit: emit)
+        }
         let index = Int(trade.symbol.index)
         let watching: [Int]
         if index < self.ofSymbol.count, let known = self.ofSymbol[index] {
@@ -185,7 +188,7 @@ package struct AlertWatch: Sendable {
         for place in watching {
             if self.watchers[place].silence != nil {
                 self.heard(place, trade.price, at: clock, emit)
-            } else if let firing = self.watchers[place].traded(trade.price, time: trade.exchangeTime) {
+            } else if !isAhead, let firing = self.watchers[place].traded(trade.price, time: trade.exchangeTime) {
                 self.tell(place, firing, emit)
             }
         }

@@ -6,6 +6,9 @@
 /// still is no late trade but a clock that was set back (a recording that begins again, one trade stamped far in the
 /// future), and it does become the newest, so that no single wrong time can freeze a price. Where it is known that the tape
 /// goes on at another time (``clockMoved()``), the next trade of each symbol is its newest, whatever its time.
+///
+/// **Trades that are ahead** (``TradeMarks/ahead``) are the newest that came and show their price, but their symbol's time
+/// stays what it was: no later trade is late because of them.
 package struct Board: Sendable {
     /// How much older than its symbol's newest a trade may be and still count as late, in ns of the exchange's clock.
     package static let reorderWindow: Int64 = 10_000_000_000
@@ -56,7 +59,7 @@ package struct Board: Sendable {
         }
     }
 
-    /// Takes in one trade.
+    /// Takes in one trade; one that is ahead with the time of its arrival by the exchange's clock.
     package mutating func apply(
         _ trade: Trade,
         sequence: UInt64,
@@ -67,7 +70,7 @@ package struct Board: Sendable {
             return self.open(trade, sequence: sequence, received: received, symbols: symbols)
         }
         let isMoved = self.movesOfRow[row] != self.moves
-        if isMoved { self.movesOfRow[row] = self.moves }
+        if isMoved, !trade.marks.contains(.ahead) { self.movesOfRow[row] = self.moves }
         let isNewest = self.rows[row].take(trade, sequence: sequence, received: received, isMoved: isMoved)
         return Change(row: row, isNewest: isNewest)
     }
@@ -82,7 +85,8 @@ package struct Board: Sendable {
         let index = Int(trade.symbol.index)
         while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(-1) }
         self.rowOfSymbol[index] = Int32(row)
-        self.movesOfRow.append(self.moves)
+        // Behind one that is ahead the next trade is the newest, whatever its time.
+        self.movesOfRow.append(trade.marks.contains(.ahead) ? self.moves - 1 : self.moves)
         self.rows.append(
             SymbolSummary(
                 symbol: symbols.name(of: trade.symbol),
@@ -113,14 +117,22 @@ extension SymbolSummary {
             self.volume.add(trade.size)
             self.trades += 1
         }
+        if trade.marks.contains(.ahead) {
+            self.show(trade, sequence: sequence, received: received)
+            return true
+        }
         // The difference of two times of any sign fits only with wrapping; a wrapped one is far outside the window.
         let age = self.exchangeTime &- trade.exchangeTime
         if !isMoved, age > 0, age <= Board.reorderWindow { return false }
+        self.exchangeTime = trade.exchangeTime
+        self.show(trade, sequence: sequence, received: received)
+        return true
+    }
+
+    private mutating func show(_ trade: Trade, sequence: UInt64, received: Int64) {
         self.price = trade.price
         self.size = trade.size
-        self.exchangeTime = trade.exchangeTime
         self.received = received
         self.sequence = sequence
-        return true
     }
 }

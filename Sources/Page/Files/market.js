@@ -164,11 +164,13 @@ export class Market {
             }
         }
         const lateness = (symbol.time ?? message.time) - message.time;
-        if (symbol.isMoved || !(lateness > 0 && lateness <= reorderWindow)) {
-            symbol.isMoved = false;
+        const isAhead = message.ahead === true;
+        if (isAhead || symbol.isMoved || !(lateness > 0 && lateness <= reorderWindow)) {
+            // No later trade is late because of one whose time is ahead of its arrival.
+            symbol.isMoved = isAhead && (symbol.isMoved || symbol.time === null);
             this.#setPrice(symbol, message.price);
             symbol.size = message.size;
-            symbol.time = message.time;
+            if (!isAhead || symbol.time === null) symbol.time = isAhead ? message.received / 1000 : message.time;
             symbol.seq = message.seq;
         }
         const age = this.isCatchingUp ? this.wall(now) - message.received / 1000 : 0;

@@ -80,7 +80,7 @@ package final class AlertReader: TapeReader {
                 state.watch.symbolsRenewed()
             }
             guard !state.watch.isEmpty else { return }
-            for trade in batch.trades {
+            for trade in batch.countedTrades {
                 state.watch.traded(
                     trade,
                     name: { batch.symbols.name(of: trade.symbol) },

@@ -55,7 +55,7 @@ struct BarBook {
         while self.places.count < batch.symbols.count { self.places.append(-1) }
         var advances: [Advance] = []
         var known: [Int: Int] = [:]
-        for trade in batch.trades[places ?? batch.trades.indices] {
+        for trade in batch.countedTrades[places ?? batch.trades.indices] {
             let index = Int(trade.symbol.index)
             var row = self.places[index]
             if row < 0 {
@@ -73,7 +73,7 @@ struct BarBook {
                 if let before { advances[place].seconds.append(before) }
                 if let after = self.rows[row].pieceStart { advances[place].seconds.append(after) }
             }
-            if trade.exchangeTime > self.newest?.time ?? .min {
+            if trade.exchangeTime > self.newest?.time ?? .min, !trade.marks.contains(.ahead) {
                 self.newest = (trade.exchangeTime, batch.receivedMonotonic)
             }
         }

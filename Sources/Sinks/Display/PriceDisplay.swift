@@ -82,8 +82,9 @@ package final class PriceDisplay: TapeReader {
                 state.pipeline = PricePipeline(settings: state.pipeline.settings)
             }
             state.epoch = batch.epoch
+            let trades = batch.countedTrades
             state.pipeline.take(
-                trades: batch.trades,
+                trades: trades,
                 firstSequence: batch.firstSequence,
                 received: batch.received,
                 symbols: batch.symbols,
@@ -93,13 +94,13 @@ package final class PriceDisplay: TapeReader {
             self.show(updates, in: &state, now: now)
             if self.output.isScreen {
                 state.model.chart(
-                    batch.trades,
+                    trades,
                     symbols: batch.symbols,
                     epoch: batch.epoch,
                     received: batch.received,
                     now: now
                 )
-                self.observe(batch.trades, in: &state, now: now)
+                self.observe(trades, in: &state, now: now)
             }
             self.publishPrices(&state, now: now)
             self.arm(&state)

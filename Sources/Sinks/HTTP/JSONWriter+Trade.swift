@@ -23,6 +23,10 @@ extension JSONWriter {
             out.number(trade.exchangeTime / 1_000_000)
             out.key("received")
             out.number(received / 1_000)
+            if trade.marks.contains(.ahead) {
+                out.key("ahead")
+                out.flag(true)
+            }
         }
     }
 }

@@ -40,6 +40,8 @@ package struct ClockCheck: Sendable {
 
     /// How far our clock is behind at least, ns, as of the last look; 0 when nothing contradicts it.
     private(set) var offset: Int64 = 0
+    /// The offset by which the feed judged the reads that are compared, ns.
+    private var agreed: Int64 = 0
     private var samples: [Int64] = []
     private var next = 0
     private var lookedAt: Int64?
@@ -48,7 +50,18 @@ package struct ClockCheck: Sendable {
     init() {}
 
     /// Takes the latency that the two clocks imply for one read, ns.
-    mutating func took(_ implied: Int64, now: Int64) -> Warning? {
+    ///
+    /// - Parameter agreed: how far our clock is behind by what the feed's reads agree on (``ArrivalCheck``), ns. Where that
+    ///   changes, one of the clocks was set, and reads from before say nothing of it now.
+    mutating func took(_ implied: Int64, agreed: Int64 = 0, now: Int64) -> Warning? {
+        if agreed != self.agreed {
+            self.agreed = agreed
+            self.offset = agreed
+            self.samples = []
+            self.next = 0
+            self.lookedAt = nil
+            if agreed > 0 { return self.warn(.behind(agreed), now: now) }
+        }
         if self.samples.count < Self.window {
             self.samples.append(implied)
         } else {
@@ -68,8 +81,12 @@ package struct ClockCheck: Sendable {
         let median = sorted[sorted.count / 2]
         self.offset = max(0, -fastest)
         guard median < Self.tooEarly || median > Self.tooLate else { return nil }
+        return self.warn(median < 0 ? .behind(-fastest) : .ahead(median), now: now)
+    }
+
+    private mutating func warn(_ warning: Warning, now: Int64) -> Warning? {
         if let warnedAt, now - warnedAt < Self.warningInterval { return nil }
         self.warnedAt = now
-        return median < 0 ? .behind(-fastest) : .ahead(median)
+        return warning
     }
 }

@@ -54,16 +54,17 @@ package final class LatencyBook: Sendable {
     /// Counts a read of the market; returns a warning when the clocks cannot both be right.
     ///
     /// - Parameters:
-    ///   - exchangeTime: of the read's last trade, ns since 1970.
+    ///   - exchangeTime: of the read's last trade that is not ahead, ns since 1970.
     ///   - received: our wall clock at the read, ns since 1970.
+    ///   - clockOffset: how far our clock is behind, as the feed's reads agree, ns.
     ///   - now: monotonic ns.
-    func arrived(exchangeTime: Int64, received: Int64, now: Int64) -> ClockCheck.Warning? {
+    func arrived(exchangeTime: Int64, received: Int64, clockOffset: Int64 = 0, now: Int64) -> ClockCheck.Warning? {
         guard self.clocks == .compared else { return nil }
         // The exchange's time is foreign input: any number may stand there.
         let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
         let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
         let (offset, warning) = self.clock.withLockedValue { clock in
-            let warning = clock.took(implied, now: now)
+            let warning = clock.took(implied, agreed: min(clockOffset, Self.absurd), now: now)
             return (clock.offset, warning)
         }
         self[.exchangeToArrival].record(nanoseconds: implied + offset)

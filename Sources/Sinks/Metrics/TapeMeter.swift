@@ -61,11 +61,13 @@ package final class TapeMeter: TapeReader {
         for index in batch.frames.indices { bytes += batch.frames[index].bytes.readableBytes }
         self.bytes.increment(by: bytes)
         if batch.losses != TapeBatch.Losses() { self.count(batch.losses) }
-        guard let newest = batch.trades.last else { return }
+        guard !batch.trades.isEmpty else { return }
         self.trades.increment(by: batch.trades.count)
+        guard let newest = batch.trades.last(where: { !$0.marks.contains(.ahead) }) else { return }
         let warning = self.instruments.latency.arrived(
             exchangeTime: newest.exchangeTime,
             received: batch.received,
+            clockOffset: batch.clockOffset,
             now: batch.receivedMonotonic
         )
         guard let warning else { return }

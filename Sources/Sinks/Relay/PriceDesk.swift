@@ -118,7 +118,7 @@ struct PriceDesk {
         if let epoch = self.epoch, epoch != batch.epoch { showings = self.beginAnew() }
         self.epoch = batch.epoch
         self.pipeline.take(
-            trades: batch.trades,
+            trades: batch.countedTrades,
             firstSequence: batch.firstSequence,
             received: batch.received,
             symbols: batch.symbols,

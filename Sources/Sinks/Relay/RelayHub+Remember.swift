@@ -37,19 +37,22 @@ extension RelayHub {
     /// The trades of a run as reads, each of those that came together, on this run's clock.
     private static func batches(of run: RecordedTrades, wall: Int64, now: Int64) -> some Sequence<TapeBatch> {
         var first = 0
+        var arrivals = ArrivalCheck()
         return AnyIterator { () -> TapeBatch? in
             guard first < run.trades.count else { return nil }
             let received = run.received[first]
             var end = first + 1
             while end < run.trades.count, run.received[end] == received { end += 1 }
             defer { first = end }
+            var trades = Array(run.trades[first..<end])
+            _ = arrivals.judge(&trades, received: received)
             return TapeBatch(
                 epoch: run.epoch,
                 firstSequence: run.first + UInt64(first),
                 received: received,
                 // A wall clock that was set back makes nothing younger than now.
                 receivedMonotonic: now - max(0, wall - received),
-                trades: Array(run.trades[first..<end]),
+                trades: trades,
                 frames: [],
                 symbols: run.symbols
             )

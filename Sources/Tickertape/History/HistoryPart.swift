@@ -11,6 +11,8 @@ final class HistoryPart: Sendable {
     /// The newest bars of each symbol and width that a program begins with, and of how many symbols.
     private static let seededBars = 120
     private static let seededSymbols = 64
+    /// Bars that begin later than this from now are of no time that was, ns.
+    private static let ahead: Int64 = 3_600_000_000_000
 
     let keeper: HistoryKeeper
     private let source: String
@@ -95,13 +97,15 @@ final class HistoryPart: Sendable {
     /// The newest bars of the runs before this one.
     func earlierBars() async -> [EarlierBars] {
         let bars = await self.asked { store in
-            let end = try store.newestTime() ?? .min
+            let now = WallClock.now()
+            let end = try store.newestTime(notAfter: now + ArrivalCheck.tolerance) ?? .min
             return try store.symbols().prefix(Self.seededSymbols).flatMap { symbol in
                 try BarWidth.allCases.map { width in
-                    EarlierBars(
+                    let to = now + Self.ahead
+                    return EarlierBars(
                         symbol: symbol,
                         width: width,
-                        bars: try store.bars(of: symbol, width, from: nil, to: nil, limit: Self.seededBars),
+                        bars: try store.bars(of: symbol, width, from: nil, to: to, limit: Self.seededBars),
                         endedAt: end
                     )
                 }

@@ -63,6 +63,7 @@ package struct RecordingExport: Sendable {
     private var parser = FinnhubParser()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
+    private var arrivals = ArrivalCheck()
     private var header: RecordingHeader?
     private var lastFrame = ByteBuffer()
     private var repeatedFrames = RepeatedFrames()
@@ -174,6 +175,9 @@ package struct RecordingExport: Sendable {
             let isUnnamed = frame.numbers != nil && (epoch == nil || numbers == nil)
             if isUnnamed, self.order.bars == nil { self.report.unnamed += self.report.rows - rows }
         }
+        // The older form has no arrivals by the clock, but the start alone.
+        let arrival = frame.wall.flatMap { $0.multipliedReportingOverflow(by: 1_000).overflow ? nil : $0 * 1_000 }
+        let aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
         for (index, trade) in self.trades.enumerated() {
             var place: TapePosition?
             if let epoch, let numbers {
@@ -184,7 +188,7 @@ package struct RecordingExport: Sendable {
                 }
                 place = TapePosition(epoch: epoch, sequence: number)
             }
-            self.take(trade, received: received, place: place)
+            self.take(trade, received: received, aheadArrival: aheadArrival, place: place)
         }
     }
 
@@ -202,11 +206,14 @@ package struct RecordingExport: Sendable {
         self.interrupted()
     }
 
-    private mutating func take(_ trade: Trade, received: Int64?, place: TapePosition?) {
-        self.newest = max(self.newest ?? .min, trade.exchangeTime)
-        self.oldest = min(self.oldest ?? .max, trade.exchangeTime)
-        if let from = self.order.from, trade.exchangeTime < from { return }
-        if let to = self.order.to, trade.exchangeTime >= to { return }
+    /// - Parameter aheadArrival: as which a trade that is ahead counts, by the exchange's clock, ns since 1970.
+    private mutating func take(_ trade: Trade, received: Int64?, aheadArrival: Int64?, place: TapePosition?) {
+        var counted = trade
+        if let aheadArrival, trade.marks.contains(.ahead) { counted.exchangeTime = aheadArrival }
+        self.newest = max(self.newest ?? .min, counted.exchangeTime)
+        self.oldest = min(self.oldest ?? .max, counted.exchangeTime)
+        if let from = self.order.from, counted.exchangeTime < from { return }
+        if let to = self.order.to, counted.exchangeTime >= to { return }
         let symbol = self.symbols.name(of: trade.symbol)
         guard self.order.symbols.isEmpty || self.order.symbols.contains(symbol) else { return }
         self.report.trades += 1
@@ -217,7 +224,7 @@ package struct RecordingExport: Sendable {
         }
         let gaps = self.newestGaps
         let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: self.order.openBars)]
-            .take(Bar(pieceFrom: trade))
+            .take(Bar(pieceFrom: counted))
         if let over { self.write(over, symbol, width) }
     }
 

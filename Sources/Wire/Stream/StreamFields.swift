@@ -107,12 +107,10 @@ struct StreamFields {
     var resumed: StreamResumed? {
         guard let epoch = self.count("epoch"), let to = self.count("to") else { return nil }
         // Whoever does not say that nothing is missing is not believed to have sent everything.
-        var isComplete = false
-        if case .flag(true) = self.values["complete"] { isComplete = true }
         return StreamResumed(
             position: TapePosition(epoch: epoch, sequence: to),
             trades: self.count("trades") ?? 0,
-            isComplete: isComplete
+            isComplete: self.isTrue("complete")
         )
     }
 
@@ -161,8 +159,14 @@ struct StreamFields {
             price: price,
             size: size,
             exchangeTime: exchangeTime,
-            received: received
+            received: received,
+            isAhead: self.isTrue("ahead")
         )
+    }
+
+    private func isTrue(_ key: String) -> Bool {
+        if case .flag(true) = self.values[key] { return true }
+        return false
     }
 
     var gap: Gap? {

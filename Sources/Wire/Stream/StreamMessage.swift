@@ -95,6 +95,8 @@ package struct StreamTrade: Sendable, Equatable {
     /// The exchange's clock and our wall clock, ns since 1970.
     package var exchangeTime: Int64
     package var received: Int64
+    /// Whether the exchange's time is later than the arrival by more than clocks explain (``TradeMarks/ahead``).
+    package var isAhead: Bool
 
     package init(
         symbol: String,
@@ -102,7 +104,8 @@ package struct StreamTrade: Sendable, Equatable {
         price: ExactDecimal,
         size: ExactDecimal,
         exchangeTime: Int64,
-        received: Int64
+        received: Int64,
+        isAhead: Bool = false
     ) {
         self.symbol = symbol
         self.sequence = sequence
@@ -110,5 +113,6 @@ package struct StreamTrade: Sendable, Equatable {
         self.size = size
         self.exchangeTime = exchangeTime
         self.received = received
+        self.isAhead = isAhead
     }
 }

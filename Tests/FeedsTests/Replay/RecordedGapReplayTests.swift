@@ -99,6 +99,34 @@ struct RecordedGapReplayTests {
         }
     }
 
+    @Test("a trade that was ahead when it was recorded is so in a replay, at every speed, and no other is")
+    func ahead() throws {
+        func frame(_ price: Int, _ milliseconds: [Int]) -> String {
+            let trades = milliseconds.map {
+                #"{"c":null,"p":\#(price),"s":"A","t":\#(Int(ReplayRecording.start) / 1_000_000 + $0),"v":1}"#
+            }
+            return #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#
+        }
+        let lines: [SegmentedRecording.Line] = [
+            .frame(frame(1, [900]), at: 1_000), .frame(frame(2, [1_900, 62_000, 1_950]), at: 2_000),
+            .frame(frame(3, [2_990]), at: 3_000), .frame(frame(4, [7_200_000_000_000]), at: 4_000),
+            .frame(frame(5, [4_900]), at: 5_000),
+        ]
+        for speed in [1, 100, nil] as [Double?] {
+            let played = try self.play(lines) { $0.machine.speed = speed }
+            #expect(played.trades.map { $0.marks == [.ahead] } == [false, false, true, false, false, true, false])
+            #expect(played.trades[5].exchangeTime == ReplayRecording.start + 7_200_000_000_000_000_000)
+        }
+        // A machine whose clock was 30 s behind: as it was for the program that recorded.
+        let behind = (0..<40).map { step in
+            SegmentedRecording.Line.frame(frame(step + 1, [30_000 + step * 1_000]), at: step * 1_000)
+        }
+        let marks = try self.play(behind).trades.map(\.marks)
+        #expect(marks.count == 40 && !marks[10...].contains([.ahead]))
+        #expect(RecordedArrivalMark(RecordedArrivalMark(arrival: -7).encoded()) == RecordedArrivalMark(arrival: -7))
+        #expect(RecordedArrivalMark(ByteBuffer(string: #"{"type":"ping"}"#)) == nil)
+    }
+
     @Test("the mark of a gap is read as it was written, and nothing else is one")
     func mark() {
         var gap = Self.gap(1, 2, "a \"quoted\"\nreason", symbol: "A:B")

@@ -10,6 +10,8 @@ import Wire
 struct SegmentedRecording {
     enum Line {
         case trade(at: Int, number: Int)
+        /// Any frame.
+        case frame(String, at: Int)
         /// A frame for nobody, of random text that does not compress.
         case noise(at: Int, bytes: Int)
         case note(RecordedNote, at: Int)
@@ -69,6 +71,7 @@ struct SegmentedRecording {
         case .trade(let at, let number):
             let frame = ReplayRecording.frame(at: start + at, number: number)
             RecordingSyntax.frame(ByteBuffer(string: frame), stamp(at), into: &text)
+        case .frame(let frame, let at): RecordingSyntax.frame(ByteBuffer(string: frame), stamp(at), into: &text)
         case .noise(let at, let bytes):
             // Digits and large letters, which no JSON escapes.
             var frame = ByteBuffer()

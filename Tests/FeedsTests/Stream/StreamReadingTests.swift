@@ -247,6 +247,27 @@ struct StreamReadingTests {
         )
     }
 
+    @Test("a trade of a break that is ahead shows its price and makes no later one late", arguments: [false, true])
+    func ahead(isFirst: Bool) throws {
+        var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        if !isFirst { _ = reading.took(.snapshot(try self.update("A", 10, trades: 4), age: 100), wall: 600) }
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 13), wall: 20_000)
+        func price(_ sequence: UInt64, _ price: String, time: Int64, isAhead: Bool = false) throws -> SymbolSummary? {
+            guard case .trade(var trade) = try self.trade("A", sequence, price: price) else { return nil }
+            trade.exchangeTime = time
+            trade.isAhead = isAhead
+            guard case .snapshot(let update, _)? = reading.took(.trade(trade), wall: 20_000) else { return nil }
+            return update.summary
+        }
+        let ahead = try #require(try price(11, "105", time: 1 << 60, isAhead: true))
+        #expect(ahead.price.description == "105" && ahead.exchangeTime < 1 << 59)
+        let next = try #require(try price(12, "99", time: ahead.exchangeTime - (isFirst ? 1 : 0)))
+        #expect(next.price.description == "99" && next.sequence == 12)
+    }
+
     private func resumed(_ epoch: UInt64, _ sequence: UInt64, isComplete: Bool = true) -> StreamMessage {
         let position = TapePosition(epoch: epoch, sequence: sequence)
         return .resumed(StreamResumed(position: position, trades: 1, isComplete: isComplete))

@@ -20,8 +20,15 @@ struct AlertBench {
 
     /// Plays a trade at so many ms of the exchange's clock; returns what it fired.
     @discardableResult
-    mutating func trade(_ price: String, at time: Int64, symbol: String = "X", arrived: Int64? = nil) -> [String] {
-        let trade = self.samples.trade(price, time: time, symbol: symbol)
+    mutating func trade(
+        _ price: String,
+        at time: Int64,
+        symbol: String = "X",
+        arrived: Int64? = nil,
+        marks: TradeMarks = []
+    ) -> [String] {
+        var trade = self.samples.trade(price, time: time, symbol: symbol)
+        trade.marks = marks
         let names = self.samples.symbols
         var fired: [String] = []
         let arrived = (arrived ?? time) * 1_000_000
@@ -51,6 +58,20 @@ struct AlertBench {
 
 @Suite("The watch for alerts")
 struct AlertWatchTests {
+    @Test("a trade that is ahead fires nothing and moves neither a window nor a replay's clock, and ends a silence")
+    func ahead() throws {
+        var bench = try AlertBench("X above 100", "X moves 5% in 1m", "X stale for 30s")
+        #expect(bench.trade("90", at: 0).isEmpty)
+        #expect(bench.trade("200", at: 9_000_000, marks: [.ahead]).isEmpty)
+        #expect(bench.trade("91", at: 20_000).isEmpty)
+        #expect(bench.trade("101", at: 21_000) == ["21000 X above 101", "21000 X moves 101"])
+        // Our own clock goes on all the same.
+        var live = try AlertBench("X stale for 30s") { $0.isReplay = false }
+        #expect(live.trade("90", at: 0).isEmpty)
+        #expect(live.trade("90", at: 9_000_000, arrived: 25_000, marks: [.ahead]).isEmpty)
+        #expect(live.clock(50_000).isEmpty && live.clock(60_000).count == 1)
+    }
+
     @Test("above fires at once, and again only when the price has come back by the hysteresis")
     func above() throws {
         var bench = try AlertBench("X above 100 hysteresis 1%")

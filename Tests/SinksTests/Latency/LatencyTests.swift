@@ -142,6 +142,20 @@ struct ClockCheckTests {
         #expect(seen.map(\.1) == [.ahead(25 * Self.second)])
     }
 
+    @Test("what the feed's reads agree on is told at once, and what was before a clock was set is forgotten")
+    func agreed() {
+        var check = ClockCheck()
+        for read in 0..<100 { #expect(check.took(80_000_000, now: Int64(read) * Self.second) == nil) }
+        let behind = check.took(-29_900_000_000, agreed: 30 * Self.second, now: 100 * Self.second)
+        #expect(behind == .behind(30 * Self.second) && check.offset == 30 * Self.second)
+        for read in 101..<200 {
+            #expect(check.took(-29_900_000_000, agreed: 30 * Self.second, now: Int64(read) * Self.second) == nil)
+        }
+        #expect(check.offset == 29_900_000_000)
+        #expect(check.took(80_000_000, agreed: 0, now: 200 * Self.second) == nil)
+        #expect(check.offset == 0)
+    }
+
     @Test("it looks at most once a second, and never at fewer than twenty reads")
     func patience() {
         var check = ClockCheck()

@@ -269,6 +269,29 @@ struct PagePastTests {
         )
     }
 
+    @Test("shows the price of a trade that is ahead, and takes no later one for late because of it")
+    func ahead() async throws {
+        let lines = try await self.printed(
+            """
+            import { Market } from "./market.js";
+            const market = new Market();
+            const trade = (symbol, seq, price, time, more) => {
+                const received = 1_000_000 * seq;
+                market.take({ type: "trade", symbol, seq, price, size: "1", time, received, ...more }, 0);
+                const { price: shown, time: at } = market.symbols.get(symbol);
+                console.log(shown, at);
+            };
+            trade("A", 1, "100", 900);
+            trade("A", 2, "105", 8_900, { ahead: true });
+            trade("A", 3, "101", 2_900);
+            trade("B", 4, "5", 12_000, { ahead: true });
+            trade("B", 5, "6", 3_990);
+            trade("B", 6, "7", 3_980);
+            """
+        )
+        #expect(lines == ["100 900", "105 900", "101 2900", "5 4000", "6 3990", "6 3990"])
+    }
+
     @Test("takes the pauses of a replay out of an age, however many they were, and those from before it came")
     func pauses() async throws {
         let lines = try await self.printed(

@@ -51,6 +51,31 @@ struct BarTests {
         }
     }
 
+    @Test("a trade from the future is in the bar of its arrival, closes none, and is told as it is, marked")
+    func ahead() async throws {
+        try await RelayFixture.run { fixture in
+            let stream = try await fixture.streamClient("?symbols=*&delivery=all")
+            fixture.feed(Frames.trade(Frames.btc, "100", size: "2"))
+            fixture.feedAhead(
+                Frames.trade(Frames.btc, "105", size: "1", time: 2_592_000_000),
+                arrival: 1_723_161_255_400_000_000
+            )
+            fixture.feed(Frames.trade(Frames.btc, "101", size: "1", time: 100))
+            let (_, body) = try await self.get("/v1/bars/BINANCE%3ABTCUSDT?width=1s", fixture)
+            #expect(
+                body
+                    == #"{"symbol":"BINANCE:BTCUSDT","width":"1s","bars":[{"start":1723161255000,"open":"100","high":"105","low":"100","close":"101","volume":"4","vwap":"101.5","trades":3,"closed":false,"incomplete":true}]}"#
+                    + "\n"
+            )
+            let (_, trades) = try await self.get("/v1/trades/BINANCE%3ABTCUSDT", fixture)
+            #expect(trades.contains(#""time":1725753255342,"received":1723161255400000,"ahead":true}"#), "\(trades)")
+            #expect(trades.split(separator: "ahead").count == 2)
+            var told = ""
+            while !told.contains(#""seq":3,"#) { told = try await stream.frame().text }
+            #expect(!told.contains("ahead"))
+        }
+    }
+
     @Test(
         "what cannot be is refused with a line that says what can",
         arguments: [

@@ -80,6 +80,14 @@ final class RelayFixture: Sendable {
         self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
     }
 
+    /// Feeds frames of which all trades are ahead of their arrival by the exchange's clock; ns since 1970.
+    func feedAhead(_ frames: String..., arrival: Int64) {
+        var batch = self.feed.withLockedValue { $0.batch(frames, received: arrival) }
+        batch.aheadArrival = arrival
+        for index in batch.trades.indices { batch.trades[index].marks = [.ahead] }
+        self.relay.read(batch)
+    }
+
     /// Plays the feed on the relay's own loop, as where both live on one; nothing of other threads comes between.
     func onFeedLoop(_ play: @escaping @Sendable (RelayFixture) -> Void) async throws {
         try await self.loop.submit { play(self) }.get()

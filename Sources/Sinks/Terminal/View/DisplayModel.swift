@@ -105,7 +105,10 @@ package struct DisplayModel: Sendable {
                 row = found
                 self.rowOfNumber[number] = Int32(found)
             }
-            let time = followsExchange ? trade.exchangeTime : received
+            var time = followsExchange ? trade.exchangeTime : received
+            if followsExchange, trade.marks.contains(.ahead) {
+                time = min(time, self.state.rows[row].history.newest ?? time)
+            }
             self.state.rows[row].history.take(trade.price, at: time, arrived: now)
         }
     }

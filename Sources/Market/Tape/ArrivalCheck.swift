@@ -1,0 +1,116 @@
+/// The judgement whether a trade is ahead: its time is later than its arrival by more than clocks and ways explain.
+///
+/// A machine; it is asked once a read, where the trades are put on a tape, and marks them ``TradeMarks/ahead``. Everybody who
+/// reads the tape goes by the mark. A single trade of a wrong time is the venue's mistake. Where most of the last reads are
+/// ahead, and alike, it is our clock that is behind: from then on their distance is added to the arrivals, and the trades
+/// count by their own time. How far our clock may be ahead plays no part, for it looks like a service that is late.
+package struct ArrivalCheck: Sendable {
+    /// A trade may be so much later than its arrival, ns.
+    package static let tolerance: Int64 = 5_000_000_000
+    /// The reads that are compared, and how many of them are most.
+    package static let window = 20
+    static let majority = 11
+    /// Reads whose distances differ by no more than this from their median are alike, ns.
+    static let likeness: Int64 = 2_500_000_000
+
+    /// How far our clock is behind the exchange's, as most of the last reads have it, ns; 0 when they do not contradict it.
+    package private(set) var offset: Int64 = 0
+    /// By how much the time of each of the last reads was later than its arrival, ns; negative for nearly every read.
+    private var leads = InlineArray<20, Int64>(repeating: 0)
+    private var count = 0
+    private var next = 0
+
+    package init() {}
+
+    /// Marks those trades of a read that are ahead.
+    ///
+    /// - Parameters:
+    ///   - trades: of which the read's begin at `first`.
+    ///   - received: our wall clock at the read, ns since 1970.
+    /// - Returns: the arrival by the exchange's clock, ns since 1970, as which they count; `nil` where no trade is ahead.
+    package mutating func judge(_ trades: inout [Trade], from first: Int = 0, received: Int64) -> Int64? {
+        guard first < trades.count else { return nil }
+        let (arrival, newest) = self.mark(&trades, from: first, received: received)
+        self.note(newest.distance(from: received))
+        guard self.agree() else { return arrival }
+        for index in first..<trades.count { trades[index].marks.remove(.ahead) }
+        return self.mark(&trades, from: first, received: received).arrival
+    }
+
+    /// Marks the trades that are later than an arrival by the exchange's clock allows.
+    ///
+    /// - Returns: the time of the last trade that is not ahead, or of the last of all.
+    @discardableResult
+    package static func mark(_ trades: inout [Trade], from first: Int, arrival: Int64) -> (found: Bool, newest: Int64) {
+        let limit = arrival.addingAtMost(Self.tolerance)
+        var isFound = false
+        for index in first..<trades.count where trades[index].exchangeTime > limit {
+            trades[index].marks.insert(.ahead)
+            isFound = true
+        }
+        let newest = isFound ? trades[first...].last { !$0.marks.contains(.ahead) } : nil
+        return (isFound, (newest ?? trades[trades.count - 1]).exchangeTime)
+    }
+
+    private func mark(
+        _ trades: inout [Trade],
+        from first: Int,
+        received: Int64
+    ) -> (arrival: Int64?, newest: Int64) {
+        let arrival = received.addingAtMost(self.offset)
+        let (isFound, newest) = Self.mark(&trades, from: first, arrival: arrival)
+        return (isFound ? arrival : nil, newest)
+    }
+
+    private mutating func note(_ lead: Int64) {
+        self.leads[self.next] = lead
+        self.next = self.next + 1 == Self.window ? 0 : self.next + 1
+        self.count = min(self.count + 1, Self.window)
+    }
+
+    /// Finds the offset anew where the newest read does not fit it; returns whether there is another one.
+    private mutating func agree() -> Bool {
+        let newest = self.leads[(self.next + Self.window - 1) % Self.window]
+        if newest > self.offset + Self.tolerance { return self.fallBehind() }
+        if self.offset > 0, newest < self.offset - Self.tolerance { return self.comeBack() }
+        return false
+    }
+
+    /// Our clock is behind, or further behind, where most of the reads are ahead, and alike.
+    private mutating func fallBehind() -> Bool {
+        let ahead = self.sorted.filter { $0 > self.offset + Self.tolerance }
+        guard ahead.count >= Self.majority else { return false }
+        let median = ahead[ahead.count / 2]
+        guard ahead.count(where: { ($0 - median).magnitude <= Self.likeness }) >= Self.majority else { return false }
+        self.offset = median
+        return true
+    }
+
+    /// Our clock is not so far behind any more where all reads say so: a service that is late for a while says nothing.
+    private mutating func comeBack() -> Bool {
+        let sorted = self.sorted
+        guard sorted.count == Self.window, sorted[Self.window - 1] < self.offset - Self.tolerance else { return false }
+        let median = sorted[Self.window / 2]
+        self.offset = median > Self.tolerance ? median : 0
+        return true
+    }
+
+    private var sorted: [Int64] { (0..<self.count).map { self.leads[$0] }.sorted() }
+}
+
+extension Int64 {
+    /// The sum, or the nearest number there is.
+    fileprivate func addingAtMost(_ other: Int64) -> Int64 {
+        let (sum, isOut) = self.addingReportingOverflow(other)
+        return isOut ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// How much later this is than another moment, ns, as far as that leaves room for the tolerance: the exchange's time is
+    /// foreign input, any number may stand there.
+    fileprivate func distance(from other: Int64) -> Int64 {
+        let (difference, isOut) = self.subtractingReportingOverflow(other)
+        let furthest = Int64.max - 2 * ArrivalCheck.tolerance
+        if isOut { return self < 0 ? -furthest : furthest }
+        return Swift.min(Swift.max(difference, -furthest), furthest)
+    }
+}
