@@ -1,12 +1,13 @@
 """A reader of a relay's trades that is slow at first, by the standard library alone: prints what it got as JSON.
 
-usage: slow_reader.py PORT SYMBOL READS
-The first READS reads take at most 4 KiB each and wait 2 ms.
+usage: slow_reader.py PORT SYMBOL READS [CA]
+The first READS reads take at most 4 KiB each and wait 2 ms. With CA, the file of an authority's certificate, it speaks TLS.
 """
 import base64
 import json
 import os
 import socket
+import ssl
 import struct
 import sys
 import time
@@ -22,6 +23,8 @@ def main():
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", port))
+    if len(sys.argv) > 4:
+        line = ssl.create_default_context(cafile=sys.argv[4]).wrap_socket(line, server_hostname="localhost")
     key = base64.b64encode(os.urandom(16)).decode()
     line.sendall(
         f"GET /?token=x HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -46,6 +46,17 @@ struct StandInHandlerTests {
         speed: Double? = nil,
         text: String = Array(repeating: Self.line + "\n", count: 3).joined()
     ) throws -> (EmbeddedChannel, Socket, EventLoopPromise<Void>) {
+        let socket = Socket()
+        let (channel, promise) = try self.connect(to: socket, go: go, speed: speed, text: text)
+        return (channel, socket, promise)
+    }
+
+    private func connect(
+        to socket: some ChannelOutboundHandler,
+        go: Bool = true,
+        speed: Double? = nil,
+        text: String
+    ) throws -> (EmbeddedChannel, EventLoopPromise<Void>) {
         let folder = try TemporaryFolder()
         let path = try folder.write(text, to: "a.jsonl")
         let channel = EmbeddedChannel()
@@ -53,7 +64,6 @@ struct StandInHandlerTests {
         if go { promise.succeed() }
         var settings = StandInSettings()
         settings.speed = speed
-        let socket = Socket()
         let recording = try RecordingFile(path: path)
         let loop = channel.embeddedEventLoop
         let handler = StandInHandler(
@@ -70,7 +80,7 @@ struct StandInHandlerTests {
         _ = try withExtendedLifetime(folder) {
             try channel.writeInbound(WebSocketMessage.text(ByteBuffer(string: #"{"type":"subscribe","symbol":"A"}"#)))
         }
-        return (channel, socket, promise)
+        return (channel, promise)
     }
 
     @Test("says the end only when the last frame has left, however late that is")
@@ -82,6 +92,43 @@ struct StandInHandlerTests {
         socket.takeAll()
         #expect(socket.closes == 1)
         socket.takeAll()
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    /// A socket that is full behind some messages, and takes them all with the flush, as a kernel with room does.
+    private final class QuickSocket: ChannelOutboundHandler {
+        typealias OutboundIn = WebSocketOutput
+
+        private static let mark = 3
+        private(set) var texts = 0
+        private var waiting = 0
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            if case .text = self.unwrapOutboundIn(data) { self.texts += 1 }
+            self.waiting += 1
+            if self.waiting == Self.mark { Self.setWritable(false, context.channel) }
+            promise?.succeed()
+        }
+
+        func flush(context: ChannelHandlerContext) {
+            let wasFull = self.waiting >= Self.mark
+            self.waiting = 0
+            if wasFull { Self.setWritable(true, context.channel) }
+        }
+
+        private static func setWritable(_ isWritable: Bool, _ channel: any Channel) {
+            (channel as? EmbeddedChannel)?.isWritable = isWritable
+            channel.pipeline.syncOperations.fireChannelWritabilityChanged()
+        }
+    }
+
+    @Test("goes on where the socket was full and took all that was written with one flush")
+    func quickSocket() throws {
+        let socket = QuickSocket()
+        let text = Array(repeating: Self.line + "\n", count: 100).joined()
+        let (channel, _) = try self.connect(to: socket, text: text)
+        channel.embeddedEventLoop.run()
+        #expect(socket.texts == 100)
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 

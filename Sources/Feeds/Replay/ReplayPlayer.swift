@@ -76,7 +76,16 @@ final class ReplayPlayer {
         if position.isPaused { output.changed(position, movedFrom: nil) }
     }
 
-    func detach(_ output: any ReplayOutput) { self.outputs.removeAll { $0 === output } }
+    func detach(_ output: any ReplayOutput) {
+        self.outputs.removeAll { $0 === output }
+        // It may have been the one that had no room, and no other tells of any.
+        if self.hasStarted, !self.isPumping { self.goOnIfFree() }
+    }
+
+    /// Goes on in the loop's next turn, where nothing holds it up and it has none to come.
+    private func goOnIfFree() {
+        if !self.isOver, self.search == nil, self.timer == nil, self.mayPlay { self.schedule(at: self.now) }
+    }
 
     /// Lets it begin, or go on where an output has room again.
     func start() {
@@ -110,30 +119,41 @@ final class ReplayPlayer {
         defer { self.isPumping = false }
         self.timer?.cancel()
         self.timer = nil
+        let played = self.playOn()
+        self.moved(self.machine)
+        guard played > 0 else { return }
+        for output in self.outputs { output.flush() }
+        // A socket that takes all that was written at once has room again by now, and tells no more of that.
+        self.goOnIfFree()
+    }
+
+    /// Plays until something has to be waited for, and returns how many messages that was.
+    private func playOn() -> Int {
         var played = 0
-        defer {
-            self.moved(self.machine)
-            if played > 0 { for output in self.outputs { output.flush() } }
-        }
         while self.mayPlay {
             let now = self.now
             let wasBroken = self.isBroken
-            guard let next = self.peek() else { return }
+            guard let next = self.peek() else { return played }
             // With the recording's end a break ends as well, and then somebody is waited for again.
-            guard !wasBroken || self.mayPlay else { return }
+            guard !wasBroken || self.mayPlay else { return played }
             switch self.machine.next(recorded: next.at, now: now) {
             case .hold:
-                return
+                return played
             case .wait(let until):
-                return self.schedule(at: until)
+                self.schedule(at: until)
+                return played
             case .play:
                 self.reading.take()
                 self.play(next, now: now)
                 played += 1
             }
-            if self.isOver { return }
-            if played == Self.messagesPerTurn { return self.schedule(at: now) }
+            if self.isOver { return played }
+            if played == Self.messagesPerTurn {
+                self.schedule(at: now)
+                return played
+            }
         }
+        return played
     }
 
     private func play(_ next: ReplayReading.Next, now: Int64) {

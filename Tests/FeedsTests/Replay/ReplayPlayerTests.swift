@@ -228,6 +228,20 @@ struct ReplayPlayerTests {
         }
     }
 
+    @Test("goes on for the others when the client without room has left")
+    func othersGoOn() throws {
+        let bench = try Bench(Self.steady) { $0.machine.speed = nil }
+        let other = Output()
+        bench.player.attach(other)
+        other.hasRoom = false
+        bench.player.start()
+        bench.advance(1_000)
+        #expect(bench.output.take() == [])
+        bench.player.detach(other)
+        bench.advance(1)
+        #expect(bench.output.take().count == 100 && bench.output.isEnded)
+    }
+
     @Test("with breaks, connections are cut where a gap begins, and nobody comes in before it ends")
     func breaks() throws {
         let bench = try Bench(

@@ -123,8 +123,11 @@ package final class FaultyLine: ChannelDuplexHandler {
         // Later faults find a connection that is at its end.
         case .silent, .gone, .ended: return false
         }
+        let hadRoom = self.hasRoom
         self.state = state
         self.forgetParcels()
+        // Whoever waits for room, and with it others, would wait for ever.
+        if !hadRoom { self.context?.fireChannelWritabilityChanged() }
         return true
     }
 
