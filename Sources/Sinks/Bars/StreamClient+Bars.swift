@@ -73,7 +73,7 @@ extension StreamClient {
         guard self.isOpen else { return }
         if told.isClosed {
             self.tell(.bar(told), frame: frame)
-        } else if self.isWritable, self.takesPrices {
+        } else if self.takesPrices, self.mayWriteMergeable {
             self.write(frame, messages: 1)
         }
     }

@@ -79,6 +79,11 @@ struct Backlog: Equatable {
         }
     }
 
+    /// The trades that it has missed and not been told of.
+    var missed: UInt64 {
+        if case .behind(let missed, _) = self.state { missed } else { 0 }
+    }
+
     /// Whether `timePassed` wants to be called now and then.
     var isWatched: Bool {
         switch self.state {

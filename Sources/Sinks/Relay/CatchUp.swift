@@ -33,6 +33,8 @@ struct CatchUp {
     /// Trades that left the ring before their turn came, and the numbers of the first and the last.
     private(set) var missed: UInt64 = 0
     private(set) var missedRange: ClosedRange<UInt64>?
+    /// All that it has missed, told or not.
+    private(set) var missedInAll: UInt64 = 0
     private(set) var held: [Held] = []
     private(set) var heldBytes = 0
     private var firstHeld = 0
@@ -69,6 +71,7 @@ struct CatchUp {
     /// Trades are gone from the ring that were still to come.
     mutating func miss(_ count: UInt64, in range: ClosedRange<UInt64>) {
         self.missed += count
+        self.missedInAll += count
         self.missedRange = min(self.missedRange?.lowerBound ?? .max, range.lowerBound)...range.upperBound
         self.isComplete = false
     }

@@ -9,6 +9,8 @@ final class FlowGate: Sendable {
         var isOutboxHigh = false
         var slowClients = 0
         var isPaused = false
+        /// Who waits until the feed may go on.
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let control: any FlowControl
@@ -32,6 +34,17 @@ final class FlowGate: Sendable {
         }
     }
 
+    /// Waits until nobody holds up the feed.
+    func opens() async {
+        await withCheckedContinuation { waiter in
+            let isOpen = self.state.withLockedValue { state in
+                if state.isPaused { state.waiters.append(waiter) }
+                return !state.isPaused
+            }
+            if isOpen { waiter.resume() }
+        }
+    }
+
     /// The control is called under the lock, so that the two loops' calls come in the order of their decisions.
     private func change(_ change: (inout State) -> Void) {
         self.state.withLockedValue { state in
@@ -39,7 +52,10 @@ final class FlowGate: Sendable {
             let mustPause = state.waits && (state.isOutboxHigh || state.slowClients > 0)
             guard mustPause != state.isPaused else { return }
             state.isPaused = mustPause
-            if mustPause { self.control.pause() } else { self.control.resume() }
+            if mustPause { return self.control.pause() }
+            self.control.resume()
+            for waiter in state.waiters { waiter.resume() }
+            state.waiters = []
         }
     }
 }

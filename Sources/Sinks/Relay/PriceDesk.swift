@@ -128,6 +128,17 @@ struct PriceDesk {
         return showings + self.showings(updates)
     }
 
+    /// Counts trades that will not come, so that the next price of their symbol tells of them; those of a symbol that nobody has
+    /// asked for and that has not traded are forgotten.
+    mutating func lost(_ loss: RelayLoss) {
+        for (symbol, count) in loss.counts {
+            guard let row = self.rowOfName[symbol] else { continue }
+            self.rows[row].taken += count
+            self.rows[row].shown += count
+            self.rows[row].told += count
+        }
+    }
+
     /// Shows what was held back, and begins the board anew: another epoch has other numbers for the symbols. The rows and the
     /// counts of their trades stay.
     private mutating func beginAnew() -> [Showing] {

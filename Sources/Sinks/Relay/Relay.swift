@@ -235,8 +235,11 @@ package final class Relay: TapeReader, Sendable {
         await self.end(within: limit, answers: Self.answerLimit, reason: "the relay is stopping")
     }
 
-    /// Stops at the end of a replay: clients have time to read what is queued for them.
+    /// Stops at the end of a replay: those for whom it waits are waited for until little is left to read for them, and then
+    /// clients have time to read what is queued for them.
     package func finish(within limit: TimeAmount = Relay.finishLimit) async {
+        try? await self.eventLoop.submit { self.drain() }.get()
+        await self.flow?.opens()
         await self.end(within: limit, answers: limit, reason: "the replay is over")
     }
 

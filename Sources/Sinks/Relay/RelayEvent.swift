@@ -51,9 +51,13 @@ struct RelayLoss: Sendable {
         self.symbols = batch.symbols
     }
 
+    /// How many of each symbol.
+    var counts: [String: UInt64] {
+        self.trades.reduce(into: self.earlier) { $0[self.symbols.name(of: $1.key), default: 0] += $1.value }
+    }
+
     /// How many of them a reader wanted.
     func count(where isWanted: (String) -> Bool) -> UInt64 {
-        self.trades.reduce(0) { isWanted(self.symbols.name(of: $1.key)) ? $0 + $1.value : $0 }
-            + self.earlier.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
+        self.counts.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
     }
 }

@@ -129,7 +129,7 @@ extension RelayHub {
             self.ring.lowerBound(after: batch),
             self.ring.lowerBound(at: batch.receivedMonotonic)
         )
-        for client in Array(self.resuming.values) { client.evicted(below: lower) }
+        for client in Array(self.resuming.values) { client.evicted(below: lower, by: batch) }
     }
 
     /// Forgets the trades that are too old by now, which those who are still on their way to them are told.
@@ -207,6 +207,7 @@ extension RelayHub {
             "the relay was too late to take all trades",
             metadata: ["lost": "\(loss.count { _ in true })"]
         )
+        self.desk.lost(loss)
         for client in self.tradesClients.values { client.missed(loss.count(where: client.wants)) }
         for client in self.streamClients.values { client.relayLost(loss) }
         let reason = "the relay was too busy to take all trades"

@@ -286,6 +286,8 @@ final class RelayHub {
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
         self.barTimer?.cancel()
+        for client in self.tradesClients.values { client.finish() }
+        for client in self.streamClients.values { client.beginLast() }
         self.show(self.desk.flush())
         // A beat that will not come any more would leave its clients without the last price.
         for (milliseconds, beat) in self.beats.sorted(by: { $0.key < $1.key }) {
@@ -293,6 +295,7 @@ final class RelayHub {
             self.strike(beat, every: milliseconds)
         }
         self.tellBarsAsTheyAre()
+        for client in self.streamClients.values { client.showLast() }
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
         self.graceTimer?.task.cancel()

@@ -90,6 +90,17 @@ package struct RelaySettings: Sendable, Equatable {
         self.port = port
     }
 
+    /// Most bytes that wait for a client for whom the feed waits. A feed that is asked to wait stops, and what is under way then
+    /// still comes: the trades in the relay's outbox, which as messages of `/v1/stream` are twice as long, and those in sockets.
+    private static let underWayBytes = 16 << 20
+
+    /// Most bytes that wait for one client in this program.
+    ///
+    /// - Parameter feedWaits: whether the feed waits for the client.
+    func waitingLimit(feedWaits: Bool) -> Int {
+        feedWaits ? max(self.maximumWaitingBytes, Self.underWayBytes) : self.maximumWaitingBytes
+    }
+
     /// Whether compressed messages are agreed on.
     var compresses: Bool {
         switch self.compression {

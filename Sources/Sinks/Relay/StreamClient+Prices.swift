@@ -63,6 +63,18 @@ extension StreamClient {
         self.send(message, frames: &frames)
     }
 
+    /// The trades that came after the last price that was told, of all symbols that it follows by their prices.
+    var untoldTrades: UInt64 {
+        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.hub.desk.taken(row: $1)) }
+    }
+
+    /// Tells the newest price of each symbol whose trades have not all been told or counted, also where it has not changed.
+    func showAllUntold() {
+        for row in self.session.rows where self.session.untold(of: row, taken: self.hub.desk.taken(row: row)) > 0 {
+            self.showUntold(row)
+        }
+    }
+
     func showPostponed() {
         guard self.takesPrices else { return }
         for row in self.session.takePostponed() {

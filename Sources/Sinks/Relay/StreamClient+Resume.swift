@@ -131,12 +131,16 @@ extension StreamClient {
             if self.isWritable { self.scheduleStep() }
             return
         }
+        self.caughtUp()
+        self.showPostponed()
+        self.takeDeferred()
+    }
+
+    func caughtUp() {
         self.hub.resuming[ObjectIdentifier(self)] = nil
         self.session.resumed()
         self.catchUp = nil
         self.wishesChanged()
-        self.showPostponed()
-        self.takeDeferred()
     }
 
     private func add(_ control: StreamControl, to out: inout ByteBuffer, _ messages: inout Int) {
@@ -145,7 +149,16 @@ extension StreamClient {
     }
 
     /// Goes on to the end of a run, or of the step; returns whether there is more.
-    private func advance(_ out: inout ByteBuffer, _ messages: inout Int) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - end: the number in this run before which it stops in any case; then there is more.
+    ///   - leavesOut: whether the trades are left out and counted.
+    func advance(
+        _ out: inout ByteBuffer,
+        _ messages: inout Int,
+        before end: UInt64? = nil,
+        leavesOut: Bool = false
+    ) -> Bool {
         guard var catchUp = self.catchUp else { return false }
         let ring = self.hub.ring
         let current = ring.epoch ?? 0
@@ -162,11 +175,17 @@ extension StreamClient {
         }
         let firsts = self.firstWanted(in: run, catchUp)
         var scratch = ByteBuffer()
-        while catchUp.place.sequence < run.sequences.upperBound, out.readableBytes < self.stepBytes {
-            while let held = catchUp.nextHeld(epoch: current, isAtEnd: false) { self.add(held, to: &out, &messages) }
+        let upper = min(run.sequences.upperBound, end ?? .max)
+        while catchUp.place.sequence < upper, out.readableBytes < self.stepBytes {
+            while let held = catchUp.nextHeld(epoch: current, isAtEnd: false) {
+                if let missed = catchUp.takeMissed() { self.add(missed, to: &out, &messages) }
+                self.add(held, to: &out, &messages)
+            }
             let entry = run[catchUp.place.sequence]
             let wanted = firsts[Int(entry.trade.symbol.index)]
-            if let first = wanted.first, catchUp.place.sequence >= first {
+            if let first = wanted.first, catchUp.place.sequence >= first, leavesOut {
+                catchUp.miss(1, in: catchUp.place.sequence...catchUp.place.sequence)
+            } else if let first = wanted.first, catchUp.place.sequence >= first {
                 scratch.clear()
                 StreamEncoder.trade(
                     entry.trade,
@@ -183,7 +202,8 @@ extension StreamClient {
             catchUp.place.sequence += 1
         }
         defer { self.catchUp = catchUp }
-        guard catchUp.place.sequence >= run.sequences.upperBound else { return true }
+        guard end == nil, catchUp.place.sequence >= upper else { return true }
+        if let missed = catchUp.takeMissed() { self.add(missed, to: &out, &messages) }
         if let earlier {
             let (gap, next) = ring.behind(earlier: earlier)
             self.add(.gap(gap), to: &out, &messages)
@@ -240,13 +260,34 @@ extension StreamClient {
         }
     }
 
-    /// Trades are about to leave the ring: those that were still to come are counted as missed.
+    /// Sends the trades before a number though the client has not read those before them, because the feed waits for it: no
+    /// more comes than what is under way. Returns whether they fit in what may wait.
+    private func goAhead(to end: UInt64) -> Bool {
+        let limit = self.hub.settings.waitingLimit(feedWaits: true)
+        while let place = self.catchUp?.place, place.sequence < end {
+            guard self.waitingBytes <= limit else { return false }
+            var out = ByteBuffer()
+            var messages = 0
+            _ = self.advance(&out, &messages, before: end)
+            if messages > 0 { self.write(out, messages: messages) }
+        }
+        return true
+    }
+
+    /// Trades are about to leave the ring: those that were still to come are counted as missed, or sent at once.
     ///
-    /// - Parameter lower: the number of the oldest that will be left.
-    func evicted(below lower: UInt64) {
+    /// - Parameters:
+    ///   - lower: the number of the oldest that will be left.
+    ///   - batch: the read that takes their room, which the ring does not hold yet; `nil` where they are too old.
+    func evicted(below lower: UInt64, by batch: TapeBatch? = nil) {
         guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
         let end = min(lower, self.hub.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }
+        if self.backlog.feedWaits, self.goAhead(to: end) { return }
+        guard !self.closesWhenBehind else {
+            let arriving = batch.map { self.wanted(of: RelayLoss($0)) } ?? 0
+            return self.closeTooSlow(missed: self.backlog.missed + arriving)
+        }
         let firsts = self.firstWanted(in: self.hub.ring, catchUp)
         var missed: UInt64 = 0
         for sequence in catchUp.place.sequence..<end {
@@ -256,7 +297,6 @@ extension StreamClient {
         let range = catchUp.place.sequence...(end - 1)
         self.catchUp?.place.sequence = end
         guard missed > 0 else { return }
-        if self.closesWhenBehind { return self.closeTooSlow(missed: missed) }
         self.hub.noteSkipped(missed)
         self.catchUp?.miss(missed, in: range)
     }

@@ -36,15 +36,20 @@ extension StreamClient {
         self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }
 
-    /// The relay itself has left out trades that the client wanted.
-    func relayLost(_ loss: RelayLoss) {
-        guard self.isOpen, self.session.wantsTrades else { return }
-        let count = loss.count { symbol in
+    /// How many of some trades it wants one by one.
+    func wanted(of trades: RelayLoss) -> UInt64 {
+        trades.count { symbol in
             guard let row = self.hub.desk.knownRow(of: symbol) else { return self.session.everything == .all }
             return self.session.delivery(of: row) == .all
         }
+    }
+
+    /// The relay itself has left out trades that the client wanted.
+    func relayLost(_ loss: RelayLoss) {
+        guard self.isOpen, self.session.wantsTrades else { return }
+        let count = self.wanted(of: loss)
         guard count > 0 else { return }
-        if self.closesWhenBehind { return self.closeTooSlow(missed: count) }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: self.backlog.missed + count) }
         let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
         self.hub.noteSkipped(count)
         self.tell(.skipped(count, range))

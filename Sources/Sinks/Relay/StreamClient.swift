@@ -48,6 +48,11 @@ final class StreamClient: RelayClient {
     private var isHoldingUpFeed = false
     private(set) var isWatched = false
     private var hasSaidHello = false
+    /// Whether the relay ends, so that everything is written, whatever waits.
+    var isLast = false
+    /// The most of what is written that can ever wait, in bytes: what waits stays below its limit but for a message that nothing
+    /// was in front of.
+    private let mostWaiting: Int
 
     init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
         let settings = hub.settings
@@ -67,16 +72,11 @@ final class StreamClient: RelayClient {
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
         self.highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
-        // An eighth of the room is for what must not be missed.
-        self.backlog = Backlog(
-            limit: settings.maximumWaitingBytes / 8 * 7,
-            messageLimit: settings.maximumWaitingMessages / 8 * 7,
-            patience: settings.stallTimeout,
-            feedWaits: false,
-            closes: query.overflow == .close
-        )
+        self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
+        self.backlog = Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false)
         super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: self.highMark / 4, high: self.highMark))
         self.subprotocol = query.subprotocol
+        self.policyChanged()
     }
 
     override func opened() {
@@ -104,9 +104,13 @@ final class StreamClient: RelayClient {
     /// Whether prices may be written: nothing that must come before them waits.
     var takesPrices: Bool {
         guard self.catchUp == nil else { return false }
+        if self.isLast { return true }
         if self.overflow == .close { return !self.backlog.isBehind }
         return self.isWritable && !self.backlog.isBehind
     }
+
+    /// Whether what a later message replaces may be written: little waits, or no later one comes.
+    var mayWriteMergeable: Bool { self.isWritable || self.isLast }
 
     /// Whether single trades may be written.
     var takesTrades: Bool { !self.backlog.isBehind }
@@ -117,9 +121,7 @@ final class StreamClient: RelayClient {
     /// Writes frames as this client gets them, and counts the messages in them.
     func write(asIs frames: ByteBuffer, messages: Int) {
         self.send(asIs: frames)
-        // What waits stays below the limit but for a message that nothing was in front of.
-        let atMost = 2 * self.hub.settings.maximumWaitingBytes
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: atMost)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     /// Tells what must not be missed.
@@ -128,33 +130,32 @@ final class StreamClient: RelayClient {
     func tell(_ control: StreamControl, frame: ByteBuffer? = nil) {
         guard self.isOpen, self.hasSaidHello else { return }
         if self.catchUp != nil { return self.hold(control) }
-        let missed = self.takeMissed()
+        // Who is to be closed is told the count then.
+        let missed = self.closesWhenBehind ? nil : self.takeMissed()
         if let missed { self.write(self.hub.frame(missed), messages: 1) }
         // With something in front, the number in the shared frame would be out of order.
         let frame = missed == nil ? frame ?? self.hub.frame(control) : self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
-        self.waitingControls.wrote(
-            messages: 1,
-            bytes: self.writtenBytes,
-            atMost: 2 * self.hub.settings.maximumWaitingBytes
-        )
+        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     private func hold(_ control: StreamControl) {
-        guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.maximumWaitingBytes,
-            catchUp.heldCount < self.hub.settings.maximumWaitingMessages
+        let waits = self.backlog.feedWaits
+        guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.waitingLimit(feedWaits: waits),
+            waits || catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
         self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
     }
 
     private func hasRoom(for bytes: Int) -> Bool {
-        guard !self.isWritable else { return true }
+        guard !self.isWritable, !self.isLast else { return true }
         let waiting = self.waitingBytes
         guard waiting > 0 else { return true }
-        guard waiting + bytes <= self.hub.settings.maximumWaitingBytes else { return false }
+        let feedWaits = self.backlog.feedWaits
+        guard waiting + bytes <= self.hub.settings.waitingLimit(feedWaits: feedWaits) else { return false }
         // A feed that stops when asked to brings no more than what is under way, which may be many small messages.
-        if self.backlog.feedWaits { return true }
+        if feedWaits { return true }
         let most = self.hub.settings.maximumWaitingMessages
         // One read may bring more trades than may wait in messages; these alone leave no word of the feed without room.
         if self.waitingMessages.count(waiting: waiting) < most { return true }
@@ -192,8 +193,14 @@ final class StreamClient: RelayClient {
 
     /// What it wants, or what is to become of it, has changed.
     func policyChanged() {
-        self.backlog.closes = self.closesWhenBehind
-        self.backlog.feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
+        let feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
+        // An eighth of the room is for what must not be missed.
+        self.backlog.change(
+            feedWaits: feedWaits,
+            limit: self.hub.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
+            messageLimit: self.hub.settings.maximumWaitingMessages / 8 * 7,
+            closes: self.closesWhenBehind
+        )
     }
 
     /// The feed waits for its clients from now on, or not any more.
@@ -234,7 +241,7 @@ final class StreamClient: RelayClient {
         if wasBehind, !self.backlog.isBehind { self.goOn() }
     }
 
-    private func obey(_ verdict: Backlog.Verdict) {
+    func obey(_ verdict: Backlog.Verdict) {
         switch verdict {
         case .keep:
             break
@@ -254,12 +261,6 @@ final class StreamClient: RelayClient {
                 self.showMissed(since: since)
             }
         }
-    }
-
-    func closeTooSlow(missed: UInt64) {
-        guard self.isOpen else { return }
-        self.hub.noteSlowClient(missed: missed)
-        self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
     }
 
     private func paceChanged() {

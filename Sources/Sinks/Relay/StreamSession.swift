@@ -187,6 +187,14 @@ struct StreamSession {
         self.following[row]?.ordinal = ordinal
     }
 
+    /// How many trades of the row came after the last price told; 0 where every one is wanted.
+    ///
+    /// - Parameter taken: how many there have been.
+    func untold(of row: Int, taken: UInt64) -> UInt64 {
+        guard self.follows(row), let following = self.following[row], following.delivery != .all else { return 0 }
+        return taken > following.ordinal ? taken - following.ordinal : 0
+    }
+
     /// The client has forgotten the row's price: the next is a snapshot.
     mutating func forgetPrice(of row: Int) {
         if self.follows(row) { self.following[row]?.price = nil }

@@ -21,7 +21,7 @@ final class TradesClient: RelayClient {
         self.session = TradesSession(symbolLimit: settings.symbolLimit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
-        self.mostWaiting = hub.flow == nil ? waiting * 2 : waiting * 32
+        self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
         var webSocket = WebSocketSettings(role: .server)
         webSocket.maximumMessageBytes = settings.maximumMessageBytes
         webSocket.pingInterval = settings.pingInterval
@@ -46,11 +46,9 @@ final class TradesClient: RelayClient {
 
     /// Says what may wait for a client, and what becomes of it then.
     private static func choose(for backlog: inout Backlog, _ hub: RelayHub, _ options: TradesOptions) {
-        let waiting = hub.settings.maximumWaitingBytes
         backlog.change(
             feedWaits: hub.feedWaits,
-            // What is under way when the feed is asked to wait still comes, so that limit is far above the mark.
-            limit: hub.feedWaits ? waiting * 16 : waiting,
+            limit: hub.settings.waitingLimit(feedWaits: hub.feedWaits),
             messageLimit: hub.feedWaits ? .max : hub.settings.maximumWaitingMessages,
             closes: hub.feedWaits || options.overflow == .close
         )
@@ -203,6 +201,9 @@ final class TradesClient: RelayClient {
         let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)
         self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) }
     }
+
+    /// The relay ends: a client that is behind is told what it missed, or closed with the count.
+    func finish() { self.change { $0.becameWritable() } }
 
     private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
 

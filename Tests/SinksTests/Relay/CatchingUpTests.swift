@@ -2,6 +2,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
@@ -127,7 +128,8 @@ struct CatchingUpTests {
         let texts = try client.takeTexts()
         let closure = try #require(texts.last)
         #expect(closure.hasPrefix("1013 too slow: ") && closure.hasSuffix(" trades missed"), "\(closure)")
-        #expect(closure == "1013 too slow: 1 trades missed" && last < Self.trades, "the first to leave ends it")
+        // The first to leave ends it: all that the ring holds then is missed, and what has just come.
+        #expect(last < Self.trades && closure == "1013 too slow: \(Self.trades + 1) trades missed", "\(closure)")
         bench.stop()
     }
 
@@ -148,6 +150,52 @@ struct CatchingUpTests {
         #expect(numbers == Array(1...Self.trades))
         #expect(texts.last?.hasSuffix(#""trades":1000,"complete":true}"#) == true)
         bench.stop()
+    }
+
+    @Test("what was under way when a replay was asked to wait costs no trade of who is catching up")
+    func underWay() throws {
+        let flow = FlowCalls()
+        let bench = self.bench(flow: flow)
+        let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+        client.stopReading(fillsChannel: true)
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        // As many words of the feed as a client that is waited for by nobody may not have waiting.
+        for number in 2...1_101 {
+            bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: Int64(number))))
+        }
+        #expect(flow.calls.all == ["pause"])
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        #expect(self.singles(texts) == Array(1...1_600), "\(texts.last ?? "")")
+        #expect(texts.last?.hasSuffix(#""to":1600,"trades":1600,"complete":true}"#) == true, "\(texts.last ?? "")")
+        #expect(flow.calls.all == ["pause", "resume"])
+        bench.stop()
+    }
+
+    @Test("the end of the relay leaves out what was still to come, says so in its place, and shows the newest")
+    func endsOnTheWay() throws {
+        for overflow in ["latest", "close"] {
+            let bench = self.bench()
+            let client = try bench.pipedStream("?symbols=A&delivery=all&overflow=\(overflow)&since=7:0")
+            client.stopReading(fillsChannel: true)
+            let last = self.singles(try client.takeTexts()).last ?? 0
+            bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
+            bench.play(Frames.trade("A", "7"))
+            bench.hub.stop(reason: "the end", within: .seconds(1))
+            client.goOnReading()
+            let texts = try client.takeTexts()
+            if overflow == "close" {
+                #expect(texts.last?.hasPrefix("1013 too slow: ") == true, "\(texts)")
+                continue
+            }
+            #expect(texts.last == "1001 the end", "\(texts)")
+            let skipped = texts.filter { $0.contains(#""type":"skipped""#) }
+            let missed = skipped.compactMap { RunningProgram.number(in: $0, behind: #""trades":"#) }.reduce(0, +)
+            #expect(self.singles(texts).isEmpty && missed + last == Self.trades + 1, "\(last) \(texts)")
+            #expect(texts.contains { $0.contains(#""type":"status""#) })
+            #expect(texts.contains { $0.contains(#""to":1001,"trades":\#(last),"complete":false}"#) }, "\(texts)")
+        }
     }
 
     @Test("a replay waits for who is catching up, until it has or has left")

@@ -90,6 +90,24 @@ struct RelayOutboxTests {
         for expected in ["pause", "resume", "pause", "resume"] { #expect(await flow.next() == expected) }
     }
 
+    @Test("the end of a replay waits until nobody holds up the feed any more")
+    func opens() async {
+        let gate = FlowGate(FlowRecorder())
+        await gate.opens()
+        gate.clientBecameSlow()
+        let isWaiting = Calls()
+        async let opened: Void = {
+            await gate.opens()
+            isWaiting.add("over")
+        }()
+        gate.clientBecameSlow()
+        gate.clientCaughtUp()
+        #expect(isWaiting.all == [])
+        gate.clientCaughtUp()
+        await opened
+        #expect(isWaiting.all == ["over"])
+    }
+
     @Test("a writer that reports late that the outbox was high does not stop the feed for ever")
     func brakeRace() async {
         let flow = FlowRecorder()

@@ -4,11 +4,9 @@ import TickertapeTesting
 
 @Suite("A replay as fast as it goes, from outside", .timeLimit(.minutes(5 * Patience.factor)))
 struct BrakeProgramTests {
-    @Test("waits for the slowest reader of its relay, who gets every trade in order")
-    func slowReader() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        // 6 MB in 3,000 messages: far more than sockets and the relay keep for a client.
+    /// A recording of 6 MB in 3,000 messages, which is far more than sockets and the relay keep for a client, and how many
+    /// trades it has: their prices count up from 1.
+    private static func recording() -> (text: String, trades: Int) {
         var text = ""
         var number = 0
         for message in 0..<3_000 {
@@ -20,6 +18,14 @@ struct BrakeProgramTests {
                 #"{"at":\#(message * 1_000),"frame":"{\"data\":["# + trades.joined(separator: ",")
                 + #"],\"type\":\"trade\"}"}"# + "\n"
         }
+        return (text, number)
+    }
+
+    @Test("waits for the slowest reader of its relay, who gets every trade in order")
+    func slowReader() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (text, number) = Self.recording()
         let path = try folder.write(text, to: "a.jsonl")
         let program = try RunningProgram(
             RunningProgram.tickertape,
@@ -37,6 +43,111 @@ struct BrakeProgramTests {
         )
         #expect(await program.ending(atMost: .seconds(30)) == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("\(number) trades"), "\(program.errors)")
+    }
+
+    /// What one of the readers says of what it was told.
+    private struct Told: Decodable {
+        var query: String
+        var before: Int
+        var trades: Int
+        var missed: Int
+        var shown: Int
+        var inOrder: Bool
+        var code: Int?
+        var reason: String?
+        var newest: String?
+    }
+
+    @Test(
+        "what readers of the stream are told adds up in every mode, however fast they read",
+        arguments: [false, true]
+    )
+    func addsUp(isEncrypted: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/market.jsonl"
+        let writer = try RunningProgram(
+            RunningProgram.tickertape,
+            ["simulate", "--write", path, "--rate", "2000", "--duration", "40s", "--burst", "500@5s"]
+        )
+        #expect(await writer.ending() == .exit(0), "\(writer.errors)")
+        var settings: [String] = []
+        if isEncrypted {
+            let cert = try RunningProgram(RunningProgram.tickertape, ["cert", "--out", folder.path])
+            #expect(await cert.ending() == .exit(0), "\(cert.errors)")
+            settings = [
+                "--set", "relay.certificate-file=\(folder.path)/certificate.pem",
+                "--set", "relay.key-file=\(folder.path)/key.pem",
+            ]
+        }
+        for pace in ["fast", "slow", "pause", "fast"] {
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                ["replay", path, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"] + settings
+            )
+            let address = "the relay is on \(isEncrypted ? "wss" : "ws")://127.0.0.1:"
+            let port = try #require(await program.complaint(numberBehind: address), "\(program.errors)")
+            let lossless = ["symbols=*&delivery=all", "symbols=*&delivery=all&overflow=close"]
+            let others = [
+                "symbols=*&delivery=all&overflow=latest", "symbols=*", "symbols=*&overflow=close",
+                "symbols=*&every=100ms",
+            ]
+            let readers = try RunningProgram(
+                "/usr/bin/env",
+                [
+                    "python3", "\(RunningProgram.sources)/Tests/Clients/adding_reader.py", "\(port)", pace,
+                    isEncrypted ? "\(folder.path)/certificate.pem" : "-",
+                ] + lossless + others
+            )
+            #expect(await readers.ending(atMost: .seconds(120)) == .exit(0), "\(readers.errors)")
+            #expect(await program.ending(atMost: .seconds(30)) == .exit(0), "\(program.errors)")
+            let all = try #require(RunningProgram.number(in: program.errors, behind: "replayed "), "\(program.errors)")
+            #expect(all > 70_000)
+            let told = try readers.output.split(separator: "\n").map {
+                try JSONDecoder().decode(Told.self, from: Data($0.utf8))
+            }
+            #expect(told.count == lossless.count + others.count)
+            let newest = Set(told.filter { $0.code == 1001 }.compactMap(\.newest))
+            #expect(newest.count == 1, "\(told)")
+            for told in told {
+                let closing = told.reason.flatMap { RunningProgram.number(in: $0, behind: "too slow: ") } ?? 0
+                let sum = (told.query.contains("all") ? told.trades : told.shown) + told.missed + closing + told.before
+                // Who is closed for being slow has been told of all trades until then.
+                #expect(told.code == 1001 ? sum == all : sum <= all, "\(pace): \(told) of \(all)")
+                #expect(told.inOrder)
+                guard lossless.contains(told.query) else { continue }
+                #expect(told.code == 1001 && told.missed == 0 && told.trades == all, "\(pace): \(told) of \(all)")
+            }
+        }
+    }
+
+    @Test("a stand-in goes on when a client that let its socket fill reads again", arguments: [false, true])
+    func standIn(isEncrypted: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (text, number) = Self.recording()
+        let path = try folder.write(text, to: "a.jsonl")
+        let authority = "\(folder.path)/ca.pem"
+        let server = try RunningProgram(
+            RunningProgram.tickertape,
+            ["serve", path, "--speed", "max", "--listen", "127.0.0.1:0"]
+                + (isEncrypted ? ["--ca-out", authority] : ["--plain"])
+        )
+        #expect(await server.complains(of: "Ctrl-C stops"))
+        let address = "\(isEncrypted ? "wss" : "ws")://127.0.0.1:"
+        let port = try #require(RunningProgram.number(in: server.errors, behind: address), "\(server.errors)")
+        let reader = try RunningProgram(
+            "/usr/bin/env",
+            ["python3", "\(RunningProgram.sources)/Tests/Clients/slow_reader.py", "\(port)", "A", "500"]
+                + (isEncrypted ? [authority] : [])
+        )
+        #expect(await reader.ending(atMost: .seconds(60)) == .exit(0), "\(reader.errors)")
+        #expect(
+            reader.output.contains("\"trades\": \(number),") && reader.output.contains("\"inOrder\": true"),
+            "\(reader.output)"
+        )
+        server.send(signal: SIGTERM)
+        #expect(await server.ending() == .exit(0))
     }
 
     @Test("ends without a word when it is stopped while it begins again and again")
