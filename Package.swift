@@ -143,8 +143,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "Market", "Wire", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1,
-                .nioPosix,
+                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
+                .nioHTTP1, .nioPosix,
             ],
             path: "Tests/Support",
             swiftSettings: house
@@ -200,7 +200,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RecordingsTests",
-            dependencies: ["Recordings", "Wire", "Market", "TickertapeTesting", .nioCore],
+            dependencies: ["Recordings", "Wire", "Market", "TickertapeTesting", .nioConcurrency, .nioCore],
             swiftSettings: house
         ),
         .testTarget(

@@ -9,11 +9,17 @@ package protocol SegmentDisk: Sendable {
     func sync(_ descriptor: Int32, of path: String) -> Bool
     /// Gives a file another name that nobody has, in one step, and takes its own.
     func rename(_ path: String, to name: String) -> Bool
+    /// Gives a file the name of another one, which goes with that, in one step.
+    func replace(_ path: String, with draft: String) -> Bool
     /// Gives a file a second name that nobody has.
     func link(_ path: String, as name: String) -> Bool
     func unlink(_ path: String) -> Bool
     /// Returns when the names in a folder would survive a power cut as they are, as far as the disk can.
     func syncFolder(_ folder: String) -> Bool
+}
+
+extension SegmentDisk {
+    package func replace(_ path: String, with draft: String) -> Bool { Glibc.rename(draft, path) == 0 }
 }
 
 /// The disk of this machine.

@@ -87,6 +87,10 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
         return self.step { SystemSegmentDisk().rename(path, to: name) }
     }
 
+    func replace(_ path: String, with draft: String) -> Bool {
+        self.step { SystemSegmentDisk().replace(path, with: draft) }
+    }
+
     func link(_ path: String, as name: String) -> Bool {
         guard self.links else { return Self.refuse(EPERM) }
         return self.step { Glibc.link(path, name) == 0 }

@@ -1,10 +1,13 @@
 import Glibc
 import NIOConcurrencyHelpers
+import Recordings
 
 /// A key's lock: a file in the runtime directory, named by a hash of the key, under an exclusive `flock(2)`.
 ///
 /// The kernel gives it up with the program, however that dies. The file itself stays; what it says counts only while
 /// somebody holds the lock. Where there is no usable directory the key is everybody's, after a warning.
+///
+/// All of it waits for the disk, so it is for a ``DiskWorker``; what the file says outlives no power cut, and needs not to.
 package final class KeyLock: KeyOwnership {
     private struct Held {
         var descriptor: Int32
@@ -154,6 +157,6 @@ package final class KeyLock: KeyOwnership {
     private static func tell(_ relay: KeyOwner.Relay, in descriptor: Int32) {
         ftruncate(descriptor, 0)
         lseek(descriptor, 0, SEEK_SET)
-        _ = PrivateFolder.write(KeyOwner(pid: getpid(), relay: relay).text, to: descriptor)
+        _ = DurableFile.append(KeyOwner(pid: getpid(), relay: relay).text, to: descriptor)
     }
 }

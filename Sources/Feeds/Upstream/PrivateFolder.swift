@@ -1,8 +1,10 @@
 import Glibc
+package import Recordings
 
-/// A folder that belongs to this user and that nobody else can write to.
+/// A folder that belongs to this user and that nobody else can write to; all of it may wait for the disk.
 package struct PrivateFolder: Sendable {
     package let path: String
+    private let disk: any SegmentDisk
 
     /// Why a folder cannot be used, for a person.
     package struct Failure: Error {
@@ -10,8 +12,9 @@ package struct PrivateFolder: Sendable {
     }
 
     /// Makes the folder, and those above it, where they are missing; refuses one that somebody else could have made.
-    package init(_ path: String) throws(Failure) {
+    package init(_ path: String, disk: any SegmentDisk = SystemSegmentDisk()) throws(Failure) {
         self.path = path
+        self.disk = disk
         if mkdir(path, 0o700) != 0, errno == ENOENT {
             try Self.makeFolders(above: path)
             _ = mkdir(path, 0o700)
@@ -78,39 +81,14 @@ package struct PrivateFolder: Sendable {
         return text
     }
 
-    /// Replaces a file's text at once: who reads it finds the old text or the new, never half of one.
-    ///
-    /// Nothing forces it onto the disk: it must outlive this program, not a power cut, after which a machine takes longer
-    /// to start than most waits last.
+    /// Replaces a file's text at once: who reads it finds the old text or the new one, also after a power cut.
     package func replace(_ name: String, with text: String) throws(Failure) {
-        let path = "\(self.path)/\(name)"
-        let temporary = "\(path).\(getpid()).new"
-        unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
-        let isWritten = Self.write(text, to: descriptor)
-        let reason = errno
-        close(descriptor)
-        guard isWritten, rename(temporary, path) == 0 else {
-            let failure = Failure(reason: String(cString: strerror(isWritten ? errno : reason)))
-            unlink(temporary)
-            throw failure
+        do throws(DurableFile.Failure) {
+            try DurableFile.write(text, to: "\(self.path)/\(name)", disk: self.disk)
+        } catch {
+            throw Failure(reason: error.description)
         }
     }
 
-    /// Writes a short text from the descriptor's place on; returns whether all of it went.
-    static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes.removeFirst(count)
-        }
-        return true
-    }
-
-    package func remove(_ name: String) {
-        unlink("\(self.path)/\(name)")
-    }
+    package func remove(_ name: String) { DurableFile.remove("\(self.path)/\(name)", disk: self.disk) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Recordings
 
 /// Names of recording files.
 enum RecordingName {
@@ -42,29 +43,11 @@ enum NewFile {
     ///
     /// - Parameter replaces: whether a file that is there makes way; if not it stays, also one that came a moment ago.
     static func place(_ text: String, at path: String, mode: mode_t, replaces: Bool) throws(OperatorError) {
-        func failure() -> OperatorError {
-            OperatorError("cannot write \(path): \(String(cString: strerror(errno)))", status: .failure)
+        do throws(DurableFile.Failure) {
+            try DurableFile.write(text, to: path, mode: mode, replaces: replaces)
+        } catch {
+            throw OperatorError("cannot write \(path): \(error)", status: .failure)
         }
-        let draft = "\(path).new-\(getpid())"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard descriptor >= 0 else { throw failure() }
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes.removeFirst(count)
-        }
-        var isPlaced = bytes.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
-        let error = isPlaced ? nil : failure()
-        close(descriptor)
-        if isPlaced { isPlaced = replaces ? rename(draft, path) == 0 : link(draft, path) == 0 }
-        guard isPlaced else {
-            let error = error ?? failure()
-            unlink(draft)
-            throw error
-        }
-        if !replaces { unlink(draft) }
     }
 
     /// Writes a text file that anybody may read, in place of one that is there.
