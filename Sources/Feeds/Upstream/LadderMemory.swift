@@ -19,6 +19,11 @@ package struct LadderMemory: Sendable, Equatable {
     package var wait: Int64
     /// Why, in one line; never holds a key.
     package var reason: String?
+    /// When the newest attempts began, the oldest first, wall clock, ns since 1970; at most ``AttemptBudget/attempts``.
+    package var recent: [Int64]
+    /// Whether the program ended in good order while its connection stood: then the attempt was no failure, and the
+    /// program that takes the key over has nothing to wait for but the budget.
+    package var isHandedOver: Bool
 
     package init(
         failures: Int,
@@ -27,7 +32,9 @@ package struct LadderMemory: Sendable, Equatable {
         kind: ReconnectLadder.Pause.Kind,
         at: Int64,
         wait: Int64,
-        reason: String?
+        reason: String?,
+        recent: [Int64] = [],
+        isHandedOver: Bool = false
     ) {
         self.failures = failures
         self.refusals = refusals
@@ -36,6 +43,8 @@ package struct LadderMemory: Sendable, Equatable {
         self.at = at
         self.wait = wait
         self.reason = reason
+        self.recent = recent
+        self.isHandedOver = isHandedOver
     }
 
     /// What of the wait is left, in nanoseconds; `nil` when all this is so old that it counts no more.
@@ -50,6 +59,34 @@ package struct LadderMemory: Sendable, Equatable {
         let age = now - self.at
         return age > wait + settings.longest ? nil : max(0, wait - age)
     }
+
+    /// What a run that begins now has to wait, in nanoseconds; `nil` when all this counts no more.
+    ///
+    /// - Parameters:
+    ///   - now: wall clock, ns since 1970.
+    ///   - isTakeover: whether the program has waited for another one to give the key up.
+    package func wait(at now: Int64, isTakeover: Bool, settings: ReconnectLadder.Settings) -> Int64? {
+        guard let remaining = self.remaining(at: now, settings: settings) else { return nil }
+        let budget = AttemptBudget.wait(after: self.recent, at: now)
+        return max(isTakeover && self.isHandedOver ? 0 : remaining, budget)
+    }
+}
+
+/// The most connections that runs of programs with one key begin with: takeovers can follow each other faster than the
+/// steps of the ladder, and the service does not care which program asks.
+package enum AttemptBudget {
+    package static let attempts = 6
+    /// Within so many nanoseconds.
+    package static let span: Int64 = 20_000_000_000
+
+    /// How long the next attempt has to wait, in nanoseconds, where these were the last (wall clock, ns since 1970).
+    ///
+    /// One that lies in the future, for the clock was set back, counts as made now.
+    static func wait(after recent: [Int64], at now: Int64) -> Int64 {
+        guard recent.count >= Self.attempts else { return 0 }
+        let oldest = min(recent[recent.count - Self.attempts], now)
+        return max(0, Self.span - min(now - oldest, Self.span))
+    }
 }
 
 extension LadderMemory {
@@ -59,6 +96,10 @@ extension LadderMemory {
             Self.version, "failures=\(self.failures)", "refusals=\(self.refusals)", "brief-lives=\(self.briefLives)",
             "kind=\(self.kind.rawValue)", "at-ns=\(self.at)", "wait-ns=\(self.wait)",
         ]
+        if !self.recent.isEmpty {
+            lines.append("recent-ns=\(self.recent.map { "\($0)" }.joined(separator: ","))")
+        }
+        if self.isHandedOver { lines.append("handed-over=yes") }
         if let reason { lines.append("reason=\(Self.line(reason))") }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -85,6 +126,10 @@ extension LadderMemory {
             let at = number("at-ns", atMost: .max / 2),
             let wait = number("wait-ns", atMost: .max / 4)
         else { return nil }
+        // Versions before had no such line.
+        let recent = values["recent-ns"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        let times = recent.compactMap { Int64($0) }.filter { (0...(.max / 2)).contains($0) }
+        guard times.count == recent.count, times.count <= AttemptBudget.attempts else { return nil }
         self.init(
             failures: Int(failures),
             refusals: Int(refusals),
@@ -92,7 +137,9 @@ extension LadderMemory {
             kind: kind,
             at: at,
             wait: wait,
-            reason: values["reason"].map { Self.line(String($0)) }
+            reason: values["reason"].map { Self.line(String($0)) },
+            recent: times,
+            isHandedOver: values["handed-over"] == "yes"
         )
     }
 

@@ -64,12 +64,18 @@ package struct ReconnectLadder: Sendable {
     private var early: Int64 = 0
     /// Whether the steps are whole, because the program was started again amid failures.
     private var isWhole = false
+    /// When the newest attempts began, wall clock, ns since 1970; those of earlier runs too.
+    private var recent: [Int64] = []
 
-    /// - Parameter memory: what an earlier run left, if that still counts.
-    package init(settings: Settings = Settings(), memory: LadderMemory? = nil) {
+    /// - Parameters:
+    ///   - memory: what an earlier run left, if that still counts.
+    ///   - isTakeover: whether the program has waited for another one to give the key up.
+    package init(settings: Settings = Settings(), memory: LadderMemory? = nil, isTakeover: Bool = false) {
         self.settings = settings
         guard let memory else { return }
-        self.failures = memory.failures
+        self.recent = memory.recent
+        // An attempt counts as failed before it is made; one whose connection was handed over did not fail.
+        self.failures = isTakeover && memory.isHandedOver ? max(0, memory.failures - 1) : memory.failures
         self.refusals = memory.refusals
         self.briefLives = memory.briefLives
         self.isWhole = true
@@ -149,6 +155,14 @@ package struct ReconnectLadder: Sendable {
         self.isWhole = false
     }
 
+    /// Notes that an attempt begins now.
+    ///
+    /// - Parameter at: wall clock, ns since 1970.
+    package mutating func attempted(at: Int64) {
+        self.recent.append(at)
+        self.recent.removeFirst(max(0, self.recent.count - AttemptBudget.attempts))
+    }
+
     /// What a program started later must know when an attempt begins now: that it has failed, since who is killed can
     /// write nothing afterwards.
     ///
@@ -162,7 +176,8 @@ package struct ReconnectLadder: Sendable {
             kind: .reconnecting,
             at: at,
             wait: step + min(self.early, step),
-            reason: nil
+            reason: nil,
+            recent: self.recent
         )
     }
 
@@ -175,7 +190,8 @@ package struct ReconnectLadder: Sendable {
             kind: pause.kind,
             at: at,
             wait: pause.whole,
-            reason: reason
+            reason: reason,
+            recent: self.recent
         )
     }
 
@@ -187,6 +203,17 @@ package struct ReconnectLadder: Sendable {
         var memory = self.memory(ofAttemptAt: at)
         memory.briefLives = 0
         memory.wait = min(memory.wait, self.settings.first)
+        return memory
+    }
+
+    /// The same when the program ends in good order while the connection stands.
+    ///
+    /// - Parameters:
+    ///   - at: when it was asked for, wall clock, ns since 1970.
+    ///   - isSound: whether it has been a good one, as for ``memory(ofSoundConnectionAt:)``.
+    package func memory(ofHandingOverAt at: Int64, isSound: Bool) -> LadderMemory {
+        var memory = isSound ? self.memory(ofSoundConnectionAt: at) : self.memory(ofAttemptAt: at)
+        memory.isHandedOver = true
         return memory
     }
 
