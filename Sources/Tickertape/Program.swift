@@ -11,6 +11,7 @@ enum Program {
     /// looked at before there is a task.
     static func main() {
         StandardDescriptors.fill()
+        LocalTime.readZone()
         if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.leastOfAll)) {
             Console.complain(words)
             exit(ExitStatus.failure.rawValue)

@@ -143,6 +143,29 @@ struct ConfigurationTests {
         _ = try directory.write(Certificates.authority.certificatePEM, to: "0123abcd.0")
         #expect(!empty.isEmpty)
         #expect(!SystemTrust(file: nil, directories: "/nowhere:\(directory.path)").isEmpty)
+        #expect(empty.certificates == ["\(directory.path)/0123abcd.0"])
+    }
+
+    /// In a process of its own, since the environment is the whole process's.
+    @Test("a handshake reads nothing from the disk: the authorities of a directory are read with the configuration")
+    func readsBefore() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryFolder()
+            _ = try directory.write(Certificates.authority.certificatePEM, to: "0123abcd.0")
+            _ = try directory.write("damaged", to: "0123abcd.1")
+            setenv("SSL_CERT_DIR", directory.path, 1)
+            let pair = try MemoryPair(
+                client: TLSClientConfiguration(),
+                server: Certificates.server(),
+                peer: .host("localhost")
+            )
+            directory.remove()
+            try pair.start()
+            let isAccepted = pair.client.application.seen.contains {
+                if case .handshake = $0 { true } else { false }
+            }
+            exit(isAccepted ? 0 : 1)
+        }
     }
 
     @Test("errors say whether to try again")

@@ -32,7 +32,7 @@ package struct FinnhubSettings: Sendable {
     package var watch = SymbolWatch.Settings()
     package var ladder = ReconnectLadder.Settings()
     /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
-    package var holding = KeyHolding()
+    package var holding = KeyHolding.none
 
     /// What the relay of another program of this user wants to be shown.
     package var relayToken: APIKey?

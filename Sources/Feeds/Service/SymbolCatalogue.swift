@@ -93,7 +93,7 @@ package actor SymbolCatalogue {
             let note = "these are the symbols of \(name); with a key (FINNHUB_TOKEN) it would be Finnhub's list"
             return .success(List(search: SymbolSearch(list), fetched: now, note: note, goodUntil: .max))
         case .service(let client, let exchange, let file):
-            let kept = file?.read()
+            let kept = await file?.read()
             if let kept, (0..<Self.goodFor).contains(now - kept.fetched),
                 let list = Self.list(kept, exchange: exchange, goodUntil: kept.fetched + Self.goodFor)
             {
@@ -136,7 +136,9 @@ package actor SymbolCatalogue {
             guard !symbols.isEmpty else { return .failure(await Self.unknown(exchange, client)) }
             let kept = SymbolListFile.Kept(body: body, fetched: now)
             var list = List(search: SymbolSearch(symbols), fetched: now, note: nil, goodUntil: now + Self.goodFor)
-            if let reason = file?.write(kept) { list.note = "the list cannot be kept for the next time: \(reason)" }
+            if let reason = await file?.write(kept) {
+                list.note = "the list cannot be kept for the next time: \(reason)"
+            }
             return .success(list)
         }
     }

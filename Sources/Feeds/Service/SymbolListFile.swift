@@ -1,4 +1,5 @@
 import NIOCore
+import Recordings
 import Wire
 
 /// The list of an exchange's symbols on disk, so that it is asked for once a day.
@@ -19,6 +20,7 @@ package struct SymbolListFile: Sendable {
 
     private let directory: String
     private let name: String
+    private let disk = DiskQueue("symbol-list")
 
     /// - Parameters:
     ///   - directory: a folder of this user's alone; made where it is missing.
@@ -31,7 +33,9 @@ package struct SymbolListFile: Sendable {
     }
 
     /// Reads what is kept; `nil` where there is nothing, or nothing that is whole.
-    func read() -> Kept? {
+    func read() async -> Kept? { await self.disk.answer { self.readNow() } ?? nil }
+
+    private func readNow() -> Kept? {
         guard let folder = try? PrivateFolder(self.directory),
             let text = try? folder.read(self.name, limit: Self.limit),
             let end = text.utf8.firstIndex(of: UInt8(ascii: "\n"))
@@ -45,7 +49,11 @@ package struct SymbolListFile: Sendable {
     }
 
     /// Replaces what is kept, at once; returns why it cannot.
-    func write(_ kept: Kept) -> String? {
+    func write(_ kept: Kept) async -> String? {
+        await self.disk.answer { self.writeNow(kept) } ?? "the disk does not answer"
+    }
+
+    private func writeNow(_ kept: Kept) -> String? {
         let text = String(buffer: kept.body)
         do throws(PrivateFolder.Failure) {
             let folder = try PrivateFolder(self.directory)

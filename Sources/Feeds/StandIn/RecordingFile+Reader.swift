@@ -21,13 +21,15 @@ extension RecordingFile {
     package final class Reader {
         private let stream: RecordingStream
         private let damage: RecordingDamage
+        private let beforeRead: (@Sendable () -> Void)?
         /// What was recorded before this time is left out, after a seek.
         private var earliest: Int64?
         package private(set) var header: RecordingHeader?
 
-        init(_ stream: RecordingStream, damage: RecordingDamage) {
+        init(_ stream: RecordingStream, damage: RecordingDamage, beforeRead: (@Sendable () -> Void)? = nil) {
             self.stream = stream
             self.damage = damage
+            self.beforeRead = beforeRead
             let paths = stream.segments.map(\.path)
             stream.damageFound = { segment, found in
                 damage.found(part: found.bytes, isTail: found.isTail, in: segment, path: paths[segment])
@@ -49,6 +51,7 @@ extension RecordingFile {
 
         /// What comes next, or `nil` at the end.
         package func nextItem() throws(Failure) -> Item? {
+            self.beforeRead?()
             do throws(RecordingFailure) {
                 while let line = try self.stream.next() {
                     if let earliest, let at = line.at, at < earliest { continue }

@@ -32,6 +32,8 @@ package struct RecordingFile: Sendable {
     package let unreadable: String?
     /// What of it could not be read so far, by any of its readers.
     package let damage = RecordingDamage()
+    /// Is called before each read of its readers, on their threads: what a disk that hangs is made of in tests.
+    private let beforeRead: (@Sendable () -> Void)?
 
     /// Lines that cannot be read, among those looked through.
     package var damagedLines: Int { self.damage.lines }
@@ -39,8 +41,9 @@ package struct RecordingFile: Sendable {
     /// Opens a recording and finds out which symbols it has.
     ///
     /// - Throws: ``Failure`` when it cannot be read, or holds no frame in its first 64 MiB.
-    package init(path: String) throws(Failure) {
+    package init(path: String, beforeRead: (@Sendable () -> Void)? = nil) throws(Failure) {
         self.path = path
+        self.beforeRead = beforeRead
         let reader: Reader
         do throws(RecordingFailure) {
             let stream = try RecordingStream(path: path)
@@ -103,7 +106,7 @@ package struct RecordingFile: Sendable {
     /// Makes a reader at the start of the recording.
     package func makeReader() throws(Failure) -> Reader {
         do throws(RecordingFailure) {
-            return Reader(try RecordingStream(self.segments), damage: self.damage)
+            return Reader(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
         } catch {
             throw Failure(error)
         }

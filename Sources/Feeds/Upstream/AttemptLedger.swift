@@ -1,4 +1,6 @@
-/// Where a ladder's memory outlives the program.
+package import Recordings
+
+/// Where a ladder's memory outlives the program; may wait for a disk.
 package protocol AttemptLedger: Sendable {
     /// What an earlier run left, if anything.
     func load() -> LadderMemory?
@@ -24,12 +26,17 @@ package struct AttemptFile: AttemptLedger {
     ///   - identity: whose attempts these are.
     ///   - warn: is told in one line what does not work.
     /// - Returns: `nil` when the directory cannot be used, after a warning.
-    package init?(directory path: String, identity: KeyIdentity, warn: @escaping @Sendable (String) -> Void) {
+    package init?(
+        directory path: String,
+        identity: KeyIdentity,
+        disk: any SegmentDisk = SystemSegmentDisk(),
+        warn: @escaping @Sendable (String) -> Void
+    ) {
         self.readWarning = OneWarning(warn)
         self.writeWarning = OneWarning(warn)
         self.name = "\(identity.name).attempts"
         do throws(PrivateFolder.Failure) {
-            self.folder = try PrivateFolder(path)
+            self.folder = try PrivateFolder(path, disk: disk)
         } catch {
             self.writeWarning.tell("attempts are not remembered over a restart: \(error.reason) (state.directory)")
             return nil

@@ -11,8 +11,9 @@ extension ConnectionKeeper {
         self.patrolTimer?.cancel()
         self.follow(nil)
         // Whoever waits for the key finds it free as soon as our own connection is gone.
-        self.holding.ownership?.release()
-        if self.isStopping { self.report(.stopped, nil, nil) }
-        self.finished.completeWith(result)
+        self.files.close {
+            if self.isStopping { self.report(.stopped, nil, nil) }
+            self.finished.completeWith(result)
+        }
     }
 }

@@ -7,41 +7,54 @@ extension ConnectionKeeper {
 
     /// Begins the next attempt, at whoever has the trades now.
     func next() {
-        guard let ownership = self.holding.ownership else {
+        guard self.files.hasLock else {
             // Nobody else to ask; what was before the start counts all the same.
-            guard !self.isOwner, self.holding.ledger != nil else { return self.connectToService() }
+            guard !self.isOwner, self.files.hasLedger else { return self.connectToService() }
             return self.becomeOwner()
         }
-        switch ownership.claim() {
-        case .mine: self.isOwner ? self.connectToService() : self.becomeOwner()
-        case .others(let owner): self.attach(to: owner)
+        self.look(self.files.claim) { claim in
+            switch claim {
+            case .mine: self.isOwner ? self.connectToService() : self.becomeOwner()
+            case .others(let owner): self.attach(to: owner)
+            }
         }
     }
 
     /// Looks whether the key has changed hands, now and twice a second from now on.
     func patrol() {
-        guard let ownership = self.holding.ownership else { return }
+        guard self.files.hasLock else { return }
         // A loop does not take back a timer that is due in the same turn as what cancels it.
         if case .finished = self.state { return }
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
         self.patrolTimer = self.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
+        // One question at a time, where the disk is slow.
+        guard !self.files.isClaiming else { return }
+        switch self.state {
+        case .connected, .pausing: break
+        case .connecting where self.attachment != nil: break
+        case .idle, .looking, .connecting, .finished: return
+        }
+        self.files.claim { [weak self] claim in self?.patrolled(claim) }
+    }
+
+    /// Takes whose the key is, whatever has happened since it was asked.
+    private func patrolled(_ claim: KeyClaim) {
         switch self.state {
         case .connected(_, let channel):
-            let isMine = ownership.claim() == .mine
-            guard isMine != self.isOwner, !self.isStopping else { return }
+            guard (claim == .mine) != self.isOwner, !self.isStopping else { return }
             self.isOwner = false
             // Its end, which the handler tells of, leads to the other way. The peer may be gone: no closing handshake.
             channel.close(mode: .all, promise: nil)
         case .pausing(let timer):
-            guard (ownership.claim() == .mine) != self.isOwner else { return }
+            guard (claim == .mine) != self.isOwner else { return }
             timer.cancel()
             self.next()
         case .connecting where self.attachment != nil:
             // What answers at the address of a relay that is gone may hang, and an attempt has more time than a takeover.
-            guard ownership.claim() == .mine else { return }
+            guard claim == .mine else { return }
             self.abandonAttempt()
             self.becomeOwner()
-        case .idle, .connecting, .finished:
+        case .idle, .looking, .connecting, .finished:
             break
         }
     }
@@ -59,21 +72,33 @@ extension ConnectionKeeper {
         }
         self.formerOwner = nil
         self.follow(nil)
+        self.look(self.files.load) { memory in self.begin(with: memory, isTakeover: isTakeover) }
+    }
+
+    /// Begins the first attempt, as far as what was before lets it.
+    private func begin(with memory: LadderMemory?, isTakeover: Bool) {
         let settings = self.ladder.settings
         let now = self.wallClock()
-        guard var memory = self.holding.ledger?.load(), let wait = memory.remaining(at: now, settings: settings) else {
+        guard var memory, let wait = memory.wait(at: now, isTakeover: isTakeover, settings: settings) else {
             self.ladder = ReconnectLadder(settings: settings)
             return self.connectToService()
         }
-        self.ladder = ReconnectLadder(settings: settings, memory: memory)
+        self.ladder = ReconnectLadder(settings: settings, memory: memory, isTakeover: isTakeover)
         guard wait > 0 else { return self.connectToService() }
         if now < memory.at {
             // The clock was set back: from here on it counts.
             memory.at = now
-            self.holding.ledger?.save(memory)
+            self.files.save(memory)
         }
-        let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
-        let reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
+        let reason: String
+        if isTakeover, memory.isHandedOver {
+            reason =
+                "programs with this key took over from each other too often: at most \(AttemptBudget.attempts) connections "
+                + "are begun within \(AttemptBudget.span / 1_000_000_000) s"
+        } else {
+            let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
+            reason = "\(earlier): \(memory.reason.map(self.redact) ?? "the last attempt was a moment ago")"
+        }
         let cause: FeedStatus.Cause =
             switch memory.kind {
             case .reconnecting: .other
@@ -133,9 +158,13 @@ extension ConnectionKeeper {
 
     /// The way through the other program's relay has ended, or did not come to be.
     func detached(_ failure: UpstreamFailure) {
-        if let ownership = self.holding.ownership, ownership.claim() == .mine {
-            return self.becomeOwner()
+        guard self.files.hasLock else { return self.pauseDetached(failure) }
+        self.look(self.files.claim) { claim in
+            claim == .mine ? self.becomeOwner() : self.pauseDetached(failure)
         }
+    }
+
+    private func pauseDetached(_ failure: UpstreamFailure) {
         self.isOwner = false
         self.relayFailures += 1
         // The patrol notices in time when there is nobody to wait for any more.

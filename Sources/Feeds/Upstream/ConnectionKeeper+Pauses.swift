@@ -6,7 +6,7 @@ import NIOCore
 extension ConnectionKeeper {
     func pause(_ pause: ReconnectLadder.Pause, reason: String) {
         let now = self.wallClock()
-        self.holding.ledger?.save(self.ladder.memory(of: pause, at: now, reason: reason))
+        self.files.save(self.ladder.memory(of: pause, at: now, reason: reason))
         self.report(
             self.phase(of: pause.kind, until: now + pause.wait),
             self.words(pause.kind, reason: reason),
@@ -82,19 +82,31 @@ extension ConnectionKeeper {
     }
 
     /// Writes down how good the connection has been so far; returns whether there is nothing more to prove.
-    @discardableResult
     func judge(_ connection: any KeptConnection) -> Bool {
-        guard let ledger = self.holding.ledger, let openedAt else { return true }
-        if connection.tradedFor >= self.ladder.settings.settled {
-            self.ladder.connectionSettled()
-            ledger.clear()
-            return true
-        }
-        let brief = self.ladder.settings.brief
-        let life = (self.loop.now - openedAt).nanoseconds
-        if life >= 2 * brief, connection.tradedFor >= brief {
-            ledger.save(self.ladder.memory(ofSoundConnectionAt: self.wallClock() - life))
-        }
+        guard self.files.hasLedger else { return true }
+        if self.forgetsAttempts(for: connection) { return true }
+        if self.isSound(connection) { self.files.save(self.ladder.memory(ofSoundConnectionAt: self.attemptedAt)) }
         return false
+    }
+
+    /// Writes down, for the program that takes the key over, that the connection stood until this program's end.
+    func handOver(_ connection: any KeptConnection) {
+        guard self.files.hasLedger, !self.forgetsAttempts(for: connection) else { return }
+        self.files.save(
+            self.ladder.memory(ofHandingOverAt: self.attemptedAt, isSound: self.isSound(connection))
+        )
+    }
+
+    private func forgetsAttempts(for connection: any KeptConnection) -> Bool {
+        guard connection.tradedFor >= self.ladder.settings.settled else { return false }
+        self.ladder.connectionSettled()
+        self.files.clear()
+        return true
+    }
+
+    private func isSound(_ connection: any KeptConnection) -> Bool {
+        guard let openedAt else { return false }
+        let brief = self.ladder.settings.brief
+        return (self.loop.now - openedAt).nanoseconds >= 2 * brief && connection.tradedFor >= brief
     }
 }

@@ -33,7 +33,7 @@ extension ConnectionKeeper {
         guard !self.isStopping else { return .over }
         switch self.state {
         case .idle, .finished: return .over
-        case .connecting: return .underWay
+        case .connecting, .looking: return .underWay
         case .connected(let connection, let channel):
             guard self.mayRenew() else { return .tooSoon }
             self.isRenewing = true
@@ -48,7 +48,7 @@ extension ConnectionKeeper {
         case .pausing(let timer):
             if let leftAlone = self.leftAlone { return .notBefore(leftAlone.until, reason: leftAlone.reason) }
             // Who waits for another program to open its relay looks every half a second anyway.
-            guard self.isOwner || self.holding.ownership == nil else { return .underWay }
+            guard self.isOwner || !self.files.hasLock else { return .underWay }
             guard self.mayRenew() else { return .tooSoon }
             timer.cancel()
             let passed = (self.loop.now - self.pausedAt).nanoseconds

@@ -14,6 +14,8 @@ package final class ConnectionKeeper {
 
     enum State {
         case idle
+        /// Waiting for the disk: whose the key is, or that the next attempt is written down.
+        case looking
         /// An attempt is under way; it has limits of its own.
         case connecting
         /// Connected; the connection tells of its end through ``connectionEnded(_:tradedFor:)``.
@@ -35,7 +37,11 @@ package final class ConnectionKeeper {
     /// Leaves out what a reason must not tell: the key, should the service repeat it.
     package var redact: (String) -> String = { $0 }
     /// Who else may hold the key, and what is remembered over a restart; set before the start.
-    package var holding = KeyHolding()
+    package var holding = KeyHolding.none {
+        didSet { self.files = KeyFiles(self.holding, loop: self.loop) }
+    }
+    /// The way to them.
+    private(set) var files: KeyFiles
     /// Makes the way to another program's relay; without one there is none. Set before the start.
     package var relayConnector: (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting = { _, _ in
         throw ChannelError.operationUnsupported
@@ -48,6 +54,8 @@ package final class ConnectionKeeper {
     var state = State.idle
     /// Counts the attempts, so that a late answer to an old one is known.
     private var attemptNumber = 0
+    /// Counts the questions to the disk, likewise.
+    private var lookNumber = 0
     var pauseNumber = 0
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
@@ -56,6 +64,8 @@ package final class ConnectionKeeper {
     var ladder: ReconnectLadder
     /// When the connection opened.
     var openedAt: NIODeadline?
+    /// When the service itself was asked for a connection last, wall clock, ns since 1970.
+    var attemptedAt: Int64 = 0
     /// Looks whether the connection has proved to be good.
     var proof: Scheduled<Void>?
     private(set) var isStopping = false
@@ -97,6 +107,7 @@ package final class ConnectionKeeper {
         self.wallClock = wallClock
         self.chance = chance
         self.logger = logger
+        self.files = KeyFiles(self.holding, loop: loop)
         self.finished = loop.makePromise()
     }
 
@@ -124,13 +135,13 @@ package final class ConnectionKeeper {
         switch self.state {
         case .finished:
             break
-        case .idle:
+        case .idle, .looking:
             self.finish(.success(()))
         case .connecting:
             self.attempt?.close(promise: nil)
             self.finish(.success(()))
         case .connected(let connection, let channel):
-            if self.attachment == nil { self.judge(connection) }
+            if self.attachment == nil { self.handOver(connection) }
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
@@ -164,18 +175,36 @@ package final class ConnectionKeeper {
         case .connected: self.attemptEnded(failure, tradedFor: tradedFor)
         // The first write can find the socket broken.
         case .connecting: self.earlyEnd = (failure, tradedFor)
-        case .idle, .pausing, .finished: break
+        case .idle, .looking, .pausing, .finished: break
         }
     }
 
     // MARK: Attempts
 
+    /// Asks the disk, and waits for nothing else meanwhile but a stop.
+    func look<Answer>(_ ask: (@escaping (Answer) -> Void) -> Void, then: @escaping (Answer) -> Void) {
+        self.state = .looking
+        self.lookNumber += 1
+        let number = self.lookNumber
+        ask { answer in
+            guard case .looking = self.state, number == self.lookNumber else { return }
+            then(answer)
+        }
+    }
+
     /// Connects to the service itself.
     func connectToService() {
-        // Before the attempt: who is killed during it can write nothing afterwards.
-        self.holding.ledger?.save(self.ladder.memory(ofAttemptAt: self.wallClock()))
+        let now = self.wallClock()
+        self.attemptedAt = now
+        self.ladder.attempted(at: now)
+        let memory = self.ladder.memory(ofAttemptAt: now)
         self.report(.connecting, self.reason, self.cause)
-        self.connect(with: self.connector)
+        // Before the attempt: who is killed during it can write nothing afterwards.
+        self.look { answer in
+            self.files.save(memory) { answer(()) }
+        } then: { (_: Void) in
+            self.connect(with: self.connector)
+        }
     }
 
     /// Begins an attempt.
@@ -240,7 +269,7 @@ package final class ConnectionKeeper {
         if !self.isReading { connection.setReading(false) }
         if self.attachment != nil {
             self.attached()
-        } else if self.holding.ledger != nil {
+        } else if self.files.hasLedger {
             self.armProof()
         }
     }
@@ -263,7 +292,7 @@ package final class ConnectionKeeper {
             return
         }
         // Another program's relay was left or lost, or the key was while the service itself was connected.
-        guard self.attachment == nil, self.isOwner || self.holding.ownership == nil else {
+        guard self.attachment == nil, self.isOwner || !self.files.hasLock else {
             self.detached(failure)
             return
         }

@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOTLS
 import NIOConcurrencyHelpers
+import Recordings
 import TLS
 import WebSocket
 
@@ -52,12 +53,37 @@ final class UpstreamConnector: Sendable {
         self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
     }
 
-    private func tlsContext() throws(TLSError) -> TLSContext? {
-        guard self.settings.address.isEncrypted else { return nil }
-        if let known = self.tls.withLockedValue({ $0 }), known.isCurrent { return known }
-        let context = try TLSContext(client: self.settings.tls)
-        self.tls.withLockedValue { $0 = context }
-        return context
+    /// Reads the files of the trust, of all connectors: where their disk hangs, nothing else hangs with it.
+    private static let trustDisk = DiskQueue("trust")
+
+    /// The context for the next connection: the one that is there, unless its files have changed since.
+    ///
+    /// The loop reads no file. Where the disk does not answer within the limit of a handshake, what was read from it last
+    /// counts, if anything.
+    private func tlsContext(on loop: any EventLoop) -> EventLoopFuture<TLSContext?> {
+        guard self.settings.address.isEncrypted else { return loop.makeSucceededFuture(nil) }
+        let known = self.tls.withLockedValue { $0 }
+        if let known, known.readNoFiles { return loop.makeSucceededFuture(known) }
+        let promise = loop.makePromise(of: TLSContext?.self)
+        let configuration = self.settings.tls
+        let limit = loop.assumeIsolated().scheduleTask(in: configuration.handshakeTimeout) {
+            if let known { return promise.succeed(known) }
+            let words = "the trusted certificates cannot be read: the disk does not answer (tls.ca-file, tls.crl-file)"
+            promise.fail(UpstreamFailure(words, cause: .tls))
+        }
+        Self.trustDisk.perform(on: loop) { () -> Result<TLSContext, TLSError> in
+            if let known, known.isCurrent { return .success(known) }
+            return Result { () throws(TLSError) in try TLSContext(client: configuration) }
+        } then: { result in
+            limit.cancel()
+            switch result {
+            case .success(let context):
+                self.tls.withLockedValue { $0 = context }
+                promise.succeed(context)
+            case .failure(let error): promise.fail(UpstreamFailure(error))
+            }
+        }
+        return promise.futureResult
     }
 
     /// Opens one connection.
@@ -89,24 +115,20 @@ final class UpstreamConnector: Sendable {
         reached: @escaping (any Channel) throws -> Void,
         then: @escaping @Sendable (any Channel) -> EventLoopFuture<Value>
     ) -> EventLoopFuture<Value> {
-        let tls: TLSContext?
-        do throws(TLSError) {
-            tls = try self.tlsContext()
-        } catch {
-            return loop.makeFailedFuture(UpstreamFailure(error))
-        }
         let route = Route(self.settings)
         let reached = NIOLoopBound(reached, eventLoop: loop)
-        return self.reach(route, on: loop).flatMap { channel in
-            channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
-                self.openTunnel(channel, route: route)
-            }.flatMap {
-                self.secure(channel, with: tls, route: route)
-            }.flatMap {
-                then(channel)
-            }.flatMapErrorThrowing { error in
-                channel.close(promise: nil)
-                throw self.failure(error, route: route)
+        return self.tlsContext(on: loop).flatMap { tls in
+            self.reach(route, on: loop).flatMap { channel in
+                channel.eventLoop.makeCompletedFuture { try reached.value(channel) }.flatMap {
+                    self.openTunnel(channel, route: route)
+                }.flatMap {
+                    self.secure(channel, with: tls, route: route)
+                }.flatMap {
+                    then(channel)
+                }.flatMapErrorThrowing { error in
+                    channel.close(promise: nil)
+                    throw self.failure(error, route: route)
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Recordings
 
 /// The file of a listening Unix socket: made for its owner alone, and removed with it.
 struct UnixSocketFile: Sendable {
@@ -19,8 +20,19 @@ struct UnixSocketFile: Sendable {
     private let inode: ino_t
     /// When the file was made; its number may be given to another one afterwards.
     private let made: timespec
+    /// Does what waits for the disk.
+    private static let disk = DiskQueue("socket-file")
 
-    /// Listens at a path that is free, or where a program that is gone has left its socket.
+    /// Listens at a path that is free, or where a program that is gone has left its socket; waits elsewhere, not for ever.
+    static func make(listeningAt path: String) async throws(Failure) -> UnixSocketFile {
+        let made = await Self.disk.answer {
+            Result { () throws(Failure) in try UnixSocketFile(listeningAt: path) }
+        }
+        guard let made else { throw Failure(reason: "cannot be made: the disk does not answer") }
+        return try made.get()
+    }
+
+    /// The same on the calling thread.
     ///
     /// Blocks for a moment where another program is doing the same.
     init(listeningAt path: String) throws(Failure) {
@@ -59,7 +71,10 @@ struct UnixSocketFile: Sendable {
         isDone = true
     }
 
-    /// Removes the file, unless another one has taken its place.
+    /// Removes the file, unless another one has taken its place; does not wait for a disk that hangs.
+    func removeElsewhere() async { _ = await Self.disk.answer(within: .milliseconds(500)) { self.remove() } }
+
+    /// The same on the calling thread.
     func remove() {
         var status = stat()
         guard lstat(self.path, &status) == 0, status.st_dev == self.device, status.st_ino == self.inode,

@@ -64,7 +64,7 @@ extension Relay {
                 listening.channels.append(channel)
             }
             if let path = self.settings.unixSocket {
-                let file = try Self.socketFile(path)
+                let file = try await Self.socketFile(path)
                 listening.file = file
                 let channel = try await RelayListener.take(
                     self.settings,
@@ -100,9 +100,9 @@ extension Relay {
         return bound
     }
 
-    private static func socketFile(_ path: String) throws(RelayError) -> UnixSocketFile {
+    private static func socketFile(_ path: String) async throws(RelayError) -> UnixSocketFile {
         do throws(UnixSocketFile.Failure) {
-            return try UnixSocketFile(listeningAt: path)
+            return try await UnixSocketFile.make(listeningAt: path)
         } catch {
             throw error.isInUse ? .socketInUse(path: path) : .cannotMakeSocket(path: path, reason: error.reason)
         }

@@ -35,7 +35,7 @@ package final class Relay: TapeReader, Sendable {
 
         func close() async {
             // The file first: who finds it must find somebody listening.
-            self.file?.remove()
+            await self.file?.removeElsewhere()
             for channel in self.channels { try? await channel.close() }
         }
     }

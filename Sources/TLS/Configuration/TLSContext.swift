@@ -27,6 +27,8 @@ package final class TLSContext: Sendable {
     static let minimumSecurityLevel: Int32 = 2
 
     /// Makes a client's context; throws ``TLSError/Kind/configuration`` for trust that cannot be loaded.
+    ///
+    /// All files are read here, so not on an event loop; a handshake reads none.
     package init(client: TLSClientConfiguration) throws(TLSError) {
         var files: [FileStamp] = []
         if client.verification == .full {
@@ -99,7 +101,11 @@ package final class TLSContext: Sendable {
     /// Whether the CA file and the CRL file that it was made from are as they were then.
     ///
     /// Where not, a new context must be made for the next connection: what a list revokes must not wait for a restart.
+    ///
+    /// Looks at the files, so not on an event loop; not needed where it ``readNoFiles``.
     package var isCurrent: Bool { self.files.allSatisfy(\.isCurrent) }
+    /// Whether it was made from no file that may change: it is always current.
+    package var readNoFiles: Bool { self.files.isEmpty }
 
     /// Makes a context with what client and server have in common.
     private static func make(

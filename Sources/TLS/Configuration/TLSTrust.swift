@@ -5,13 +5,13 @@ internal import Glibc
 struct SystemTrust: Equatable {
     /// A PEM file with all of them, read as a whole; `nil` where the directories do.
     var file: String?
-    /// Directories separated by colons, in which OpenSSL looks up a certificate by its hash when it needs it.
+    /// Directories separated by colons, whose certificates have names made from their hashes.
     var directories: String
 
     /// Finds it by OpenSSL's rules: `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the defaults of the build.
     ///
     /// The default file is left out where the default directory has hashed names in it, as on Debian, because there the
-    /// two hold the same and reading the file takes some 50 ms.
+    /// two hold the same.
     static func find(environment: (String) -> String?) -> SystemTrust {
         let file = environment(String(cString: X509_get_default_cert_file_env()))
         let directories = environment(String(cString: X509_get_default_cert_dir_env()))
@@ -28,20 +28,32 @@ struct SystemTrust: Equatable {
 
     /// Whether one of the directories has a file named as `openssl rehash` names them: eight hex digits, a dot, a number.
     static func holdsHashedNames(_ directories: String) -> Bool {
-        directories.split(separator: ":").contains { path in
-            guard let directory = opendir(String(path)) else { return false }
-            defer { closedir(directory) }
-            while let entry = readdir(directory) {
-                let isHashed = withUnsafeBytes(of: &entry.pointee.d_name) { name in
-                    name.count > 9 && name[8] == UInt8(ascii: ".") && Self.isDigit(name[9])
-                        && name[..<8].allSatisfy {
-                            Self.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-                        }
-                }
-                if isHashed { return true }
+        directories.split(separator: ":").contains { !Self.hashedNames(in: String($0), atMost: 1).isEmpty }
+    }
+
+    /// The paths of the certificates in the directories.
+    var certificates: [String] {
+        self.directories.split(separator: ":").flatMap { Self.hashedNames(in: String($0), atMost: .max) }
+    }
+
+    private static func hashedNames(in path: String, atMost limit: Int) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while names.count < limit, let entry = readdir(directory) {
+            let isHashed = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                name.count > 9 && name[8] == UInt8(ascii: ".") && Self.isDigit(name[9])
+                    && name[..<8].allSatisfy {
+                        Self.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+                    }
             }
-            return false
+            guard isHashed else { continue }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            names.append("\(path)/\(name)")
         }
+        return names
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -61,9 +73,10 @@ extension TLSClientConfiguration.Trust {
                 )
             }
             if let file = system.file { try Self.load(file, into: context) }
-            guard SSL_CTX_load_verify_dir(context, system.directories) == 1 else {
-                throw OpenSSLErrors.configuration(system.directories)
-            }
+            // All of them, now: `SSL_CTX_load_verify_dir` would open files during a handshake, on its event loop. One that
+            // cannot be read vouches for nobody, and the others count.
+            for path in system.certificates { try? Self.load(path, into: context) }
+            OpenSSLErrors.clear()
         case .file(let path):
             try Self.load(path, into: context)
         case .certificates(let text):

@@ -2,7 +2,7 @@ import Feeds
 import Glibc
 import Market
 import NIOConcurrencyHelpers
-import NIOPosix
+import Recordings
 
 /// What alerts keep over a restart, as a file in the state directory.
 ///
@@ -25,6 +25,7 @@ final class AlertFile: Sendable {
     private let folder: PrivateFolder
     private let warn: @Sendable (String) -> Void
     private let state = NIOLockedValueBox(State())
+    private let disk = DiskQueue("alerts")
 
     /// - Parameter warn: is told in one line what does not work; from any thread.
     /// - Returns: `nil` when nothing can be kept there, after a warning.
@@ -105,7 +106,7 @@ final class AlertFile: Sendable {
             return true
         }
         guard mustStart else { return }
-        NIOThreadPool.singleton.submit { _ in self.writeAll() }
+        self.disk.submit { self.writeAll() }
     }
 
     /// Waits until what was kept is written, at most for `limit`.

@@ -1,3 +1,4 @@
+import Recordings
 import ServiceLifecycle
 import Sinks
 import Synchronization
@@ -17,16 +18,26 @@ enum HangUp {
     /// Answers each SIGHUP until the program stops.
     static func part(certificate: RelayTLS?) -> ProgramPart {
         ProgramPart("reload") {
+            let disk = DiskQueue("certificate")
             let signals = await UnixSignalsSequence(trapping: .sighup)
             await cancelWhenGracefulShutdown {
-                if Self.cameEarly.exchange(false, ordering: .sequentiallyConsistent) { Self.answer(certificate) }
-                for await _ in signals { Self.answer(certificate) }
+                if Self.cameEarly.exchange(false, ordering: .sequentiallyConsistent) {
+                    await Self.answer(certificate, disk)
+                }
+                for await _ in signals { await Self.answer(certificate, disk) }
             }
         }
     }
 
-    private static func answer(_ certificate: RelayTLS?) {
-        for line in Self.lines(certificate) { Console.complain(line) }
+    /// How long the disk is waited for; a stop may wait for this.
+    private static let limit = Duration.seconds(2)
+
+    private static func answer(_ certificate: RelayTLS?, _ disk: DiskQueue) async {
+        let lines =
+            await disk.answer(within: Self.limit) { Self.lines(certificate) } ?? [
+                "SIGHUP: the disk of the certificate has not answered for 2 s; the new one is used when it does"
+            ]
+        for line in lines { Console.complain(line) }
     }
 
     private static func lines(_ certificate: RelayTLS?) -> [String] {

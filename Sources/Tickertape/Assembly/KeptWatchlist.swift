@@ -1,5 +1,6 @@
 import Feeds
 import Market
+import Recordings
 
 /// The symbols that a person added and removed at the screen, kept for the next start as a file in the state directory.
 ///
@@ -59,6 +60,7 @@ struct KeptWatchlist: Sendable {
     /// What the settings name.
     private let base: [String]
     private let warn: @Sendable (String) -> Void
+    private let disk = DiskQueue("watchlist")
 
     /// - Parameter warn: is told in one line what does not work.
     /// - Returns: `nil` where nothing is to be kept, or nothing can be.
@@ -104,7 +106,17 @@ struct KeptWatchlist: Sendable {
         return self.base
     }
 
-    /// Keeps what is on the screen; returns why not, in one line, or `nil`.
+    /// Keeps what is on the screen, behind what was kept before; never waits.
+    ///
+    /// - Parameter failed: is told in one line why not, from another thread.
+    func keep(_ symbols: [String], failed: @escaping @Sendable (String) -> Void) {
+        self.disk.submit { if let problem = self.save(symbols) { failed(problem) } }
+    }
+
+    /// Waits until all that was kept is in the file, for as long as a stop waits for a small file.
+    func settle() async { _ = await self.disk.answer(within: .milliseconds(500)) {} }
+
+    /// Keeps what is on the screen; returns why not, in one line, or `nil`. Waits for the disk.
     func save(_ symbols: [String]) -> String? {
         do throws(PrivateFolder.Failure) {
             try self.folder.replace(Self.fileName, with: Contents(base: self.base, symbols: symbols).text)

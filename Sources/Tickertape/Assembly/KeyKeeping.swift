@@ -1,12 +1,16 @@
 import Feeds
 import Logging
 import NIOConcurrencyHelpers
+import Recordings
 
 /// The lock and the memory of a live feed's key, where the settings and the system have a place for them.
 struct KeyKeeping {
     let lock: KeyLock?
     let ledger: AttemptFile?
     let warnings: ProgramWarnings
+    /// What waits for the disk of the lock, which is mostly memory, and for that of the attempts, which is not.
+    let lockDisk = DiskQueue("key-lock")
+    private let ledgerDisk = DiskQueue("attempts")
 
     init(_ settings: Settings.State, feed: FinnhubSettings, surroundings: Surroundings = .ofThisProcess) {
         let warnings = ProgramWarnings()
@@ -37,7 +41,21 @@ struct KeyKeeping {
         _ = self.ledger?.load()
     }
 
-    var holding: KeyHolding { KeyHolding(ownership: self.lock, ledger: self.ledger) }
+    var holding: KeyHolding {
+        KeyHolding(
+            ownership: self.lock,
+            ledger: self.ledger,
+            lockDisk: self.lockDisk,
+            ledgerDisk: self.ledgerDisk,
+            warn: { [warnings] in warnings.tell($0) }
+        )
+    }
+
+    /// Says in the lock's file that there is no relay.
+    func announceNoRelay() {
+        let lock = self.lock
+        self.lockDisk.submit { lock?.announce(.off) }
+    }
 }
 
 /// Where warnings go: to standard error, and later to the log, which never gets into the picture.

@@ -2,6 +2,7 @@ import Feeds
 import Glibc
 import Sinks
 import NIOConcurrencyHelpers
+import Recordings
 
 /// The relay of a live program, which listens as soon as its address is free for it.
 ///
@@ -14,6 +15,9 @@ final class RelayDoor: Sendable {
     /// After so many failures it is not a relay that is about to close.
     private static let patience = 8
 
+    /// How long the lock's disk is waited for; without its answer nobody is known to hold the key.
+    private static let lockLimit = Duration.seconds(2)
+
     let relay: Relay
     /// Where it is to listen; port 0 takes any, and `nil` is for the socket file alone.
     let listen: Endpoint?
@@ -22,16 +26,26 @@ final class RelayDoor: Sendable {
     /// The socket file it is to listen at, beside that or instead.
     let socket: String?
     private let lock: KeyLock?
+    /// Does what waits for the lock's disk.
+    private let lockDisk: (any DiskWorker)?
     private let opened = NIOLockedValueBox<Opened?>(nil)
     /// Tells the person where the relay is; nobody where there is a picture.
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
-    init(relay: Relay, listen: Endpoint?, isEncrypted: Bool, socket: String?, lock: KeyLock?) {
+    init(
+        relay: Relay,
+        listen: Endpoint?,
+        isEncrypted: Bool,
+        socket: String?,
+        lock: KeyLock?,
+        lockDisk: (any DiskWorker)?
+    ) {
         self.relay = relay
         self.isEncrypted = isEncrypted
         self.listen = listen
         self.socket = socket
         self.lock = lock
+        self.lockDisk = lockDisk
     }
 
     /// That it listens, and at which address, if not at the socket file alone.
@@ -51,12 +65,18 @@ final class RelayDoor: Sendable {
     ///
     /// - Throws: ``OperatorError`` when the address cannot be used.
     func open() async throws {
-        if let lock, case .others = lock.claim() { return }
+        if case .others? = await self.claim() { return }
         do {
             try await self.listenNow()
         } catch let error as RelayError {
             throw OperatorError(error.description, status: error.isAddressTaken ? .addressInUse : .configuration)
         }
+    }
+
+    /// Whose the key is; `nil` where there is no lock, or its disk does not answer.
+    private func claim() async -> KeyClaim? {
+        guard let lock, let lockDisk else { return nil }
+        return await lockDisk.answer(within: Self.lockLimit) { lock.claim() }
     }
 
     /// Says where the relay is, now or when it listens.
@@ -71,18 +91,19 @@ final class RelayDoor: Sendable {
 
     /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
     func openLater() async {
-        guard let lock, self.opened.withLockedValue({ $0 == nil }) else { return }
+        guard self.lock != nil, self.opened.withLockedValue({ $0 == nil }) else { return }
         var told: String?
         var failures = 0
         while !Task.isCancelled {
-            switch lock.claim() {
-            case .others(let owner) where !self.mayListen(beside: owner):
+            switch await self.claim() {
+            case nil: break
+            case .others(let owner)? where !self.mayListen(beside: owner):
                 if case .at(let address)? = owner?.relay, let pid = owner?.pid {
                     let words = "the relay on \(address) is that of another tickertape (pid \(pid))"
                     if told != words { self.tell.withLockedValue { $0 }(words) }
                     told = words
                 }
-            case .mine, .others:
+            case .mine?, .others?:
                 do {
                     try await self.listenNow()
                     self.announce(self.tell.withLockedValue { $0 })
@@ -115,7 +136,9 @@ final class RelayDoor: Sendable {
         let address = try await self.relay.start()
         let endpoint = self.listen.map { Endpoint(host: $0.host, port: address.port ?? $0.port) }
         self.opened.withLockedValue { $0 = Opened(endpoint: endpoint) }
-        self.lock?.announce(self.place(of: endpoint))
+        guard let lock, let lockDisk else { return }
+        let place = self.place(of: endpoint)
+        lockDisk.submit { lock.announce(place) }
     }
 
     /// Where other programs of this user find the relay.

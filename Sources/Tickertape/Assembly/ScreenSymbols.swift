@@ -66,7 +66,7 @@ actor ScreenSymbols {
     private func keep() {
         // A list of nothing would be none: the settings' counts again then.
         guard let watchlist, !self.symbols.isEmpty else { return }
-        if let problem = watchlist.save(self.symbols) { self.display.notice("warning: \(problem)") }
+        watchlist.keep(self.symbols) { [display] in display.notice("warning: \($0)") }
     }
 
     private func missing(_ symbol: String, from recorded: Set<String>) -> String {

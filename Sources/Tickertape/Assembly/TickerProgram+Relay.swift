@@ -29,7 +29,7 @@ extension TickerProgram {
         instruments: Instruments,
         certificate: RelayTLS?,
         logger: Logger,
-        lock: KeyLock?,
+        keeping: KeyKeeping?,
         past: RelayPast?
     ) -> RelayDoor? {
         let place = self.settings.relay
@@ -74,7 +74,8 @@ extension TickerProgram {
             listen: listen,
             isEncrypted: certificate != nil,
             socket: socket,
-            lock: lock
+            lock: keeping?.lock,
+            lockDisk: keeping?.lockDisk
         )
     }
 

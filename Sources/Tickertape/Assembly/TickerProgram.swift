@@ -75,14 +75,14 @@ struct TickerProgram {
             instruments: instruments,
             certificate: certificate,
             logger: relayLog,
-            lock: keeping?.lock,
+            keeping: keeping,
             past: history?.past
         )
         // Before it listens: who comes back asks for what was before.
         if let door { await self.remember(door.relay) }
         if let door, let history { await history.seed(door.relay) }
         try await door?.open()
-        if door == nil { keeping?.lock?.announce(.off) }
+        if door == nil { keeping?.announceNoRelay() }
         let relay = door?.relay
         let made: TapeParts
         do {
@@ -129,6 +129,7 @@ struct TickerProgram {
         }
         // As long as it plays it tells these loops where it stands.
         await self.standIn?.stop()
+        await self.watchlist?.settle()
         await group.end()
     }
 

@@ -5,6 +5,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 
 @testable import Feeds
 

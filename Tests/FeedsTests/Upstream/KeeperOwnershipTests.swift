@@ -3,6 +3,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 
 @Suite("The keeper of a connection and the owner of its key")
 struct KeeperOwnershipTests {

@@ -3,6 +3,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import Testing
+import TickertapeTesting
 
 @Suite("The keeper of a connection over restarts")
 struct KeeperRestartTests {
@@ -88,6 +89,115 @@ struct KeeperRestartTests {
         loop.advanceTime(by: .seconds(1))
         let second = KeeperWorld(holding: KeyHolding(ledger: notebook), loop: loop) { _ in .opensAndStays }
         second.keeper.start()
+        #expect(second.attempts.count == 1)
+        second.keeper.stop()
+        loop.advanceTime(by: .seconds(1))
+    }
+
+    /// Programs with one key, of which the next waits for the one before: each connects, lives so long, and ends.
+    ///
+    /// - Parameter kills: whether it is killed; otherwise it ends in good order.
+    /// - Returns: how long the next needed, and when each connection was begun, in milliseconds.
+    private func takeovers(_ count: Int, life: Double, kills: Bool) -> (waits: [Int64], attempts: [Int64]) {
+        let notebook = Notebook()
+        let loop = EmbeddedEventLoop()
+        var waits: [Int64] = []
+        var attempts: [Int64] = []
+        var worlds: [KeeperWorld] = []
+        func now() -> Int64 { Int64(loop.now.uptimeNanoseconds) / 1_000_000 }
+        for number in 0..<count {
+            let ownership = FakeOwnership(number == 0 ? .mine : .others(KeyOwner(pid: 9, relay: .off)))
+            let world = KeeperWorld(holding: KeyHolding(ownership: ownership, ledger: notebook), loop: loop) { _ in
+                .opensAndStays
+            }
+            worlds.append(world)
+            world.keeper.start()
+            let free = now()
+            ownership.change(.mine)
+            for _ in 0..<400 where world.attempts.isEmpty { loop.advanceTime(by: .milliseconds(100)) }
+            waits.append((world.attempts.first ?? .max) - free)
+            attempts += world.attempts
+            loop.advanceTime(by: .nanoseconds(Int64(life * 1e9)))
+            let frozen = notebook.load()
+            world.keeper.stop()
+            // Its peer never answers the close frame.
+            loop.advanceTime(by: .milliseconds(250))
+            if kills, let frozen { notebook.save(frozen) }
+        }
+        withExtendedLifetime(worlds) {}
+        return (waits, attempts)
+    }
+
+    @Test("a program takes over within 2 s from one that ended in good order, however short its session was")
+    func shortSessions() {
+        for life in [3.5, 5, 8] {
+            let (waits, _) = self.takeovers(12, life: life, kills: false)
+            #expect(waits.allSatisfy { $0 <= 600 }, "\(life) s: \(waits)")
+        }
+        // Who was killed could not say that its connection stood.
+        #expect(self.takeovers(8, life: 3.5, kills: true).waits.contains { $0 > 2_000 })
+    }
+
+    @Test("takeovers make at most six attempts in any 20 s, and who has to wait says why", arguments: [true, false])
+    func takeoverBudget(kills: Bool) {
+        let (_, attempts) = self.takeovers(20, life: 0.2, kills: kills)
+        for (index, attempt) in attempts.enumerated().dropFirst(6) {
+            #expect(attempt - attempts[index - 6] >= 20_000, "\(attempts)")
+        }
+        // Who was killed leaves a wait that grows, and not all come to theirs while they are looked at.
+        #expect(attempts.count == (kills ? 14 : 20))
+    }
+
+    @Test("takeovers and restarts together make at most six attempts in 20 s")
+    func mixedBudget() {
+        let notebook = Notebook()
+        let loop = EmbeddedEventLoop()
+        var attempts: [Int64] = []
+        var worlds: [KeeperWorld] = []
+        for number in 0..<40 {
+            // Every third is a restart, which finds nobody.
+            let isTakeover = number % 3 != 0
+            let ownership = FakeOwnership(isTakeover ? .others(KeyOwner(pid: 9, relay: .off)) : .mine)
+            let world = KeeperWorld(holding: KeyHolding(ownership: ownership, ledger: notebook), loop: loop) { _ in
+                .opensAndStays
+            }
+            worlds.append(world)
+            world.keeper.start()
+            ownership.change(.mine)
+            loop.advanceTime(by: .milliseconds(700))
+            attempts += world.attempts
+            if world.attempts.isEmpty {
+                #expect(world.reasons.contains { $0.contains("waiting") || $0.contains("too often") })
+            }
+            world.keeper.stop()
+            loop.advanceTime(by: .milliseconds(250))
+        }
+        for (index, attempt) in attempts.enumerated().dropFirst(6) {
+            #expect(attempt - attempts[index - 6] >= 20_000, "\(attempts)")
+        }
+        #expect(attempts.count >= 6)
+        withExtendedLifetime(worlds) {}
+    }
+
+    @Test("what the service asked for holds for who takes over, too")
+    func takeoverOfPause() {
+        let notebook = Notebook()
+        let loop = EmbeddedEventLoop()
+        let first = KeeperWorld(holding: KeyHolding(ledger: notebook), loop: loop) { _ in
+            .fails(UpstreamFailure("too many connections", disposition: .rateLimited(retryAfter: nil)))
+        }
+        first.keeper.start()
+        loop.advanceTime(by: .seconds(10))
+        first.keeper.stop()
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .off)))
+        let holding = KeyHolding(ownership: ownership, ledger: notebook)
+        let second = KeeperWorld(holding: holding, loop: loop) { _ in .opensAndStays }
+        second.keeper.start()
+        ownership.change(.mine)
+        loop.advanceTime(by: .seconds(1))
+        #expect(second.attempts.isEmpty)
+        #expect(second.reasons.last == "waiting as the tickertape before this one did: too many connections")
+        loop.advanceTime(by: .seconds(51))
         #expect(second.attempts.count == 1)
         second.keeper.stop()
         loop.advanceTime(by: .seconds(1))

@@ -4,6 +4,7 @@ import Market
 import NIOCore
 import NIOEmbedded
 import NIOConcurrencyHelpers
+import TickertapeTesting
 
 /// What becomes of an attempt.
 enum KeeperOutcome {

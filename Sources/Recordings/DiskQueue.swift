@@ -1,0 +1,123 @@
+import Glibc
+package import NIOCore
+import Synchronization
+
+/// Work on files that an event loop needs done and must not wait for.
+package protocol DiskWorker: Sendable {
+    /// Does the work behind what was given before, and takes its answer to the loop, which does not wait.
+    func perform<Answer: Sendable>(
+        on loop: any EventLoop,
+        _ work: @escaping @Sendable () -> Answer,
+        then: @escaping (Answer) -> Void
+    )
+    /// Does the work behind what was given before. From any thread; never waits.
+    func submit(_ work: @escaping @Sendable () -> Void)
+}
+
+extension DiskWorker {
+    package func perform<Answer: Sendable>(
+        on loop: any EventLoop,
+        _ work: @escaping @Sendable () -> Answer,
+        then: @escaping (Answer) -> Void
+    ) {
+        let bound = NIOLoopBound(then, eventLoop: loop)
+        self.submit {
+            let answer = work()
+            loop.execute { bound.value(answer) }
+        }
+    }
+
+    /// The work's answer; `nil` where the disk takes longer than that, and the work goes on.
+    package func answer<Answer: Sendable>(
+        within limit: Duration = DiskThread.patience,
+        _ work: @escaping @Sendable () -> Answer
+    ) async -> Answer? {
+        await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                self.submit { continuation.resume(returning: work()) }
+            }
+        }
+    }
+}
+
+/// A thread for work on files, one piece after the other: where the disk hangs it hangs, and nothing else does.
+///
+/// Files that may lie on different disks have a queue each. The thread begins with the first work, and ends when nobody has
+/// the queue any more and all is done.
+package final class DiskQueue: DiskWorker {
+    /// What the thread shares with those who give it work.
+    private final class Shared: Sendable {
+        struct State {
+            var waiting: [@Sendable () -> Void] = []
+            var hasThread = false
+            var isClosed = false
+        }
+
+        let name: String
+        let bell = Bell()
+        let state = Mutex(State())
+
+        init(name: String) { self.name = name }
+
+        func run() {
+            // Others wait for what it does: an attempt for its line in the file, a takeover for the lock.
+            DiskThread.begin(self.name, niceness: 0)
+            while true {
+                let (work, isOver) = self.state.withLock { state in
+                    defer { state.waiting = [] }
+                    return (state.waiting, state.isClosed)
+                }
+                for piece in work { piece() }
+                if work.isEmpty {
+                    if isOver { return }
+                    self.bell.wait(atMost: .max / 4)
+                }
+            }
+        }
+    }
+
+    private let shared: Shared
+
+    /// - Parameter name: the thread's, for `top -H` and the like; 15 bytes at most.
+    package init(_ name: String) { self.shared = Shared(name: name) }
+
+    deinit {
+        self.shared.state.withLock { $0.isClosed = true }
+        self.shared.bell.ring()
+    }
+
+    package func submit(_ work: @escaping @Sendable () -> Void) {
+        let mustStart = self.shared.state.withLock { state in
+            state.waiting.append(work)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if mustStart, !self.start() {
+            // No thread is to be had now; perhaps for the next work.
+            self.shared.state.withLock { $0.hasThread = false }
+        } else {
+            self.shared.bell.ring()
+        }
+    }
+
+    private func start() -> Bool {
+        let context = Unmanaged.passRetained(self.shared)
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Shared>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            context.toOpaque()
+        )
+        guard result == 0 else {
+            context.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

@@ -1,0 +1,175 @@
+import Feeds
+import Market
+import NIOCore
+import NIOConcurrencyHelpers
+import NIOEmbedded
+import Recordings
+import Testing
+import TickertapeTesting
+
+/// A disk that answers when the test says so; time is the test's.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+private final class SlowDisk: DiskWorker, @unchecked Sendable {
+    private var waiting: [() -> Void] = []
+    var isInstant = false
+
+    var count: Int { self.waiting.count }
+
+    func perform<Answer: Sendable>(
+        on loop: any EventLoop,
+        _ work: @escaping @Sendable () -> Answer,
+        then: @escaping (Answer) -> Void
+    ) {
+        self.take { then(work()) }
+    }
+
+    func submit(_ work: @escaping @Sendable () -> Void) { self.take(work) }
+
+    private func take(_ work: @escaping () -> Void) {
+        if self.isInstant { work() } else { self.waiting.append(work) }
+    }
+
+    /// Answers what was asked, and what is asked by that.
+    func answer() {
+        while !self.waiting.isEmpty { self.waiting.removeFirst()() }
+    }
+}
+
+/// What a keeper does while the disks of its files are slow, or hang.
+@Suite("The keeper of a connection and slow disks")
+struct KeeperDiskTests {
+    private let lockDisk = SlowDisk()
+    private let ledgerDisk = SlowDisk()
+    private let notebook = Notebook()
+    private let warnings = NIOLockedValueBox<[String]>([])
+
+    private func holding(_ ownership: FakeOwnership? = nil) -> KeyHolding {
+        KeyHolding(
+            ownership: ownership,
+            ledger: self.notebook,
+            lockDisk: self.lockDisk,
+            ledgerDisk: self.ledgerDisk,
+            warn: { [warnings] text in warnings.withLockedValue { $0.append(text) } }
+        )
+    }
+
+    private var warned: [String] { self.warnings.withLockedValue { $0 } }
+
+    @Test("makes no attempt before it is written down")
+    func writesFirst() {
+        let world = KeeperWorld(holding: self.holding()) { _ in .opensAndStays }
+        world.keeper.start()
+        world.advance(seconds: 1)
+        // What an earlier run left is being read.
+        #expect(self.ledgerDisk.count == 1 && world.attempts.isEmpty)
+        let earlier = NIOLockedValueBox(false)
+        world.script = { [notebook] _ in
+            earlier.withLockedValue { $0 = notebook.load() != nil }
+            return .opensAndStays
+        }
+        self.ledgerDisk.answer()
+        #expect(world.attempts == [1_000] && earlier.withLockedValue { $0 })
+        #expect(self.notebook.load()?.failures == 1)
+        #expect(self.warned.isEmpty)
+        self.ledgerDisk.isInstant = true
+        world.keeper.stop()
+        world.advance(seconds: 1)
+        #expect(world.ended != nil)
+    }
+
+    @Test("goes on without the disk of the attempts after 2 s, waits no more for it, and says once what to look at")
+    func ledgerHangs() {
+        self.lockDisk.isInstant = true
+        let ownership = FakeOwnership(.mine)
+        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .down }
+        world.keeper.start()
+        world.advance(seconds: 1.9)
+        #expect(world.attempts.isEmpty)
+        world.advance(seconds: 2.2)
+        // Two seconds for what was before, and as long for the attempt.
+        #expect(world.attempts == [4_000])
+        world.advance(seconds: 10)
+        // By the ladder of this run alone.
+        #expect(world.attempts == [4_000, 4_500, 5_500, 7_500, 11_500])
+        #expect(self.warned.count == 1 && self.warned.first?.contains("state.directory") == true, "\(self.warned)")
+        // However long it hangs, little waits for it.
+        #expect(self.ledgerDisk.count <= 2)
+        self.ledgerDisk.answer()
+        #expect(self.notebook.load()?.failures == 5)
+        self.ledgerDisk.isInstant = true
+        world.advance(seconds: 10)
+        #expect(self.notebook.load()?.failures == 6)
+        world.keeper.stop()
+        #expect(world.ended != nil && ownership.isReleased)
+    }
+
+    @Test("goes on as the owner it was while the disk of the lock hangs, and obeys it when it answers")
+    func lockHangs() {
+        self.ledgerDisk.isInstant = true
+        let ownership = FakeOwnership(.mine)
+        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
+        world.keeper.start()
+        world.advance(seconds: 1.9)
+        #expect(world.attempts.isEmpty && self.warned.isEmpty)
+        world.advance(seconds: 0.2)
+        #expect(world.attempts == [2_000])
+        #expect(self.warned.count == 1 && self.warned.first?.contains("state.runtime-directory") == true)
+        world.advance(seconds: 60)
+        #expect(world.keeper.connection != nil && self.lockDisk.count == 1)
+        ownership.change(.others(nil))
+        self.lockDisk.isInstant = true
+        self.lockDisk.answer()
+        world.advance(seconds: 0.6)
+        world.keeper.connectionEnded(UpstreamFailure("closed"), tradedFor: 0)
+        world.advance(seconds: 1)
+        #expect(world.reasons.last == "waiting for the other tickertape to open its relay")
+        world.keeper.stop()
+    }
+
+    @Test("stops within a second though both disks hang, and has written what it could before the key is free")
+    func stops() {
+        let ownership = FakeOwnership(.mine)
+        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
+        world.keeper.start()
+        self.lockDisk.answer()
+        self.ledgerDisk.answer()
+        #expect(world.attempts == [0])
+        world.advance(seconds: 1)
+        world.keeper.stop()
+        world.advance(seconds: 0.2)
+        #expect(world.connections.last?.isClosed == true && world.ended == nil)
+        world.advance(seconds: 1.3)
+        #expect(world.ended != nil && !ownership.isReleased)
+    }
+
+    @Test("a stop waits for the disk as long as it is at work, and the next program finds what was written")
+    func stopsInOrder() {
+        let ownership = FakeOwnership(.mine)
+        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
+        world.keeper.start()
+        self.lockDisk.answer()
+        self.ledgerDisk.answer()
+        world.advance(seconds: 1)
+        self.lockDisk.isInstant = true
+        world.keeper.stop()
+        // The closing handshake's limit, and then the disk.
+        world.advance(seconds: 0.6)
+        #expect(!ownership.isReleased && self.notebook.load()?.isHandedOver == false)
+        self.ledgerDisk.answer()
+        #expect(ownership.isReleased && self.notebook.load()?.isHandedOver == true && world.ended != nil)
+    }
+
+    @Test("a stop while the disk is waited for ends it at once, and what the disk says later changes nothing")
+    func stopsWhileLooking() {
+        let world = KeeperWorld(holding: self.holding(FakeOwnership(.mine))) { _ in .opensAndStays }
+        world.keeper.start()
+        world.keeper.stop()
+        world.advance(seconds: 1)
+        #expect(world.ended != nil)
+        self.lockDisk.answer()
+        self.ledgerDisk.answer()
+        world.advance(seconds: 10)
+        #expect(world.attempts.isEmpty)
+    }
+}
