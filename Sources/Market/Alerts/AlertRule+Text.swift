@@ -21,7 +21,7 @@ extension AlertRule {
         guard let subject = name.isEmpty ? symbol : name else {
             throw Misfit("which symbol? write it like \(Self.example(nil)), with * for every symbol")
         }
-        guard subject.utf8.count <= 64 else { throw Misfit("a symbol has at most 64 bytes") }
+        if let fault = SymbolName.fault(in: subject) { throw Misfit("its symbol \(fault.words)") }
         switch subject {
         case "*": self.subject = .every
         case "feed": self.subject = .feed

@@ -26,7 +26,7 @@ extension StreamClient {
     /// Sees to it that the upstream sends a symbol; returns whether it may be asked for.
     private func claim(_ symbol: String, demands: inout [String]) -> Bool {
         if self.wished.contains(symbol) { return true }
-        let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+        let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
         guard self.wished.count < self.hub.settings.symbolLimit else {
             self.tell(.error(tooMany, code: "too-many-symbols"))
             return false

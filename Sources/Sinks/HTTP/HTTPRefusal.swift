@@ -1,3 +1,4 @@
+import Market
 import NIOCore
 import NIOHTTP1
 import Wire
@@ -150,7 +151,7 @@ extension HTTPRefusal {
         HTTPRefusal(
             status: .notFound,
             type: "no-such-symbol",
-            message: "no trade of \(symbol.prefix(SymbolLedger.longestName)) has come yet",
+            message: "no trade of \(symbol.prefix(SymbolName.longest)) has come yet",
             cure: "/v1/status lists the symbols; a WebSocket client asks for another one by subscribing"
         )
     }

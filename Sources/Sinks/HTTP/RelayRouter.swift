@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import Market
 import NIOCore
 import NIOHTTPTypesHTTP1
 import NIOHTTP1
@@ -228,7 +229,7 @@ extension BasicRequestContext {
     /// The symbol in the path, decoded: `BINANCE%3ABTCUSDT` is `BINANCE:BTCUSDT`.
     fileprivate func symbol() throws(HTTPRefusal) -> String {
         guard let text = self.parameters.get("symbol"), let symbol = PercentText.decoded(text),
-            SymbolLedger.isPlausible(symbol)
+            SymbolName.isValid(symbol)
         else { throw .badPath }
         return symbol
     }

@@ -67,8 +67,8 @@ enum StreamControl {
 
     /// The bytes that it takes, about.
     var cost: Int {
-        if case .subscribedBars(let symbols, _) = self { return 256 + symbols.count * SymbolLedger.longestName }
-        if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolLedger.longestName }
+        if case .subscribedBars(let symbols, _) = self { return 256 + symbols.count * SymbolName.longest }
+        if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolName.longest }
         return 512
     }
 }

@@ -1,3 +1,4 @@
+import Market
 import NIOHTTP1
 import WebSocket
 import Wire
@@ -72,8 +73,9 @@ struct StreamQuery: Equatable {
     private mutating func add(_ names: [String]) throws(HTTPRefusal) {
         if self.symbols?.isEmpty == true { throw .streamQuery("symbols=* is everything, and stands alone") }
         for name in names {
-            guard SymbolLedger.isPlausible(name), name != "*" else {
-                throw .streamQuery("a symbol in the query is none: \(name.prefix(SymbolLedger.longestName))")
+            let fault = SymbolName.fault(in: name)?.words ?? (name == "*" ? "stands beside others" : nil)
+            if let fault {
+                throw .streamQuery("a symbol in the query \(fault): \(name.prefix(SymbolName.longest))")
             }
         }
         self.symbols = (self.symbols ?? []) + names

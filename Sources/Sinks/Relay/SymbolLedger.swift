@@ -1,8 +1,9 @@
+import Market
 import NIOCore
 
 /// The symbols that the upstream has been asked for or sends already, all readers together.
 ///
-/// It keeps hostile or mistaken wishes away from the upstream: names that can not be symbols, and more symbols than one
+/// It keeps hostile or mistaken wishes away from the upstream: names that cannot be symbols (``SymbolName``), and more symbols than one
 /// connection may have. Only the first wish for a symbol and the end of the last one concern the upstream, and that end only
 /// after a grace (``SymbolGrace``); where all places are taken, a new wish gets that of the symbol in grace longest.
 ///
@@ -20,9 +21,6 @@ struct SymbolLedger {
         /// No such symbol can exist.
         case invalid
     }
-
-    /// Longest name, in bytes of UTF-8; the longest that Finnhub lists are under 40.
-    static let longestName = 64
 
     private let limit: Int
     /// The feed's own symbols, which are there without any reader: those of the settings and of the screen.
@@ -65,7 +63,7 @@ struct SymbolLedger {
 
     /// Answers a reader's wish, and takes a place for it if that needs one.
     mutating func wanted(_ symbol: String) -> Answer {
-        guard Self.isPlausible(symbol) else { return .invalid }
+        guard SymbolName.isValid(symbol) else { return .invalid }
         if let count = self.readers[symbol] {
             if count == 0 { _ = self.grace.remove(symbol) }
             self.readers[symbol] = count + 1
@@ -80,7 +78,7 @@ struct SymbolLedger {
 
     /// Answers the wish to have a symbol among the feed's own, and takes a place for it if that needs one.
     mutating func adopted(_ symbol: String) -> Answer {
-        guard Self.isPlausible(symbol) else { return .invalid }
+        guard SymbolName.isValid(symbol) else { return .invalid }
         if self.own.contains(symbol) { return .known }
         if let count = self.readers[symbol] {
             if count == 0 {
@@ -146,10 +144,5 @@ struct SymbolLedger {
         self.readers[symbol] = nil
         self.refusedSymbols.remove(symbol)
         self.releases.append(symbol)
-    }
-
-    /// Whether the name can be a symbol: not empty, not too long, no control characters. (Spaces exist: `IC MARKETS:1`.)
-    static func isPlausible(_ symbol: String) -> Bool {
-        !symbol.isEmpty && symbol.utf8.count <= Self.longestName && symbol.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 }

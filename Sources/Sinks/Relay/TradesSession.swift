@@ -1,3 +1,4 @@
+import Market
 import Wire
 
 /// What one client of Finnhub's protocol has asked for, and what its requests are answered.
@@ -70,9 +71,9 @@ struct TradesSession {
         return self.symbols
     }
 
-    static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolLedger.longestName))" }
+    static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolName.longest))" }
 
     static func tooMany(_ symbol: String) -> String {
-        "\(Self.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+        "\(Self.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Market
 
 /// A word in the place of a command that is none: told with the command that was probably meant.
 ///

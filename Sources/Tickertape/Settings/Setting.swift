@@ -62,7 +62,7 @@ package struct Setting: Sendable {
             for text in texts {
                 let value: Value
                 do throws(Misfit) {
-                    value = try syntax.read(text.trimmingBlanks())
+                    value = try syntax.read(syntax.takesBlanks ? text : text.trimmingBlanks())
                 } catch {
                     throw Misfit(
                         error.echoes ? "holds \"\(text)\", which \(error.reason)" : "has a value that \(error.reason)",

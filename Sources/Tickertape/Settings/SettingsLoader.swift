@@ -1,4 +1,5 @@
 import Configuration
+import Market
 
 /// What the command line says of settings.
 package struct GivenFlags: Sendable {
@@ -253,38 +254,9 @@ private struct Layer {
 }
 
 extension String {
-    /// One line of at most 80 characters, without control characters.
+    /// One line of at most 80 characters.
     fileprivate var shortened: String {
-        let line = String(
-            String.UnicodeScalarView(
-                self.unicodeScalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7f ? " " : $0 }
-            )
-        )
+        let line = PrintableText.line(self, limit: 80)
         return self.unicodeScalars.count > 80 ? line + "…" : line
-    }
-
-    /// The name that was probably meant: at most three edits away.
-    func nearest(in names: some Collection<String>) -> String? {
-        guard self.utf8.count <= 80 else { return nil }
-        let ranked = names.map { (name: $0, distance: self.edits(to: $0)) }
-            .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
-        guard let ranked, ranked.distance <= Swift.min(3, self.utf8.count / 2) else { return nil }
-        return ranked.name
-    }
-
-    /// How many bytes must be put in, taken out or changed to make `other` of this (Levenshtein).
-    private func edits(to other: String) -> Int {
-        let other = Array(other.utf8)
-        var row = Array(0...other.count)
-        for (line, byte) in self.utf8.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for column in other.indices {
-                let change = diagonal + (byte == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = Swift.min(change, row[column] + 1, diagonal + 1)
-            }
-        }
-        return row[other.count]
     }
 }

@@ -1,3 +1,4 @@
+import Market
 import enum Sinks.LineField
 import TLS
 
@@ -15,15 +16,19 @@ package struct Misfit: Error, Equatable {
 
 /// How a setting's value is written, the same on the command line, in the environment and in the config file.
 package struct Syntax<Value: Sendable>: Sendable {
-    /// Reads a value from a text without surrounding blanks.
+    /// Whether blanks around a text are the reader's to judge; else they are taken off before.
+    package var takesBlanks: Bool
+    /// Reads a value from a text.
     package var read: @Sendable (String) throws(Misfit) -> Value
     /// Writes a value so that `read` gives it back.
     package var write: @Sendable (Value) -> String
 
     package init(
+        takesBlanks: Bool = false,
         read: @escaping @Sendable (String) throws(Misfit) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
+        self.takesBlanks = takesBlanks
         self.read = read
         self.write = write
     }
@@ -94,13 +99,14 @@ extension Syntax<String> {
         )
     }
 
-    /// A venue's symbol; anything printable, since Finnhub has names such as `IC MARKETS:1`.
+    /// A venue's symbol (``SymbolName``).
     package static var symbol: Syntax {
         Syntax(
+            takesBlanks: true,
             read: { text throws(Misfit) in
-                guard (1...64).contains(text.utf8.count),
-                    text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
-                else { throw Misfit("is not a symbol; write it like BINANCE:BTCUSDT, at most 64 bytes") }
+                if let fault = SymbolName.fault(in: text) {
+                    throw Misfit("is not a symbol, because it \(fault.words); write it like BINANCE:BTCUSDT")
+                }
                 // It would be asked for, shown, recorded and told to every client.
                 guard !KeyLikeness.isKey(text) else {
                     throw Misfit(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Market
 
 /// A group of flags that stand for settings.
 protocol SettingFlags {

@@ -1,0 +1,61 @@
+/// The one rule for what a symbol may be that is asked for, from every way in.
+///
+/// Finnhub knows names such as `BINANCE:BTCUSDT` and `IC MARKETS:1`, and acknowledges nothing. So whatever may be a name goes
+/// upstream as it is; refused is only what no person means and no screen shows.
+package enum SymbolName {
+    /// Longest name, in bytes of UTF-8; the longest that Finnhub lists are under 40.
+    package static let longest = 64
+
+    /// What is wrong with a name.
+    package enum Fault: Error, Sendable, Equatable {
+        case empty
+        /// More than ``longest`` bytes.
+        case tooLong
+        case blankAtEnd
+        /// U+0000 to U+001F, U+007F to U+009F, and the separators of lines and paragraphs.
+        case control(Unicode.Scalar)
+        /// Of no width, or a mark of the direction of writing.
+        case unseen(Unicode.Scalar)
+        /// U+FFFD, which stands for bytes that are not UTF-8 wherever text is read.
+        case notUTF8
+
+        /// The end of a sentence that begins with the symbol.
+        package var words: String {
+            switch self {
+            case .empty: "is empty"
+            case .tooLong: "is longer than \(SymbolName.longest) bytes"
+            case .blankAtEnd: "begins or ends with a blank"
+            case .control(let scalar): "has a control character (\(Self.code(scalar)))"
+            case .unseen(let scalar): "has a character that is not seen (\(Self.code(scalar)))"
+            case .notUTF8: "is not UTF-8"
+            }
+        }
+
+        private static func code(_ scalar: Unicode.Scalar) -> String {
+            let digits = String(scalar.value, radix: 16, uppercase: true)
+            return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+    }
+
+    /// What is wrong with the name; `nil` when it may be a symbol.
+    package static func fault(in name: String) -> Fault? {
+        if name.isEmpty { return .empty }
+        let scalars = name.unicodeScalars
+        for scalar in scalars.prefix(Self.longest) {
+            if scalar == "\u{FFFD}" { return .notUTF8 }
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: return .control(scalar)
+            case .format: return .unseen(scalar)
+            default: if scalar.properties.isDefaultIgnorableCodePoint { return .unseen(scalar) }
+            }
+        }
+        if name.utf8.count > Self.longest { return .tooLong }
+        if scalars.first?.properties.isWhitespace == true || scalars.last?.properties.isWhitespace == true {
+            return .blankAtEnd
+        }
+        return nil
+    }
+
+    /// Whether the name may be a symbol.
+    package static func isValid(_ name: String) -> Bool { Self.fault(in: name) == nil }
+}
