@@ -1,3 +1,4 @@
+import Market
 import NIOHTTP1
 import Wire
 
@@ -6,9 +7,9 @@ enum AnswerText {
     /// The start of a body as one line; of a page of HTML only its title, of a refusal of our own relay what is wrong and
     /// what to do.
     static func line(of body: String) -> String {
-        if let refusal = self.refusal(in: body) { return self.printable(refusal, limit: 200) }
+        if let refusal = self.refusal(in: body) { return PrintableText.line(refusal, limit: 200) }
         let trimmed = body.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        guard trimmed.first == "<" else { return Self.printable(trimmed.prefix { !$0.isNewline }, limit: 120) }
+        guard trimmed.first == "<" else { return PrintableText.line(trimmed.prefix { !$0.isNewline }, limit: 120) }
         guard let title = Self.title(of: trimmed), !title.isEmpty else { return "a page of HTML" }
         return "a page of HTML, \"\(title)\""
     }
@@ -69,21 +70,6 @@ enum AnswerText {
             let start = page[opening.upperBound...].firstIndex(of: ">")
         else { return nil }
         let text = page[page.index(after: start)...].prefix { $0 != "<" }
-        return Self.printable(text.split { $0.isWhitespace }.joined(separator: " "), limit: 80)
-    }
-
-    /// At most so many characters, blanks in place of what a terminal would obey or not show.
-    private static func printable(_ text: some StringProtocol, limit: Int) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(limit).map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                        " "
-                    default: scalar
-                    }
-                }
-            )
-        )
+        return PrintableText.line(text.split { $0.isWhitespace }.joined(separator: " "), limit: 80)
     }
 }

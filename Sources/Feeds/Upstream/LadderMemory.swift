@@ -1,3 +1,5 @@
+import Market
+
 /// What a ``ReconnectLadder`` leaves to the program's next start: how often it failed, and until when to wait.
 package struct LadderMemory: Sendable, Equatable {
     /// The format that is written; any other is not understood.
@@ -143,11 +145,5 @@ extension LadderMemory {
         )
     }
 
-    private static func line(_ text: String) -> String {
-        var line = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(Self.reasonLimit) {
-            line.append(scalar.properties.generalCategory == .control || scalar.value == 0x2028 ? " " : scalar)
-        }
-        return String(line)
-    }
+    private static func line(_ text: String) -> String { PrintableText.line(text, limit: Self.reasonLimit) }
 }

@@ -68,7 +68,7 @@ extension Assembly {
                 Console.complain("the authority to trust is in \(path)")
             } else {
                 // On standard output, so that it can go into a file or a variable.
-                Console.print(String(authority.certificatePEM.reversed().drop(while: \.isNewline).reversed()))
+                for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
                 Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
             }
         }

@@ -4,9 +4,9 @@ import Logging
 enum ProgramLog {
     /// To standard error, from `level` on.
     static func make(level: Logger.Level) -> Logger {
-        var logger = Logger(label: "tickertape") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = level
-        return logger
+        Logger(label: "tickertape") { _ in
+            LogLineHandler(logLevel: level, clock: WallClock.now, write: Console.log)
+        }
     }
 
     /// Nowhere.

@@ -50,7 +50,7 @@ enum RecordingOffice {
                 if !findings.isIntact { broken.append(file) }
                 run.add(file, findings)
                 if asJSON {
-                    Console.print(FindingsJSON.line(file, findings, trades))
+                    Console.print(json: FindingsJSON.line(file, findings, trades))
                 } else {
                     for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
                 }

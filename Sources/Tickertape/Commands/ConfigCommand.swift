@@ -23,7 +23,7 @@ struct ConfigCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.feed, self.display, self.alerts, self.relay, self.record, self.common] }
 
     mutating func run() async throws {
-        Console.print(Self.listing(try self.loadSettings()).joined(separator: "\n"))
+        for line in Self.listing(try self.loadSettings()) { Console.print(line) }
     }
 
     /// The lines: where the config file is, then `key: value (origin)` for each setting.

@@ -55,7 +55,9 @@ struct HistoryInfoCommand: SettingsCommand {
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        Console.print(try Assembly.historyInfo(try self.place.path(settings), isJSON: self.json))
+        for line in try Assembly.historyInfo(try self.place.path(settings), isJSON: self.json) {
+            self.json ? Console.print(json: line) : Console.print(line)
+        }
     }
 }
 

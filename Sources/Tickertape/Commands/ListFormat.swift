@@ -32,7 +32,7 @@ struct PrintedList {
     let columns: [String]
     var rows: [[Value]] = []
 
-    /// The lines in a format. Foreign text never reaches the output raw.
+    /// The lines in a format, without their ends.
     func lines(_ format: ListFormat) -> [String] {
         switch format {
         case .plain:
@@ -50,8 +50,8 @@ struct PrintedList {
                 }.joined(separator: "  ").trimmingBlanks()
             }
         case .csv:
-            return [self.columns.joined(separator: ",") + "\r"]
-                + self.rows.map { row in row.map { CSVText.field($0.text()) }.joined(separator: ",") + "\r" }
+            return [self.columns.joined(separator: ",")]
+                + self.rows.map { row in row.map { CSVText.field($0.text()) }.joined(separator: ",") }
         case .json:
             return self.rows.map { row in
                 var out = ByteBuffer(string: "{")
@@ -59,8 +59,7 @@ struct PrintedList {
                     out.writeString("\(index == 0 ? "" : ",")\"\(self.columns[index])\":")
                     switch value {
                     case .number(let number): JSONText.write(number, into: &out)
-                    // What a terminal would obey is made visible here too.
-                    case .text: JSONText.escape(value.text(), into: &out)
+                    case .text(let text): JSONText.escape(text, into: &out)
                     }
                 }
                 out.writeString("}")
@@ -72,6 +71,12 @@ struct PrintedList {
     /// Prints it; a reader that goes away is no error.
     func print(_ format: ListFormat) {
         signal(SIGPIPE, SIG_IGN)
-        for line in self.lines(format) { Console.print(line) }
+        for line in self.lines(format) {
+            switch format {
+            case .plain: Console.print(line)
+            case .csv: Console.print(csv: line)
+            case .json: Console.print(json: line)
+            }
+        }
     }
 }

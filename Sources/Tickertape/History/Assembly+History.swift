@@ -18,7 +18,7 @@ extension Assembly {
     }
 
     /// What is kept, in lines for people or as one JSON object.
-    static func historyInfo(_ path: String, isJSON: Bool) throws -> String {
+    static func historyInfo(_ path: String, isJSON: Bool) throws -> [String] {
         let store = try Self.open(path)
         defer { try? store.close() }
         let contents = try store.contents()
@@ -48,7 +48,7 @@ extension Assembly {
                 lines.append("recordings: none")
             }
             if gone > 0 { lines.append("recordings that are not there any more: \(gone)") }
-            return lines.joined(separator: "\n")
+            return lines
         }
         let bars = contents.bars.map {
             #"{"width":"\#($0.word)","count":\#($0.count),"first":\#($0.first / 1_000_000),"last":\#($0.last / 1_000_000)}"#
@@ -56,9 +56,11 @@ extension Assembly {
         var name = ByteBuffer()
         JSONText.escape(path, into: &name)
         let recorded = first.flatMap { first in last.map { "[\(first / 1_000),\($0 / 1_000)]" } } ?? "null"
-        return #"{"file":\#(String(buffer: name)),"bytes":\#(database),"symbols":\#(contents.symbols),"#
-            + #""bars":[\#(bars.joined(separator: ","))],"incomplete":\#(contents.incomplete),"gaps":\#(contents.gaps),"#
-            + #""recordings":\#(present),"recordingsGone":\#(gone),"recordingBytes":\#(bytes),"recorded":\#(recorded)}"#
+        return [
+            #"{"file":\#(String(buffer: name)),"bytes":\#(database),"symbols":\#(contents.symbols),"#
+                + #""bars":[\#(bars.joined(separator: ","))],"incomplete":\#(contents.incomplete),"gaps":\#(contents.gaps),"#
+                + #""recordings":\#(present),"recordingsGone":\#(gone),"recordingBytes":\#(bytes),"recorded":\#(recorded)}"#
+        ]
     }
 
     private static func size(of path: String) -> Int64? {

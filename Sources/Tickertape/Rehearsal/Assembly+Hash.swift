@@ -40,6 +40,6 @@ extension Assembly {
             out.writeString(#"{"sha256":"\#(output.digest)","bytes":\#(output.count)}"#)
         }
         out.writeString("}")
-        Console.print(String(buffer: out))
+        Console.print(json: String(buffer: out))
     }
 }

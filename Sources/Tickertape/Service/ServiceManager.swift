@@ -58,7 +58,8 @@ final class ServiceManager: TapeReader {
     /// The state and its reason, in one line.
     static func words(for status: FeedStatus) -> String {
         let text = status.reason.map { "\(status.word): \($0)" } ?? status.word
-        return String(decoding: text.utf8.prefix(512).map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
+        // A line end in it would begin another assignment.
+        return PrintableText.line(text, limit: 256)
     }
 
     /// Tells again and again that the program works, as long as every one of these loops does.

@@ -20,7 +20,7 @@ package enum ExportFormat: Sendable, Equatable {
     ) {
         switch self {
         case .csv:
-            Self.cell(symbol, into: &buffer)
+            Self.cell(PrintableText.line(symbol), into: &buffer)
             buffer.writeStaticString(",")
             JSONText.write(trade.price, into: &buffer)
             buffer.writeStaticString(",")
@@ -42,7 +42,7 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("received", received.map { Int($0 / 1_000) })
             line.field("epoch", place?.epoch)
             line.field("seq", place?.sequence)
-            buffer.writeImmutableBuffer(line.finish())
+            Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")
     }
@@ -51,7 +51,7 @@ package enum ExportFormat: Sendable, Equatable {
     package func write(_ bar: Bar, symbol: String, width: BarWidth, into buffer: inout ByteBuffer) {
         switch self {
         case .csv:
-            Self.cell(symbol, into: &buffer)
+            Self.cell(PrintableText.line(symbol), into: &buffer)
             buffer.writeString(",\(width.word),\(bar.start / 1_000_000)")
             for price in [bar.open, bar.high, bar.low, bar.close] {
                 buffer.writeStaticString(",")
@@ -73,9 +73,18 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("vwap", bar.average?.description)
             line.field("trades", bar.count)
             line.field("incomplete", bar.lacksSomething)
-            buffer.writeImmutableBuffer(line.finish())
+            Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")
+    }
+
+    /// A line of JSON about a symbol, whose name may be a stranger's: people look at exports too.
+    private static func write(_ line: ByteBuffer, of symbol: String, into buffer: inout ByteBuffer) {
+        if PrintableText.isPrintable(symbol) {
+            buffer.writeImmutableBuffer(line)
+        } else {
+            buffer.writeBytes(JSONText.printable(line.readableBytesView))
+        }
     }
 
     /// A cell of CSV, between quotation marks where it must be (RFC 4180, 2).

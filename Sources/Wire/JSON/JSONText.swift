@@ -77,6 +77,26 @@ package enum JSONText {
         }
     }
 
+    /// JSON text as people may see it: what ``PrintableText`` would not pass on is escaped, as it may be within strings, where
+    /// alone it can stand. Control characters up to U+001F are escaped in any JSON.
+    package static func printable(_ json: some Sequence<UInt8>) -> [UInt8] {
+        let bytes = Array(json)
+        guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count + 16)
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            guard scalar.value >= 0x7F, PrintableText.form(of: scalar) != scalar else {
+                text += UTF8.encode(scalar).map(Array.init) ?? []
+                continue
+            }
+            for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
+                let digits = String(unit, radix: 16)
+                text += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+            }
+        }
+        return text
+    }
+
     /// Writes the number's digits, without quotation marks.
     package static func write(
         _ number: ExactDecimal,

@@ -128,7 +128,7 @@ struct StatusTests {
     @Test("a body comes to one short printable line, however it looks")
     func bodies() {
         #expect(AnswerText.line(of: "\u{FEFF}\r\n  one\r\ntwo") == "one")
-        #expect(AnswerText.line(of: "a\u{1b}[31mb\u{9b}c\u{202e}d\u{0}e") == "a [31mb c d e")
+        #expect(AnswerText.line(of: "a\u{1b}[31mb\u{9b}c\u{202e}d\u{0}e") == "a␛[31mb\u{FFFD}c\u{FFFD}d␀e")
         #expect(AnswerText.line(of: String(repeating: "x", count: 5_000)).count == 120)
         #expect(AnswerText.line(of: "<html>") == "a page of HTML")
         #expect(AnswerText.line(of: "<title") == "a page of HTML")

@@ -11,7 +11,7 @@ struct PrintedListTests {
         list.rows = [[.text("one, \"two\""), .text(address)]]
         #expect(list.lines(.plain) == ["one, \"two\"  \(address)"])
         #expect(list.lines(.json) == [#"{"headline":"one, \"two\"","url":"\#(address)"}"#])
-        #expect(list.lines(.csv) == ["headline,url\r", "\"one, \"\"two\"\"\",\(address)\r"])
+        #expect(list.lines(.csv) == ["headline,url", "\"one, \"\"two\"\"\",\(address)"])
     }
 
     @Test("leaves no order for a terminal in, and bounds a text that others stand behind")
@@ -21,6 +21,6 @@ struct PrintedListTests {
         let plain = list.lines(.plain)[0]
         #expect(plain.count < 600 && plain.hasSuffix("…  -7"))
         for format in ListFormat.allCases { #expect(!list.lines(format).joined().contains("\u{1B}")) }
-        #expect(list.lines(.csv)[1].hasSuffix("␛[2J,-7\r"))
+        #expect(list.lines(.csv)[1].hasSuffix("␛[2J,-7"))
     }
 }

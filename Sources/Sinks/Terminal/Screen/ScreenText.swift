@@ -1,3 +1,5 @@
+import Market
+
 /// A printable unit of text: one character of one or two columns with its few combining marks.
 package struct ScreenUnit: Sendable, Equatable {
     package var text: String
@@ -12,7 +14,7 @@ package enum ScreenGlyphs: Sendable {
     case ascii
 }
 
-/// The only way by which foreign text reaches the screen: control characters become visible, and every unit has a width.
+/// The only way by which foreign text reaches the screen: what ``PrintableText`` makes of it, and every unit has a width.
 ///
 /// Symbols and reasons come from upstream and may be hostile; an escape sequence in one must never reach the terminal.
 package enum ScreenText {
@@ -131,23 +133,19 @@ package enum ScreenText {
     private static func kind(of scalar: Unicode.Scalar, glyphs: ScreenGlyphs) -> Kind {
         if scalar.value >= 0x20, scalar.value < 0x7F { return .shown(scalar, width: 1) }
         guard glyphs == .unicode else { return .shown("?", width: 1) }
-        if scalar.value < 0x20 { return .shown(Unicode.Scalar(0x2400 + scalar.value) ?? "?", width: 1) }
-        if scalar.value == 0x7F { return .shown("\u{2421}", width: 1) }
         switch scalar.value {
-        // Joiners, variation selectors and skin tones change widths on some terminals and not on others.
-        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0x1F3FB...0x1F3FF, 0xE0100...0xE01EF: return .dropped
+        // Skin tones change widths on some terminals and not on others, as joiners and variation selectors do.
+        case 0x1F3FB...0x1F3FF: return .dropped
         // Two of them make a flag of one, two or four columns.
         case 0x1F1E6...0x1F1FF: return .shown("\u{FFFD}", width: 1)
         // Vowels and finals of Hangul join the syllable before them.
         case 0x1160...0x11FF, 0xD7B0...0xD7FF: return .mark
         default: break
         }
+        guard let form = PrintableText.form(of: scalar) else { return .dropped }
+        guard form == scalar else { return .shown(form, width: 1) }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return .mark
-        // Format characters hold the overrides of writing direction, which can turn a price around.
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-            return .shown("\u{FFFD}", width: 1)
-        case .spaceSeparator: return .shown(" ", width: 1)
         default: return .shown(scalar, width: ScreenWidth.isWide(scalar) ? 2 : 1)
         }
     }
