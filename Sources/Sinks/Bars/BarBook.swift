@@ -91,6 +91,16 @@ struct BarBook {
         return self.rows.count - 1
     }
 
+    /// Forgets the bars of all other symbols, whose numbers an epoch has used up; the names of the next need their places.
+    mutating func keep(_ isKept: (String) -> Bool) {
+        let kept = self.names.filter { isKept($0.key) }.sorted { $0.value < $1.value }
+        guard kept.count < self.rows.count else { return }
+        self.rows = kept.map { self.rows[$0.value] }
+        self.names = [:]
+        for (row, symbol) in kept.enumerated() { self.names[symbol.key] = row }
+        self.places = []
+    }
+
     mutating func gapFound(_ gap: Gap) {
         let isForeign = self.newest.map { ($0.time &- gap.to).magnitude > Self.foreignAfter } ?? false
         for (name, row) in self.names where gap.symbol == nil || gap.symbol == name {

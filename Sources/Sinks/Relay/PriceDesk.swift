@@ -43,6 +43,7 @@ struct PriceDesk {
     private var rowOfSymbol: [Int?] = []
     private var epoch: UInt64?
     private var freeRows: [Int] = []
+    private var hasEpochBegun = false
     /// Rows that are new since they were last asked for.
     private var appeared: [Int] = []
 
@@ -72,9 +73,10 @@ struct PriceDesk {
         return self.appeared
     }
 
-    /// Gives a row back, to be another symbol's; returns whether it could: a symbol that has traded keeps its row.
+    /// Gives a row back, to be another symbol's; returns whether it could: a symbol that has traded keeps its row for as long
+    /// as its epoch lasts.
     mutating func free(_ row: Int) -> Bool {
-        guard self.rows[row].taken == 0, self.rows[row].boardRow == nil, !self.rows[row].isFree else { return false }
+        guard self.rows[row].boardRow == nil, !self.rows[row].isFree else { return false }
         self.rowOfName[self.rows[row].symbol] = nil
         self.rows[row].isFree = true
         self.freeRows.append(row)
@@ -140,16 +142,23 @@ struct PriceDesk {
     }
 
     /// Shows what was held back, and begins the board anew: another epoch has other numbers for the symbols. The rows and the
-    /// counts of their trades stay.
+    /// counts of their trades stay until the hub gives back those that nobody asks for (``takeEpochBegan()``).
     private mutating func beginAnew() -> [Showing] {
         let showings = self.flush()
         self.pipeline = PricePipeline(settings: self.pipeline.settings)
         self.rowOfSymbol = []
+        self.hasEpochBegun = true
         for row in self.rows.indices {
             self.rows[row].boardRow = nil
             self.rows[row].shown = self.rows[row].taken
         }
         return showings
+    }
+
+    /// Whether an epoch has begun since the last call.
+    mutating func takeEpochBegan() -> Bool {
+        defer { self.hasEpochBegun = false }
+        return self.hasEpochBegun
     }
 
     /// Returns what is due at `now`.

@@ -48,6 +48,7 @@ extension RelayHub {
         self.keep(batch)
         let showings = self.desk.take(batch, now: self.monotonic)
         self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
+        self.freeRowsOfEarlierEpochs()
     }
 
     private func deliver(_ batches: [TapeBatch]) {
@@ -61,6 +62,7 @@ extension RelayHub {
         var showings: [PriceDesk.Showing] = []
         for batch in batches { showings += self.desk.take(batch, now: now) }
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
+        self.freeRowsOfEarlierEpochs()
     }
 
     /// Sends every trade to those who want that; returns whether there were any.
@@ -168,7 +170,7 @@ extension RelayHub {
         self.symbolStates[status.symbol] = status
         let isRecalled = self.releasedSince.removeValue(forKey: status.symbol) != nil
         // Who follows all is told of a symbol that never trades, too.
-        if self.desk.liveRowCount < SymbolTable.capacity { _ = self.row(of: status.symbol) }
+        _ = self.row(of: status.symbol)
         // Before the state, as ever: a price of then must make no symbol live that was just asked for. And before the state has
         // its number, for numbers grow.
         if isRecalled { for client in self.streamClients.values { client.recalled(status.symbol) } }

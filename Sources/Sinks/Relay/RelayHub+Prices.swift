@@ -11,13 +11,22 @@ extension RelayHub {
         return row
     }
 
-    /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it never traded: names are for ever,
-    /// and somebody who asks for one after the other must not use up the place for all.
+    /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it has not traded in this epoch: somebody
+    /// who asks for one name after the other must not use up the place for all.
     func freeRow(of symbol: String) {
         guard let row = self.desk.knownRow(of: symbol), self.symbolStates[symbol] == nil, !self.ledger.holds(symbol),
             self.desk.free(row)
         else { return }
+        self.releasedSince[symbol] = nil
         for client in self.streamClients.values { client.session.vanished(row) }
+    }
+
+    /// Gives back the rows of all symbols that traded in an earlier epoch and that nobody asks for. An epoch has a bounded
+    /// number of names, so there are no more rows than two of them have.
+    func freeRowsOfEarlierEpochs() {
+        guard self.desk.takeEpochBegan() else { return }
+        for row in self.desk.liveRows { self.freeRow(of: self.desk.symbol(ofRow: row)) }
+        self.bars.keep { self.ledger.holds($0) || self.desk.knownRow(of: $0) != nil }
     }
 
     func appeared(_ row: Int) {

@@ -157,9 +157,7 @@ extension StreamClient {
         first: UInt64,
         demands: inout [String]
     ) -> Int? {
-        guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit,
-            self.hub.desk.knownRow(of: symbol) != nil || self.hub.desk.liveRowCount < SymbolTable.capacity
-        else {
+        guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit else {
             self.tellTooMany(symbol)
             return nil
         }
@@ -191,7 +189,7 @@ extension StreamClient {
     }
 
     private func tellTooMany(_ symbol: String) {
-        let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolLedger.longestName))"
+        let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
         self.tell(.error(text, code: "too-many-symbols"))
     }
 

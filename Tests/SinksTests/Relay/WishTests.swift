@@ -139,6 +139,41 @@ struct WishTests {
     }
 
     @Test(
+        "5,000 symbols that traded though nobody asks for them take no place, no row and no bars from those asked for"
+    )
+    func unaskedTrades() throws {
+        let bench = HubBench()
+        func names(_ round: Int) -> [String] { (0..<3_000).map { Frames.trade("R\(round):\($0)", "1") } }
+        bench.play(names(0), anew: names(1))
+        bench.play([], anew: names(2))
+        #expect(bench.hub.desk.liveRowCount <= 3_000)
+        let client = try bench.pipedStream("?symbols=NEW:1")
+        #expect(bench.calls.all.last == "NEW:1")
+        #expect(bench.hub.ledger.symbols == ["NEW:1"])
+        bench.play(Frames.trade("NEW:1", "7"))
+        #expect(try client.takeTexts().contains { $0.contains("NEW:1") && $0.contains("\"price\":\"7\"") })
+        #expect(bench.hub.bars.series(of: "NEW:1", .second) != nil)
+        bench.stop()
+    }
+
+    @Test("names that cannot be symbols are refused at both protocols, and the upstream hears nothing of them")
+    func impossibleNames() throws {
+        let bench = HubBench()
+        let client = try bench.client()
+        let names = [
+            " A", "A ", "A\u{200B}B", "A\u{202E}B", "A\u{9B}B", "A\u{FFFD}", String(repeating: "A", count: 65),
+        ]
+        for name in names {
+            try client.subscribe(name)
+            #expect(try client.takeTexts().last?.contains("Invalid symbol") == true, "\(name.debugDescription)")
+        }
+        #expect(bench.calls.all.isEmpty)
+        try client.subscribe("IC MARKETS:1")
+        #expect(bench.calls.all == ["IC MARKETS:1"])
+        bench.stop()
+    }
+
+    @Test(
         "5,000 names held by one client are refused beyond its limit, each by its name, and the upstream hears of 50"
     )
     func heldNames() throws {
