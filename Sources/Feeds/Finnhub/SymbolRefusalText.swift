@@ -1,13 +1,16 @@
-import Market
+package import Market
 
 /// What the service's words for a refused symbol mean (reference, section 1.5).
-struct SymbolRefusalText: Equatable {
-    var kind: SymbolStatus.Refusal
+package struct SymbolRefusalText: Equatable {
+    package var kind: SymbolStatus.Refusal
     /// The symbol, where the words name it. Older ones do not, and those about too many symbols never did.
-    var symbol: String?
+    package var symbol: String?
+
+    /// Whether the text refuses a symbol that it names, and so says nothing about the feed.
+    package static func isOfSymbol(_ text: String) -> Bool { Self(text)?.symbol != nil }
 
     /// Reads an error's text; `nil` when it is about something else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.lowercased()
         if words.hasPrefix("invalid symbol") {
             self.kind = .noSuchSymbol

@@ -85,6 +85,7 @@ extension Assembly {
                 alerts.reader.gapFound(gap)
             case .message(.symbol(let status)):
                 if !status.isRefused { charts.want([status.symbol]) }
+                state.withValue { $0.symbolChanged(status) }
                 display.symbolChanged(status)
             case .message(.released(let symbol, let since)): display.symbolUnwished(symbol, since: since)
             case .message(.hello(_, _, let names, let status, let position)):
@@ -98,7 +99,14 @@ extension Assembly {
                 display.replayMoved()
             case .message(.status(let status)):
                 display.statusChanged(state.withValue { $0.relaySays(status) })
-            case .message(.error(let text)): display.statusChanged(state.withValue { $0.relayComplains(text) })
+            case .message(.error(let text)):
+                if let refusal = SymbolRefusalText(text), refusal.symbol != nil {
+                    if let status = state.withValue({ $0.relayRefuses(refusal, text) }) {
+                        display.symbolChanged(status)
+                    }
+                } else {
+                    display.statusChanged(state.withValue { $0.relayComplains(text) })
+                }
             case .message(.trade), .message(.resumed), .message(.unknown), .message(.malformed): break
             case .link(let phase, let reason, let cause):
                 replay.withLockedValue { $0.lost(now: DisplayClock.monotonic()) }
@@ -130,6 +138,8 @@ struct WatchStatus: Sendable {
     private let url: StreamURL
     private let wallClock: @Sendable () -> Int64
     private var status: FeedStatus
+    /// The symbols whose refusal has been told; no more than are asked for.
+    private var refused: Set<String> = []
 
     init(initial: FeedStatus, url: StreamURL, wallClock: @escaping @Sendable () -> Int64) {
         self.status = initial
@@ -145,6 +155,18 @@ struct WatchStatus: Sendable {
     mutating func relayComplains(_ text: String) -> FeedStatus {
         self.status.reason = "the relay says: \(text)"
         return self.status
+    }
+
+    mutating func symbolChanged(_ status: SymbolStatus) {
+        if status.isRefused { self.refused.insert(status.symbol) } else { self.refused.remove(status.symbol) }
+    }
+
+    /// Takes the relay's refusal of a symbol, which says nothing about the feed; returns the symbol's state where the relay
+    /// has not told it: what the relay itself refuses has none.
+    mutating func relayRefuses(_ refusal: SymbolRefusalText, _ text: String) -> SymbolStatus? {
+        guard let symbol = refusal.symbol, self.refused.insert(symbol).inserted else { return nil }
+        let now = self.wallClock()
+        return SymbolStatus(symbol: symbol, state: .refused(refusal.kind, retryAt: now), since: now, reason: text)
     }
 
     mutating func linkChanged(

@@ -34,6 +34,18 @@ struct SymbolStateTests {
         #expect(!self.lines(model).joined().contains("over the limit of symbols"))
     }
 
+    @Test("name a refused symbol whole, though its column is shorter, and say what was meant where there is room")
+    func wholeName() {
+        var model = DisplayModel(symbols: ["BINANCE:ETHUSDT", "BINANC:BTCUSDT"], status: sampleStatus(.live))
+        model.take(PriceUpdate(summary: sampleSummary("BINANCE:ETHUSDT"), skipped: 0), now: sampleNoon.monotonic)
+        model.symbolChanged(self.status("BINANC:BTCUSDT", .refused(.noSuchSymbol, retryAt: 0), since: 0))
+        let shown = self.lines(model).joined(separator: "\n")
+        #expect(shown.contains("BINANC:BTCUSDT: no such symbol; did you mean BINANCE:BTCUSDT?"), "\(shown)")
+        let narrow = DisplayView.frame(of: model.state, size: .init(columns: 60, rows: 12), now: sampleNoon).grid
+        let text = (0..<12).map(narrow.line).joined(separator: "\n")
+        #expect(text.contains("BINANC:BTCUSDT: no such symbol"), "\(text)")
+    }
+
     @Test("go with the row of a symbol that a client of the relay gave up, and come back with the next wish")
     func givenUp() {
         let now = sampleNoon.monotonic

@@ -4,8 +4,8 @@ import Wire
 
 /// One line of text for each value, for people (`plain`) or for programs (`json`, `csv`).
 ///
-/// Foreign text never reaches the output raw: in plain lines control characters are made visible, in JSON they are
-/// escaped, those from U+0080 to U+009F too, which some terminals obey.
+/// Foreign text never reaches the output raw: plain lines and CSV have what ``PrintableText`` makes of it, JSON escapes the
+/// same characters.
 package struct LineFormat: Sendable {
     /// The bytes of an item, each for one of the two outputs.
     package struct Lines: Sendable, Equatable {
@@ -66,7 +66,7 @@ package struct LineFormat: Sendable {
                 case .expected, .paused: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
-            return Lines(output: message.map { Self.escapingLateControls($0.readableBytesView) } ?? [])
+            return Lines(output: message.map { JSONText.printable($0.readableBytesView) + [UInt8(ascii: "\n")] } ?? [])
         }
         switch item {
         case .price(let update, let arrived):
@@ -116,10 +116,10 @@ package struct LineFormat: Sendable {
         }
         var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
-        if case .refused(_, let retryAt) = status.state {
+        if case .refused(_, let retryAt) = status.state, retryAt > status.since {
             text += ", asked again in \(AgeText.record(retryAt - status.since))"
         }
-        return text
+        return text + SymbolWords.hint(status)
     }
 
     /// The line that tells of items dropped because the reader was slow.
@@ -170,25 +170,5 @@ package struct LineFormat: Sendable {
             if let mark { text += ", \(ScreenText.clean(mark, columns: 256))" }
         }
         return text
-    }
-
-    /// JSON as a line, with U+0080 to U+009F (UTF-8 `C2 80` to `C2 9F`, possible only within strings) escaped.
-    private static func escapingLateControls(_ json: ByteBufferView) -> [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(json.count + 1)
-        var index = json.startIndex
-        while index < json.endIndex {
-            let byte = json[index]
-            let next = json.index(after: index)
-            if byte == 0xC2, next < json.endIndex, (0x80...0x9F).contains(json[next]) {
-                line += Array("\\u00\(String(json[next], radix: 16))".utf8)
-                index = json.index(after: next)
-            } else {
-                line.append(byte)
-                index = next
-            }
-        }
-        line.append(UInt8(ascii: "\n"))
-        return line
     }
 }

@@ -39,14 +39,23 @@ package struct OnceGate: Sendable {
         self.status = status
     }
 
-    /// Whether each symbol has been printed.
+    /// Whether each symbol has been printed; of symbols that were not named, those that the service refuses do not count.
     package var isComplete: Bool {
-        guard let wanted, !wanted.isEmpty else { return false }
-        return wanted.allSatisfy { self.printed.contains($0) }
+        guard let wanted, wanted.contains(where: { self.printed.contains($0) }) else { return false }
+        let isNamed = self.settings.symbols != nil
+        return wanted.allSatisfy { self.printed.contains($0) || (!isNamed && self.isRefused($0)) }
     }
 
+    /// Whether nothing is left that could still come: the service refuses every symbol that has not been printed.
+    private var isHopeless: Bool {
+        guard let wanted, !wanted.isEmpty else { return false }
+        return wanted.allSatisfy { self.printed.contains($0) || self.isRefused($0) }
+    }
+
+    private func isRefused(_ symbol: String) -> Bool { self.states[symbol]?.isRefused == true }
+
     /// Whether there is nothing more to wait for.
-    package func isOver(now: Int64) -> Bool { self.isComplete || now >= self.deadline }
+    package func isOver(now: Int64) -> Bool { self.isComplete || self.isHopeless || now >= self.deadline }
 
     /// Takes an item; returns whether it is to be printed.
     package mutating func took(_ item: LineItem, now: Int64) -> Bool {
@@ -82,22 +91,24 @@ package struct OnceGate: Sendable {
     /// Which symbols have no fresh price and why, in one line; `nil` when none is missing.
     package func report(now: Int64) -> String? {
         guard !self.isComplete else { return nil }
-        let time = now >= self.deadline ? "within \(AgeText.record(self.settings.within))" : "before the end"
+        let time =
+            now >= self.deadline
+            ? " within \(AgeText.record(self.settings.within))" : self.isHopeless ? "" : " before the end"
         guard let wanted, !wanted.isEmpty else {
             let why = self.wanted == nil ? self.trouble : "the relay has no symbol; name one with --symbol"
-            return "no fresh price \(time): \(why)"
+            return "no fresh price\(time): \(why)"
         }
         let missing = wanted.filter { !self.printed.contains($0) }
         var parts = missing.prefix(Self.mostNamed).map { symbol in
             "\(ScreenText.clean(symbol, columns: 128)) (\(self.why(symbol)))"
         }
         if missing.count > Self.mostNamed { parts.append("\(missing.count - Self.mostNamed) more") }
-        return "no fresh price \(time) of \(parts.joined(separator: ", "))"
+        return "no fresh price\(time) of \(parts.joined(separator: ", "))"
     }
 
     private func why(_ symbol: String) -> String {
         if let status = self.states[symbol], status.isRefused {
-            return status.reason.map { ScreenText.clean($0, columns: 256) } ?? status.word
+            return SymbolWords.refusal(status)
         }
         switch self.status.phase {
         case .live, .late, .stale, .waiting, .ended:

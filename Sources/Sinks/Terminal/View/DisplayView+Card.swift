@@ -59,7 +59,7 @@ extension DisplayView {
     /// Draws the card of a symbol that has no price.
     mutating func drawWaitingCard(_ symbol: String, lines: Range<Int>) {
         self.drawSymbol(symbol, line: lines.lowerBound)
-        let (text, style) = self.waitingWords(symbol)
+        let (text, style) = self.waitingWords(symbol, room: self.grid.size.columns)
         self.grid.put(text, row: lines.lowerBound + 1, column: 0, style: style, glyphs: self.glyphs)
     }
 

@@ -273,7 +273,7 @@ extension DisplayView {
 
     private mutating func sayWaiting(_ symbols: [String], row: Int, column: Int) {
         for (line, symbol) in symbols.enumerated() {
-            let (text, style) = self.waitingWords(symbol)
+            let (text, style) = self.waitingWords(symbol, room: self.grid.size.columns - column)
             self.grid.put(text, row: row + line, column: column, style: style, glyphs: self.glyphs)
         }
     }

@@ -228,13 +228,16 @@ package struct DisplayView {
         return (freshness, freshness.forms(age: age, glyphs: self.glyphs))
     }
 
-    /// What is said of a symbol that has no price yet; notes when the words change.
-    mutating func waitingWords(_ symbol: String) -> (text: String, style: CellStyle) {
+    /// What is said of a symbol that has no price yet, as much as has room, or where none is given the least; notes when the
+    /// words change.
+    mutating func waitingWords(_ symbol: String, room: Int = 0) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)
         guard let words = SymbolWords(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
         if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
-        return (words.sentence, words.isAged ? CellStyle(.warning) : CellStyle(.alarm))
+        let text = words.sentences.first { ScreenText.width(of: $0, limit: room + 1, glyphs: self.glyphs) <= room }
+        let style = words.isAged ? CellStyle(.warning) : CellStyle(.alarm)
+        return (text ?? words.sentences[words.sentences.count - 1], style)
     }
 
     mutating func rate(of row: DisplayRow) -> String? {

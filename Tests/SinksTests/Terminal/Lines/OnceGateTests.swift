@@ -47,6 +47,49 @@ struct OnceGateTests {
         )
     }
 
+    private func refused(_ symbol: String) -> LineItem {
+        .symbol(
+            SymbolStatus(
+                symbol: symbol,
+                state: .refused(.noSuchSymbol, retryAt: 9),
+                since: 0,
+                reason: "Invalid symbol \(symbol)"
+            )
+        )
+    }
+
+    @Test(
+        "a symbol that is refused is not waited for: the others come, and then it is over and told with what was meant"
+    )
+    func refusedSymbol() {
+        var gate = self.gate(["A", "BINANC:BTCUSDT"])
+        _ = gate.took(self.refused("BINANC:BTCUSDT"), now: 1)
+        #expect(!gate.isOver(now: 2))
+        #expect(gate.took(self.price("A", at: 2), now: 2) == true)
+        #expect(gate.isOver(now: 2))
+        #expect(
+            gate.report(now: 2) == "no fresh price of BINANC:BTCUSDT (Invalid symbol BINANC:BTCUSDT; "
+                + "did you mean BINANCE:BTCUSDT?)"
+        )
+        var alone = self.gate(["X"])
+        _ = alone.took(self.refused("X"), now: 1)
+        #expect(alone.isOver(now: 1) && alone.report(now: 1) == "no fresh price of X (Invalid symbol X)")
+    }
+
+    @Test("beside symbols that were not named, one that is refused is no failure")
+    func refusedBesideAll() {
+        var gate = self.gate(nil)
+        _ = gate.took(.expected(["A", "FOO:BAR"]), now: 0)
+        _ = gate.took(self.refused("FOO:BAR"), now: 1)
+        #expect(!gate.isOver(now: 1))
+        #expect(gate.took(self.price("A", at: 2), now: 2) == true)
+        #expect(gate.isOver(now: 2) && gate.report(now: 2) == nil)
+        var none = self.gate(nil)
+        _ = none.took(.expected(["FOO:BAR"]), now: 0)
+        _ = none.took(self.refused("FOO:BAR"), now: 1)
+        #expect(none.isOver(now: 1) && none.report(now: 1)?.contains("FOO:BAR (Invalid symbol FOO:BAR)") == true)
+    }
+
     @Test("the report names the symbols that are missing, and why")
     func reports() {
         let end = 15 * oneSecond
