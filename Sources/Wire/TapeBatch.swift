@@ -41,6 +41,8 @@ package struct TapeBatch: Sendable {
         /// Frames of which something could not be read, and elements that could not.
         package var malformedFrames = 0
         package var malformedElements = 0
+        /// Trades of more symbols than there are numbers for.
+        package var unnumberedTrades = 0
         /// Frames that came again at once.
         package var repeatedFrames = 0
         /// Trades of these, and trades after an interruption that had come before it.

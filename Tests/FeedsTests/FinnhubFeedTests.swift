@@ -159,11 +159,27 @@ struct FinnhubFeedTests {
     @Test("gives the service's own words for an error, and keeps the connection")
     func serviceError() async throws {
         let server = try await ScriptedFinnhub.start { _ in
-            .play([.send(#"{"msg":"Invalid symbol X","type":"error"}"#), .send(Self.trade)])
+            .play([.send(#"{"msg":"Out of order","type":"error"}"#), .send(Self.trade)])
         }
         let running = try await self.start(server, authority: nil)
         #expect(await running.log.waits { $0.trades.count == 1 })
-        #expect(running.log.contents.statuses.contains { $0.reason == "the service says: Invalid symbol X" })
+        #expect(running.log.contents.statuses.contains { $0.reason == "the service says: Out of order" })
+        try await self.stop(running, server)
+    }
+
+    @Test("keeps what the service says of one symbol to that symbol, whoever asked for it")
+    func errorOfOneSymbol() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .play([
+                .send(Self.trade), .send(#"{"msg":"Invalid symbol FOO:BAR","type":"error"}"#),
+                .send(#"{"msg":"Invalid symbol NOT:ASKED","type":"error"}"#), .send(Self.otherTrade),
+            ])
+        }
+        let running = try await self.start(server, authority: nil) { $0.symbols = ["BINANCE:BTCUSDT", "FOO:BAR"] }
+        #expect(await running.log.waits { $0.trades.count == 2 })
+        #expect(running.log.contents.words(of: "FOO:BAR") == ["asked", "no-such-symbol"])
+        #expect(running.log.contents.statuses.allSatisfy { $0.reason?.contains("Invalid symbol") != true })
+        #expect(running.log.contents.statuses.last?.phase == .live)
         try await self.stop(running, server)
     }
 

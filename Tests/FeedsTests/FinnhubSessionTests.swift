@@ -30,21 +30,47 @@ struct FinnhubSessionTests {
         #expect(session.deadlineReached(now: 1_000_000 * second, isLive: false) == .none)
     }
 
-    @Test("tells an error beside trades for a minute, and without trades for as long as there are none")
+    @Test("tells an error beside trades for some seconds, and without trades for as long as there are none")
     func errors() {
         var session = self.session()
-        var isNews = session.errorArrived("bad", now: 1 * second)
+        var isNews = session.errorArrived("bad", isLive: false, now: 1 * second)
         #expect(isNews)
-        isNews = session.errorArrived("bad", now: 2 * second)
+        isNews = session.errorArrived("bad", isLive: false, now: 2 * second)
         #expect(!isNews)
         #expect(session.deadlineReached(now: 70 * second, isLive: false) == .none)
-        #expect(session.lastError == "bad")
+        #expect(session.error(isLive: false, now: 70 * second) == "bad")
         session.framesArrived(hasTrades: true, now: 71 * second)
-        #expect(session.deadline(isLive: true) == 62 * second)
+        #expect(session.error(isLive: true, now: 71 * second) == nil)
+        #expect(session.deadline(isLive: true) == 6 * second)
         #expect(session.deadlineReached(now: 71 * second, isLive: true) == .forgetError)
-        #expect(session.lastError == nil)
-        isNews = session.errorArrived("bad", now: 80 * second)
+        isNews = session.errorArrived("bad", isLive: true, now: 80 * second)
         #expect(isNews)
+        #expect(session.error(isLive: true, now: 84 * second) == "bad")
+        #expect(session.deadlineReached(now: 85 * second, isLive: true) == .forgetError)
+    }
+
+    @Test("one that comes again and again beside trades does not stay, and is told once a minute")
+    func repeatedErrors() {
+        var session = self.session()
+        var told: [Int64] = []
+        for time in 0..<120 where time > 0 {
+            if session.errorArrived("bad", isLive: true, now: Int64(time) * second) { told.append(Int64(time)) }
+            session.framesArrived(hasTrades: true, now: Int64(time) * second)
+            _ = session.deadlineReached(now: Int64(time) * second, isLive: true)
+            let isTold = told.contains { (0..<5).contains(Int64(time) - $0) }
+            #expect((session.error(isLive: true, now: Int64(time) * second) == nil) == !isTold)
+        }
+        #expect(told == [1, 61])
+    }
+
+    @Test("of a flood of different errors one a second is told")
+    func floodOfErrors() {
+        var session = self.session()
+        var told = 0
+        for number in 0..<20_000 {
+            if session.errorArrived("bad \(number)", isLive: true, now: Int64(number) * 100_000) { told += 1 }
+        }
+        #expect(told == 2)
     }
 
     @Test("knows for how long it carried trades")

@@ -1,6 +1,10 @@
-@testable import Feeds
+import Glibc
+import Market
+import NIOCore
 import TLS
 import Testing
+
+@testable import Feeds
 
 @Suite("TLS refusals, as a person reads them")
 struct TLSCureTests {
@@ -37,6 +41,30 @@ struct TLSCureTests {
             #expect(words.hasSuffix(": do not trust this service until it has another certificate"), "\(words)")
             #expect(!words.contains("tls."))
         }
+    }
+
+    @Test("damage on an open connection is a loss, and no reason to doubt the address")
+    func openConnection() {
+        let damaged = TLSError(kind: .protocolViolation, reason: "bad record mac")
+        let handshake = UpstreamFailure(damaged)
+        #expect(
+            handshake.cause == .tls && handshake.description.hasSuffix("is the upstream address that of a TLS service?")
+        )
+        let open = UpstreamFailure(FinnhubHandler.Ending.failed(damaged))
+        #expect(open.cause == .lost && open.description == "the encrypted stream is damaged: bad record mac")
+        let upgrade = UpstreamFailure(upgrading: damaged)
+        #expect(upgrade.cause == .upgrade && !upgrade.description.contains("address"))
+    }
+
+    @Test("a reset and a close have one cause, on each step")
+    func resets() {
+        let reset = IOError(errnoCode: ECONNRESET, reason: "read")
+        #expect(UpstreamFailure(FinnhubHandler.Ending.failed(reset)).cause == .lost)
+        let truncated = TLSError(kind: .truncated, reason: "no close_notify")
+        #expect(UpstreamFailure(FinnhubHandler.Ending.failed(truncated)).cause == .lost)
+        #expect(UpstreamFailure(upgrading: reset).cause == .upgrade)
+        #expect(UpstreamFailure(upgrading: truncated).cause == .upgrade)
+        #expect(UpstreamFailure(upgrading: ChannelError.eof).cause == .upgrade)
     }
 
     @Test("what is not about a certificate has its cure where there is one")

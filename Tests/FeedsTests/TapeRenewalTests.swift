@@ -59,6 +59,23 @@ struct TapeRenewalTests {
         #expect(writer.losses == LossReport.Counts())
     }
 
+    @Test("counts the trades of more symbols than a read may bring as what they are, beside those that are malformed")
+    func tooManyAtOnce() {
+        let book = Book()
+        let writer = TapeWriter(epoch: 1, readers: [book])
+        let names = SymbolTable.capacity + 100
+        for number in 1...names { _ = writer.take(Self.frame("NAME:\(number)", number), now: 1) }
+        _ = writer.take(ByteBuffer(string: #"{"data":[{"p":"x"},{"p":1,"s":"","t":1,"v":1}],"type":"trade"}"#), now: 1)
+        writer.endRead(FeedMoment(monotonic: 1, wall: 1))
+        #expect(book.lines.count == SymbolTable.capacity)
+        #expect(writer.losses.unnumberedTrades == 100)
+        #expect(writer.losses.malformedElements == 2 && writer.losses.malformedFrames == 0)
+        // The next read has room again.
+        _ = writer.take(Self.frame("NAME:\(names)", 1), now: 2)
+        writer.endRead(FeedMoment(monotonic: 2, wall: 2))
+        #expect(book.lines.last == "NAME:\(names) 1")
+    }
+
     @Test("compares nothing over its end: a number means another symbol then")
     func overlap() {
         let book = Book()

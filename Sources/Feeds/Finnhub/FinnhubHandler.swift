@@ -7,7 +7,9 @@ import Wire
 protocol FinnhubHandlerOwner: AnyObject {
     /// The requests whose turn it is.
     func takeRequests(_ now: FeedMoment) -> [FinnhubRequest]
-    /// Takes an error of the service; the connection's memory of errors is in `handler`.
+    /// Takes an error of the service; returns whether it is about a symbol, and says nothing about the feed.
+    func refusalArrived(_ text: String, handler: FinnhubHandler, now: FeedMoment) -> Bool
+    /// Takes an error about the feed; the connection's memory of errors is in `handler`.
     func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment)
     /// Takes the end of a read; returns whether a deadline may have moved nearer.
     func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool
@@ -147,9 +149,11 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         let now = self.readAt ?? self.now(context)
         self.readAt = now
         if case .error(let text) = self.writer.take(bytes, now: now) {
-            let isNews = self.session.errorArrived(text, now: now)
             let moment = FeedMoment(monotonic: now, wall: self.wallClock())
-            self.owner?.errorArrived(text, isNews: isNews, handler: self, now: moment)
+            if let owner, !owner.refusalArrived(text, handler: self, now: moment) {
+                let isNews = self.session.errorArrived(text, isLive: owner.isLive, now: now)
+                owner.errorArrived(text, isNews: isNews, handler: self, now: moment)
+            }
             self.armTimer(context)
         }
     }

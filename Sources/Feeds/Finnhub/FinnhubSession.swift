@@ -9,8 +9,13 @@ package struct FinnhubSession: Sendable {
         /// Without any frame for so long the connection is given up; nanoseconds. Finnhub pings about every 60 s, and
         /// 45 s gave false alarms (reference, section 2). `nil` for a replay, which may be silent as long as it likes.
         package var silentAfter: Int64? = 90_000_000_000
-        /// For so long an error of the service is told beside trades that flow; nanoseconds.
-        package var errorShownFor: Int64 = 60_000_000_000
+        /// For so long an error of the service is told beside trades that flow; nanoseconds. They say themselves that it keeps
+        /// none back.
+        package var errorShownFor: Int64 = 5_000_000_000
+        /// For so long the same error is no news; nanoseconds.
+        package var errorKnownFor: Int64 = 60_000_000_000
+        /// Between two errors that are told, however many come; nanoseconds.
+        package var errorInterval: Int64 = 1_000_000_000
 
         package init() {}
     }
@@ -31,6 +36,8 @@ package struct FinnhubSession: Sendable {
     /// The newest error text of the service; while trades flow, it is forgotten after a while.
     package private(set) var lastError: String?
     private var errorUntil: Int64 = 0
+    /// The error that was told last, and when.
+    private var toldError: (text: String, at: Int64)?
     private var lastFrame: Int64
 
     /// A connection that opened at `now`.
@@ -47,11 +54,26 @@ package struct FinnhubSession: Sendable {
         self.lastTrade = now
     }
 
-    /// Takes an error message of the service; returns whether it is another one than the last.
-    package mutating func errorArrived(_ text: String, now: Int64) -> Bool {
+    /// Takes an error message of the service; returns whether it is to be told.
+    ///
+    /// - Parameter isLive: whether trades flow. Without them any error may be the reason, and the newest is kept.
+    package mutating func errorArrived(_ text: String, isLive: Bool, now: Int64) -> Bool {
+        if let told = self.toldError {
+            let isKnown = told.text == text && now - told.at < self.settings.errorKnownFor
+            if isKnown || now - told.at < self.settings.errorInterval {
+                if !isLive { self.lastError = text }
+                return false
+            }
+        }
+        self.lastError = text
+        self.toldError = (text, now)
         self.errorUntil = now + self.settings.errorShownFor
-        defer { self.lastError = text }
-        return self.lastError != text
+        return true
+    }
+
+    /// The error to be told beside what is true now.
+    package func error(isLive: Bool, now: Int64) -> String? {
+        isLive && now >= self.errorUntil ? nil : self.lastError
     }
 
     /// Takes the sign of life of a ping or pong below.

@@ -8,14 +8,21 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     func takeRequests(_ now: FeedMoment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
 
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment) {
-        self.watch.errorArrived(text, now: now)
-        // A service that says the same a thousand times is told of once.
-        if isNews { self.logger.warning("The service reports an error", metadata: ["text": "\(text)"]) }
+    func refusalArrived(_ text: String, handler: FinnhubHandler, now: FeedMoment) -> Bool {
+        let isOfOurs = self.watch.errorArrived(text, now: now)
+        // Also of a symbol that is not asked for any more it says nothing about the feed.
+        guard isOfOurs || SymbolRefusalText.isOfSymbol(text) else { return false }
+        if !isOfOurs { self.logError(text, now: now) }
         self.publishChanges()
-        let before = self.condition
         self.look(handler, now)
-        if isNews, self.condition == before { self.report(self.told.phase, reason: "the service says: \(text)") }
+        return true
+    }
+
+    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment) {
+        // A service that says the same a thousand times is told of once.
+        guard isNews else { return }
+        self.logError(text, now: now)
+        self.report(self.told.phase, reason: "the service says: \(text)")
     }
 
     func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment) {

@@ -24,6 +24,7 @@ final class FinnhubSupervisor {
     var gaps = GapWatch()
     var sleep = SleepWatch()
     var losses = LossReport()
+    private var errorAllowance = LogAllowance()
     var keeper: ConnectionKeeper?
     /// Another program that holds the key: what it says of its feed is truer than what arrives here.
     private var attachment: Attachment?
@@ -177,14 +178,16 @@ final class FinnhubSupervisor {
 
     func publishChanges() {
         for change in self.watch.takeChanges() {
-            if case .state(let status) = change, case .refused = status.state {
-                self.logger.warning(
-                    "A symbol is refused",
-                    metadata: ["symbol": "\(status.symbol)", "reason": "\(status.reason ?? "")"]
-                )
-            }
             self.writer.publish(change)
         }
+    }
+
+    /// Logs what the service says, as often as is of use.
+    func logError(_ text: String, now: FeedMoment) {
+        guard let leftOut = self.errorAllowance.wanted(now: now.monotonic) else { return }
+        var facts: Logger.Metadata = ["text": "\(text)"]
+        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
+        self.logger.warning("The service reports an error", metadata: facts)
     }
 
     func report(_ news: LossReport.Counts?) {
@@ -193,6 +196,12 @@ final class FinnhubSupervisor {
             self.logger.warning(
                 "Some of what the service sent could not be read",
                 metadata: ["elements": "\(news.malformedElements)", "frames": "\(news.malformedFrames)"]
+            )
+        }
+        if news.unnumberedTrades > 0 {
+            self.logger.warning(
+                "Trades of too many symbols were left out",
+                metadata: ["trades": "\(news.unnumberedTrades)", "symbols": "\(SymbolTable.capacity)"]
             )
         }
         if news.repeatedFrames > 0 {
@@ -212,7 +221,7 @@ final class FinnhubSupervisor {
         if self.pausedSince != nil, condition == .late || condition == .stale { return }
         if self.condition != .live { self.lastSilent = now.wall }
         self.condition = condition
-        self.report(condition, lastError: handler.session.lastError)
+        self.report(condition, lastError: handler.session.error(isLive: condition == .live, now: now.monotonic))
     }
 
     /// What the service said may be why, and may not.

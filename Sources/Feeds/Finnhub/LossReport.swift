@@ -3,6 +3,8 @@ package struct LossReport: Sendable, Equatable {
     package struct Counts: Sendable, Equatable {
         package var malformedFrames = 0
         package var malformedElements = 0
+        /// Whole trades of more symbols than there are numbers for.
+        package var unnumberedTrades = 0
         /// Whole frames that came again.
         package var repeatedFrames = 0
 
@@ -35,6 +37,7 @@ package struct LossReport: Sendable, Equatable {
         var news = Counts()
         news.malformedFrames = counts.malformedFrames - self.told.malformedFrames
         news.malformedElements = counts.malformedElements - self.told.malformedElements
+        news.unnumberedTrades = counts.unnumberedTrades - self.told.unnumberedTrades
         news.repeatedFrames = counts.repeatedFrames - self.told.repeatedFrames
         self.told = counts
         self.toldAt = now

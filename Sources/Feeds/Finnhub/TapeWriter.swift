@@ -27,7 +27,7 @@ final class TapeWriter {
     private var overlapEnd: Int64?
     private static let overlapTime: Int64 = 60_000_000_000
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
-    /// more has its trades counted as malformed.
+    /// more has the trades of the others left out and counted as such.
     private static let leastRoom = 256
 
     /// What could not be read, and frames that came again, so far.
@@ -74,6 +74,7 @@ final class TapeWriter {
     func take(_ bytes: ByteBuffer, now: Int64) -> FinnhubMessage {
         let first = self.trades.count
         let known = self.symbols.count
+        let unnumbered = self.symbols.leftOut
         var bytes = bytes
         var message = self.parser.parse(bytes, symbols: &self.symbols, into: &self.trades)
         // A frame of the usual shape and with known symbols has no room for a key.
@@ -84,10 +85,14 @@ final class TapeWriter {
         var isMalformed = false
         switch message {
         case .trade(_, let skipped):
-            self.losses.malformedElements += skipped
-            self.readLosses.malformedElements += skipped
-            isMalformed = skipped > 0
-            isWhole = !isMalformed
+            // A table without room leaves out what is well-formed.
+            let unnumbered = min(max(self.symbols.leftOut - unnumbered, 0), skipped)
+            self.losses.unnumberedTrades += unnumbered
+            self.readLosses.unnumberedTrades += unnumbered
+            self.losses.malformedElements += skipped - unnumbered
+            self.readLosses.malformedElements += skipped - unnumbered
+            isMalformed = skipped > unnumbered
+            isWhole = skipped == 0
             if self.leavesOutRepeats, self.trades.count > first, self.repeated.isRepeat(bytes, now: now) {
                 self.losses.repeatedFrames += 1
                 self.readLosses.repeatedFrames += 1

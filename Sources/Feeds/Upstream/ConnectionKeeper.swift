@@ -314,8 +314,8 @@ package final class ConnectionKeeper {
         case .retry:
             var pause = self.ladder.connectionEnded(
                 tradedFor: tradedFor,
-                // One that was given up on purpose says nothing about who else uses the key.
-                livedFor: isRenewal ? nil : livedFor,
+                // One that this program ended says nothing about who else uses the key.
+                livedFor: isRenewal || failure.isOurEnd ? nil : livedFor,
                 retryAfter: failure.retryAfter,
                 chance: isRenewal ? 0 : self.chance()
             )

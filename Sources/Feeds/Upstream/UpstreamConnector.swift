@@ -124,7 +124,12 @@ final class UpstreamConnector: Sendable {
                 }.flatMap {
                     self.secure(channel, with: tls, route: route)
                 }.flatMap {
-                    then(channel)
+                    then(channel).flatMapErrorThrowing { error in
+                        switch error {
+                        case is WebSocketUpgradeError, is UpstreamFailure: throw error
+                        default: throw self.through(UpstreamFailure(upgrading: error), route)
+                        }
+                    }
                 }.flatMapErrorThrowing { error in
                     channel.close(promise: nil)
                     throw self.failure(error, route: route)
@@ -166,7 +171,10 @@ final class UpstreamConnector: Sendable {
         request.timeout = limit
         let now = self.wallClock()
         return channel.openTunnel(request).flatMapErrorThrowing { error in
-            guard let error = error as? WebSocketUpgradeError else { throw error }
+            // That it was reset says no more than that it was closed.
+            guard let error = error as? WebSocketUpgradeError ?? (error is IOError ? .connectionClosed : nil) else {
+                throw error
+            }
             throw UpstreamFailure(tunnel: error, on: route, within: limit, now: now)
         }
     }
@@ -195,7 +203,14 @@ final class UpstreamConnector: Sendable {
                 }
             }
         }
-        return readiness.secured.futureResult
+        // Whether the peer closes the connection or resets it, it is the handshake that fails.
+        return readiness.secured.futureResult.flatMapErrorThrowing { error in
+            switch error {
+            case is IOError: throw TLSError(kind: .handshakeInterrupted, reason: UpstreamFailure.words(of: error))
+            case ChannelError.eof: throw TLSError(kind: .handshakeInterrupted, reason: "the connection was closed")
+            default: throw error
+            }
+        }
     }
 
     private var request: WebSocketClientRequest {
@@ -219,7 +234,13 @@ final class UpstreamConnector: Sendable {
             failure = UpstreamFailure(upgrade: error, within: self.settings.upgradeTimeout, now: self.wallClock())
         default: failure = UpstreamFailure(error)
         }
-        if let proxy = route.proxy { failure.description += " (through the proxy \(proxy))" }
+        return self.through(failure, route)
+    }
+
+    private func through(_ failure: UpstreamFailure, _ route: Route) -> UpstreamFailure {
+        guard let proxy = route.proxy else { return failure }
+        var failure = failure
+        failure.description += " (through the proxy \(proxy))"
         return failure
     }
 }

@@ -27,6 +27,8 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
     /// For how long whoever answered asks not to be asked again, in nanoseconds; more than 0, at most
     /// ``RetryAfter/limit``.
     package var retryAfter: Int64?
+    /// Whether this program ended a connection that was open: that says nothing about who else uses the key.
+    package var isOurEnd = false
 
     package init(_ description: String, cause: FeedStatus.Cause = .other, disposition: Disposition = .retry) {
         self.description = description
@@ -59,16 +61,20 @@ extension UpstreamFailure {
         switch ending {
         case .closed(let closure):
             self.init(closure)
+        case .failed(let error as TLSError):
+            self.init(open: error)
         case .failed(let error):
             self.init(error)
         case .silent(let nanoseconds):
             self.init("nothing arrived for \(nanoseconds / 1_000_000_000) s", cause: .silent)
+            self.isOurEnd = true
         case .stale(let silence):
             let others = silence.others == 0 ? "" : " and \(silence.others) more"
             self.init(
                 "no trade of \(silence.symbol)\(others) for \(silence.nanoseconds / 1_000_000_000) s",
                 cause: .stale
             )
+            self.isOurEnd = true
         case .inactive:
             self.init("the connection was lost", cause: .lost)
         }
@@ -84,10 +90,13 @@ extension UpstreamFailure {
             )
         case .locallyClosed, .closeTimedOut:
             self.init("closed by this program")
+            self.isOurEnd = true
         case .protocolViolation(let violation):
             self.init("the service broke the WebSocket protocol: \(violation.reason)", cause: .protocolViolation)
+            self.isOurEnd = true
         case .pongTimeout:
             self.init("our ping was not answered in time", cause: .pongTimeout)
+            self.isOurEnd = true
         case .connectionLost:
             self.init("the connection was lost without a close frame", cause: .lost)
         }
@@ -124,12 +133,40 @@ extension UpstreamFailure {
         }
     }
 
+    /// A handshake failed.
     private init(tls error: TLSError) {
-        self.init(
-            error.cure.map { "\(error): \($0)" } ?? "\(error)",
-            // A stream is cut off long after its handshake.
-            cause: error.kind == .truncated ? .lost : .tls
-        )
+        self.init(error.cure.map { "\(error): \($0)" } ?? "\(error)", cause: .tls)
+    }
+
+    /// A connection broke whose handshake was complete: the address is right, and the peer speaks TLS.
+    init(open error: TLSError) {
+        switch error.kind {
+        case .truncated:
+            self.init("\(error)", cause: .lost)
+        case .protocolViolation, .library:
+            self.init("the encrypted stream is damaged: \(error.reason)", cause: .lost)
+            self.isOurEnd = true
+        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noApplicationProtocol,
+            .handshakeInterrupted, .timedOut:
+            self.init("\(error)", cause: .tls)
+        }
+    }
+
+    /// No WebSocket came of a connection whose TLS, if it has any, was complete.
+    init(upgrading error: any Error) {
+        switch error {
+        case let error as TLSError:
+            self.init(open: error)
+            if self.cause == .lost { self.cause = .upgrade }
+        case is IOError:
+            self.init(
+                "the service broke the connection instead of opening a WebSocket: \(Self.words(of: error))",
+                cause: .upgrade
+            )
+        default:
+            self.init(error)
+            if self.cause == .lost { self.cause = .upgrade }
+        }
     }
 
     /// An error in the system's words, without the calls and numbers around them.

@@ -19,6 +19,14 @@ public struct SymbolTable: Sendable {
     @inlinable
     public var count: Int { self.keys.count }
 
+    /// Whether no other symbol gets a number.
+    public var isFull: Bool { self.keys.count >= Self.capacity }
+    /// How many trades were left out because the table was full; written by the parser.
+    public internal(set) var leftOut = 0
+
+    /// Counts a trade that was left out because the table is full.
+    package mutating func noteLeftOut() { self.leftOut += 1 }
+
     /// The symbol's name, for an id of this table or of an earlier copy of it.
     public func name(of id: SymbolID) -> String { self.names[Int(id.index)] }
 
@@ -46,10 +54,7 @@ public struct SymbolTable: Sendable {
         var slot = self.slot(of: bytes)
         let found = self.slots[slot]
         if found >= 0 { return SymbolID(index: UInt16(found)) }
-        guard
-            !bytes.isEmpty, bytes.count <= Self.maximumNameLength, self.keys.count < Self.capacity,
-            let name = String(validating: bytes, as: UTF8.self)
-        else { return nil }
+        guard self.keys.count < Self.capacity, let name = Self.name(utf8: bytes) else { return nil }
         if self.keys.count >= self.slots.count / 2 {
             self.grow()
             slot = self.slot(of: bytes)
@@ -59,6 +64,16 @@ public struct SymbolTable: Sendable {
         self.keys.append(SymbolKey(utf8: bytes))
         self.slots[slot] = Int16(index)
         return SymbolID(index: UInt16(index))
+    }
+
+    /// Whether a table with room takes the name.
+    package static func isName(_ bytes: UnsafeRawBufferPointer) -> Bool { Self.name(utf8: bytes) != nil }
+
+    /// The name that the bytes are; `nil` when they are empty, too many or not UTF-8. What a symbol that is asked for may not
+    /// be (``SymbolName``) is taken here: nothing that the market sends is left out for its name.
+    private static func name(utf8 bytes: UnsafeRawBufferPointer) -> String? {
+        guard !bytes.isEmpty, bytes.count <= Self.maximumNameLength else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// The slot that holds the name, or the empty one where it belongs.

@@ -1,6 +1,7 @@
 import CoreMetrics
 package import Logging
 package import NIOCore
+import Market
 import NIOConcurrencyHelpers
 import NIOTLS
 package import TLS

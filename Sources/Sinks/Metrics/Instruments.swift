@@ -72,6 +72,7 @@ enum MetricName {
     static let bytes = "tickertape_frame_bytes_total"
     static let malformed = "tickertape_malformed_frames_total"
     static let malformedElements = "tickertape_malformed_trades_total"
+    static let unnumbered = "tickertape_trades_of_too_many_symbols_total"
     static let repeatedFrames = "tickertape_repeated_frames_total"
     static let repeats = "tickertape_repeated_trades_total"
     static let reconnects = "tickertape_reconnects_total"
@@ -94,6 +95,7 @@ enum MetricName {
             (self.bytes, "Payload bytes of these frames."),
             (self.malformed, "Frames of which something could not be read and was left out."),
             (self.malformedElements, "Trades that could not be read."),
+            (self.unnumbered, "Trades of more symbols than there are numbers for."),
             (self.repeatedFrames, "Frames that came again at once, and whose trades were left out."),
             (self.repeats, "Trades that came again, with such a frame or after a gap, and were left out."),
             (self.reconnects, "Interruptions after which another attempt was announced, by cause."),

@@ -23,6 +23,7 @@ package final class TapeMeter: TapeReader {
     private let bytes: Counter
     private let malformed: Counter
     private let malformedElements: Counter
+    private let unnumbered: Counter
     private let repeatedFrames: Counter
     private let repeats: Counter
     private let gaps: Counter
@@ -47,6 +48,7 @@ package final class TapeMeter: TapeReader {
         self.bytes = Counter(label: MetricName.bytes, factory: registry)
         self.malformed = Counter(label: MetricName.malformed, factory: registry)
         self.malformedElements = Counter(label: MetricName.malformedElements, factory: registry)
+        self.unnumbered = Counter(label: MetricName.unnumbered, factory: registry)
         self.repeatedFrames = Counter(label: MetricName.repeatedFrames, factory: registry)
         self.repeats = Counter(label: MetricName.repeats, factory: registry)
         self.gaps = Counter(label: MetricName.gaps, factory: registry)
@@ -101,6 +103,7 @@ package final class TapeMeter: TapeReader {
 
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.withValue { $0.log.symbolChanged(status, now: DisplayClock.monotonic()) }
+        self.scheduleLog()
     }
 
     package func gapFound(_ gap: Gap) {
@@ -124,6 +127,7 @@ package final class TapeMeter: TapeReader {
     private func count(_ losses: TapeBatch.Losses) {
         self.malformed.increment(by: losses.malformedFrames)
         self.malformedElements.increment(by: losses.malformedElements)
+        self.unnumbered.increment(by: losses.unnumberedTrades)
         self.repeatedFrames.increment(by: losses.repeatedFrames)
         self.repeats.increment(by: losses.repeatedTrades)
     }

@@ -3,8 +3,9 @@ import Market
 
 /// The one place that logs what is true of the feed: the same word, reason and since that every other output shows.
 ///
-/// Symbols have an allowance of their own, so that fifty of them do not silence the feed. The state that is true at last is
-/// always said: at once where the allowance has room, and else when it has room again.
+/// Symbols have an allowance of their own, so that fifty of them do not silence the feed, and many that change alike within a
+/// second have one line. The state that is true at last is always said: at once where the allowance has room, and else when
+/// it has room again.
 struct StateLog {
     private let logger: Logger
     private var allowance = LogAllowance()
@@ -12,17 +13,31 @@ struct StateLog {
     private var status: FeedStatus?
     /// The newest status, when it found no room.
     private var unsaid: FeedStatus?
+    /// Symbols that were last said to be quiet or refused, so that their recovery is news; no more than the feed asks for.
+    private var troubled: Set<String> = []
+    /// Changes of symbols that wait for others like them, and when they are said; monotonic ns.
+    private var gathered: [String: SymbolStatus] = [:]
+    private var gatheredUntil: Int64 = .min
+
+    /// For so long changes of symbols are gathered, ns.
+    private static let gathering: Int64 = 1_000_000_000
+    /// How many symbols one line names.
+    private static let mostNamed = 5
 
     init(logger: Logger) { self.logger = logger }
 
     /// When ``timePassed(now:)`` wants to be called; monotonic ns, `nil` for never.
-    var deadline: Int64? { self.unsaid.map { _ in self.allowance.reopens } }
+    var deadline: Int64? {
+        [self.unsaid.map { _ in self.allowance.reopens }, self.gathered.isEmpty ? nil : self.gatheredUntil]
+            .compactMap(\.self).min()
+    }
 
     mutating func statusChanged(_ status: FeedStatus, now: Int64) {
         // A repeated status says nothing new, and neither does the next attempt's other time, nor a reason that is gone
         // while the state is the same.
         guard status.word != self.status?.word || self.isNewReason(status) || self.isNewAttempt(status) else { return }
         self.status = status
+        if status.phase.isLast { self.sayGathered(now: now) }
         if let leftOut = self.allowance.wanted(now: now) {
             self.say(status, leftOut: leftOut)
         } else if status.phase.isLast {
@@ -35,6 +50,7 @@ struct StateLog {
 
     /// Says what found no room, if there is room by now.
     mutating func timePassed(now: Int64) {
+        if now >= self.gatheredUntil { self.sayGathered(now: now) }
         guard let unsaid, now >= self.allowance.reopens, let leftOut = self.allowance.wanted(now: now) else { return }
         // What is said now was counted as left out.
         self.say(unsaid, leftOut: leftOut - 1)
@@ -53,15 +69,49 @@ struct StateLog {
     }
 
     mutating func symbolChanged(_ status: SymbolStatus, now: Int64) {
+        switch status.state {
         // Every symbol is asked for after every interruption, which the feed's state has told.
-        if case .asked = status.state { return }
-        guard let leftOut = self.symbolAllowance.wanted(now: now) else { return }
-        var facts: Logger.Metadata = [
-            "symbol": "\(status.symbol)", "state": "\(status.word)", "since": "\(Self.time(status.since))",
-        ]
-        if let reason = status.reason { facts["reason"] = "\(reason)" }
-        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
-        self.logger.notice("a symbol's state", metadata: facts)
+        case .asked: return
+        case .live:
+            // That a symbol trades is no news, but for one that did not.
+            guard self.troubled.contains(status.symbol) else {
+                self.gathered[status.symbol] = nil
+                return
+            }
+        case .quiet, .refused: break
+        }
+        self.gathered[status.symbol] = status
+        guard now >= self.gatheredUntil else { return }
+        self.sayGathered(now: now)
+        self.gatheredUntil = now + Self.gathering
+    }
+
+    /// Says what was gathered, a line for all symbols in the same state.
+    private mutating func sayGathered(now: Int64) {
+        guard !self.gathered.isEmpty else { return }
+        let all = Dictionary(grouping: self.gathered.values, by: \.word)
+        self.gathered = [:]
+        for (word, symbols) in all.sorted(by: { $0.key < $1.key }) {
+            for status in symbols {
+                if case .live = status.state {
+                    self.troubled.remove(status.symbol)
+                } else if self.troubled.count < SymbolTable.capacity {
+                    self.troubled.insert(status.symbol)
+                }
+            }
+            guard let leftOut = self.symbolAllowance.wanted(now: now) else { continue }
+            let sorted = symbols.sorted { ($0.since, $0.symbol) < ($1.since, $1.symbol) }
+            var names = sorted.prefix(Self.mostNamed).map(\.symbol).joined(separator: ", ")
+            if sorted.count > Self.mostNamed { names += " and \(sorted.count - Self.mostNamed) more" }
+            var facts: Logger.Metadata = [
+                "symbol": "\(names)", "state": "\(word)", "since": "\(Self.time(sorted[0].since))",
+            ]
+            if let reason = sorted[0].reason { facts["reason"] = "\(reason)" }
+            if sorted.count > 1 { facts["symbols"] = "\(sorted.count)" }
+            if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
+            let text: Logger.Message = sorted.count == 1 ? "a symbol's state" : "the state of several symbols"
+            self.logger.log(level: sorted[0].isRefused ? .warning : .notice, text, metadata: facts)
+        }
     }
 
     func warn(_ text: String) { self.logger.warning("clocks", metadata: ["warning": "\(text)"]) }

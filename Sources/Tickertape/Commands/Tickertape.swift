@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Market
 
 /// The program's commands, and the way in and out.
 struct Tickertape: AsyncParsableCommand {
@@ -73,9 +74,21 @@ struct Tickertape: AsyncParsableCommand {
             if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
                 Console.complain(KeyLikeness.withheld(words))
             } else {
-                Console.complain(lines: KeyLikeness.withheld(self.fullMessage(for: error)))
+                Console.complain(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
             }
             Glibc.exit(status.rawValue)
         }
+    }
+
+    /// A message of several lines in which an argument that it repeats begins none.
+    private static func withoutLineEnds(_ message: String) -> String {
+        var message = message
+        for argument in CommandLine.arguments.dropFirst() {
+            for part in [argument[...]] + argument.split(separator: "=", maxSplits: 1).dropFirst()
+            where part.contains(where: \.isNewline) {
+                message = message.replacing(part, with: PrintableText.line(part))
+            }
+        }
+        return message
     }
 }

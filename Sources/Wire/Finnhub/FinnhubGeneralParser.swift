@@ -142,9 +142,12 @@ struct FinnhubGeneralParser {
             }
         }
         guard
-            let price, TradeBounds.canBePrice(price), let size, TradeBounds.canBeSize(size), let time, let symbol,
-            let id = symbol.withUnescaped({ symbols.intern(utf8: $0) })
+            let price, TradeBounds.canBePrice(price), let size, TradeBounds.canBeSize(size), let time, let symbol
         else { return nil }
+        guard let id = symbol.withUnescaped({ symbols.intern(utf8: $0) }) else {
+            if symbols.isFull, symbol.withUnescaped({ SymbolTable.isName($0) }) { symbols.noteLeftOut() }
+            return nil
+        }
         return Trade(price: price, size: size, exchangeTime: time, symbol: id)
     }
 

@@ -1,9 +1,12 @@
-import Feeds
 import Market
 import NIOCore
 import NIOEmbedded
+import TLS
 import Testing
 import TickertapeTesting
+import WebSocket
+
+@testable import Feeds
 
 @Suite("The keeper of a connection")
 struct ConnectionKeeperTests {
@@ -134,6 +137,22 @@ struct ConnectionKeeperTests {
         #expect(world.words.filter { $0 == "key-in-use" }.count == 3)
         #expect(world.reasons.contains { $0.contains("is the key used by another program?") && $0.contains("it died") })
         world.keeper.stop()
+    }
+
+    @Test("takes no key for one in use whose connections this program ended itself, for what it was sent")
+    func ownEnds() {
+        let violation = WebSocketClosure(code: nil, reason: "", cause: .protocolViolation(.reservedBits))
+        for failure in [
+            UpstreamFailure(FinnhubHandler.Ending.closed(violation)),
+            UpstreamFailure(FinnhubHandler.Ending.failed(TLSError(kind: .protocolViolation, reason: "bad record mac"))),
+        ] {
+            let world = KeeperWorld { _ in .opensAndEnds(failure, after: self.second) }
+            world.keeper.start()
+            world.advance(seconds: 60)
+            #expect(world.attempts.count > 4)
+            #expect(!world.words.contains("key-in-use"))
+            world.keeper.stop()
+        }
     }
 
     @Test("ends at a rejected key, or tries it again where it is told to")

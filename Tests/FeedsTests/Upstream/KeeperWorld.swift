@@ -12,6 +12,8 @@ enum KeeperOutcome {
     /// Opens, carries trades for so long, and dies after so long; times in nanoseconds.
     case opens(tradedFor: Int64, diesAfter: Int64)
     case opensAndStays
+    /// Opens, and ends like this after so long, in nanoseconds.
+    case opensAndEnds(UpstreamFailure, after: Int64)
     /// Answers nothing.
     case hangs
     /// Dies while its handler is being installed, whose installation then fails.
@@ -93,6 +95,10 @@ final class KeeperWorld: Connecting, @unchecked Sendable {
                 self.loop.scheduleTask(in: .nanoseconds(life)) {
                     keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: tradedFor)
                 }
+            case .opensAndEnds(let failure, let life):
+                connection = FakeConnection(loop: self.loop, trades: 0)
+                let keeper = self.keeper
+                self.loop.scheduleTask(in: .nanoseconds(life)) { keeper.connectionEnded(failure, tradedFor: 0) }
             case .breaksWhileInstalled:
                 self.keeper.connectionEnded(UpstreamFailure("broken"), tradedFor: 0)
                 throw ChannelError.ioOnClosedChannel
@@ -145,7 +151,7 @@ final class KeeperWorld: Connecting, @unchecked Sendable {
                 try? connected(channel)
             }
             return promise.futureResult
-        case .opens, .opensAndStays, .breaksWhileInstalled, .endsWhileInstalled:
+        case .opens, .opensAndStays, .opensAndEnds, .breaksWhileInstalled, .endsWhileInstalled:
             do {
                 try reached(channel)
                 try connected(channel)

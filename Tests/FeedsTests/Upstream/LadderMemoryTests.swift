@@ -41,7 +41,7 @@ struct LadderMemoryTests {
         var memory = self.sample
         memory.reason = "two\nlines\u{7}" + String(repeating: "x", count: 10_000)
         let read = LadderMemory(text: memory.text)
-        #expect(read?.reason?.hasPrefix("two lines xxx") == true)
+        #expect(read?.reason?.hasPrefix("two␊lines␇xxx") == true)
         #expect(memory.text.utf8.count < 1_000)
     }
 

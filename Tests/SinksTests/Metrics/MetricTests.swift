@@ -206,7 +206,7 @@ struct TapeMeterTests {
         #expect(
             lines.all == [
                 "notice the feed's state reason=connected, but no trades arrive since=2026-11-21T05:31:02.123Z state=late",
-                "notice a symbol's state reason=Invalid symbol X:Y since=2026-11-21T05:31:02.123Z "
+                "warning a symbol's state reason=Invalid symbol X:Y since=2026-11-21T05:31:02.123Z "
                     + "state=no-such-symbol symbol=X:Y",
             ]
         )
@@ -236,6 +236,32 @@ struct StateLogTests {
         log.statusChanged(self.status(.live), now: 2)
         #expect(self.lines.all.last?.hasPrefix("notice the feed's state") == true)
         #expect(self.lines.all.count < 50)
+    }
+
+    @Test("that symbols trade is no line, and those that change alike within a second have one")
+    func manySymbols() throws {
+        var log = self.log()
+        let second: Int64 = 1_000_000_000
+        for number in 10..<60 {
+            log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .asked, since: 0), now: 1)
+            log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .live, since: 0), now: 2)
+        }
+        #expect(self.lines.all.isEmpty && log.deadline == nil)
+        for number in 10..<60 {
+            log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .quiet, since: 0), now: 5 * second)
+        }
+        #expect(log.deadline == 6 * second)
+        log.timePassed(now: 6 * second)
+        #expect(self.lines.all.count == 2 && self.lines.all[0].contains("symbol=S10"))
+        #expect(
+            self.lines.all[1].contains("state=quiet")
+                && self.lines.all[1].contains("S11, S12, S13, S14, S15 and 44 more")
+        )
+        for number in 10..<60 {
+            log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .live, since: 0), now: 9 * second)
+        }
+        log.timePassed(now: try #require(log.deadline))
+        #expect(self.lines.all.count == 4 && self.lines.all[3].contains("state=live"))
     }
 
     @Test("that a symbol is asked for is no line: the feed's state has said why")

@@ -1,7 +1,9 @@
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Testing
 import TickertapeTesting
+import WebSocket
 import Wire
 
 /// Everything that strangers write, by every way in, at every way out: nothing of it is an order to a terminal, a line that
@@ -62,8 +64,7 @@ struct ForeignTextProgramTests {
         }
         let program = try RunningProgram(
             RunningProgram.tickertape,
-            ["run", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--symbol", "A:B"] + form
-                + ["--set", "reconnect.min=1ms"],
+            ["run", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "off", "--symbol", "A:B"] + form,
             environment: [
                 "FINNHUB_TOKEN": "averysecretkey", "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
             ]

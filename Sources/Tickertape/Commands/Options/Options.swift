@@ -51,7 +51,7 @@ struct CommonOptions: ParsableArguments, SettingFlags {
         for text in self.set {
             // The form was checked by `validate`.
             guard case .success(let (setting, value)) = Self.takeApart(text) else { continue }
-            let texts = setting.isList ? value.split(separator: ",").map(String.init) : [value]
+            let texts = setting.isList ? value.split(separator: ",").map { $0.trimmingBlanks() } : [value]
             flags.add(setting, texts, flag: "--set \(setting.key)")
         }
         flags.add(.logLevel, self.logLevel)

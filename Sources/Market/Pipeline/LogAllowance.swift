@@ -1,23 +1,23 @@
 /// The limit on how often one kind of line is logged: so many a minute, and the rest are counted.
 ///
 /// A machine: time is monotonic ns.
-struct LogAllowance: Sendable {
+package struct LogAllowance: Sendable {
     private let most: Int
     private let interval: Int64
     private var began: Int64 = 0
     private var logged = 0
     private var leftOut = 0
 
-    init(most: Int = 20, interval: Int64 = 60_000_000_000) {
+    package init(most: Int = 20, interval: Int64 = 60_000_000_000) {
         self.most = most
         self.interval = interval
     }
 
     /// When there is room again, once there is none; monotonic ns.
-    var reopens: Int64 { self.began + self.interval }
+    package var reopens: Int64 { self.began + self.interval }
 
     /// Whether a line may be logged now; `nil` when not, else how many were left out before it.
-    mutating func wanted(now: Int64) -> Int? {
+    package mutating func wanted(now: Int64) -> Int? {
         if self.logged == 0 || now - self.began >= self.interval {
             self.began = now
             self.logged = 0
