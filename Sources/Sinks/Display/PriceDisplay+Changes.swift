@@ -66,6 +66,9 @@ extension PriceDisplay {
         }
     }
 
+    /// Shows what has become of the relay. From any thread.
+    package func relayChanged() { self.change { _ in } }
+
     /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
     func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
         guard self.output.isScreen else { return }

@@ -29,6 +29,7 @@ package final class PriceDisplay: TapeReader {
     let loop: any EventLoop
     let output: Output
     let wallClock: @Sendable () -> Int64
+    let relay: (@Sendable () -> DisplayRelay?)?
     let clients: (@Sendable () -> Int)?
     let replay: (@Sendable () -> ReplayPosition?)?
     let state: NIOLoopBoundBox<State>
@@ -36,7 +37,7 @@ package final class PriceDisplay: TapeReader {
     /// - Parameters:
     ///   - loop: the feed's loop, on which all news come.
     ///   - symbols: what is subscribed, in the order of the screen.
-    ///   - relay: where the relay listens, for the screen.
+    ///   - relay: what has become of the relay; read when something is shown on a screen.
     ///   - clients: how many clients the relay has; read when something is shown.
     ///   - limits: what goes by age where the feed says nothing.
     ///   - replay: where the replay stands, if it is one; read when something is shown.
@@ -47,7 +48,7 @@ package final class PriceDisplay: TapeReader {
         symbols: [String],
         pipeline: PricePipeline.Settings,
         status: FeedStatus,
-        relay: String?,
+        relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
@@ -56,8 +57,9 @@ package final class PriceDisplay: TapeReader {
         self.loop = loop
         self.wallClock = wallClock
         self.replay = replay
+        self.relay = relay
         self.clients = clients
-        let model = DisplayModel(symbols: symbols, status: status, relay: relay, limits: limits)
+        let model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
             State(

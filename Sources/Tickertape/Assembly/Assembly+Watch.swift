@@ -24,7 +24,7 @@ extension Assembly {
             loop: loop,
             symbols: symbols,
             status: status,
-            relay: "\(url)",
+            relay: { .watched("\(url)") },
             clients: nil,
             latency: latency,
             seesAllTrades: false,

@@ -22,7 +22,7 @@ struct DisplayPart {
         loop: any EventLoop,
         symbols: [String],
         status: FeedStatus,
-        relay: String?,
+        relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
         latency: LatencyBook,
         seesAllTrades: Bool = true,

@@ -29,6 +29,8 @@ final class RelayDoor: Sendable {
     /// Does what waits for the lock's disk.
     private let lockDisk: (any DiskWorker)?
     private let opened = NIOLockedValueBox<Opened?>(nil)
+    /// What has become of it, for people, and who is called when that changes.
+    private let fate = NIOLockedValueBox<(state: Fate, changed: @Sendable () -> Void)>((.waiting(nil), {}))
     /// Tells the person where the relay is; nobody where there is a picture.
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
@@ -53,6 +55,45 @@ final class RelayDoor: Sendable {
         var endpoint: Endpoint?
     }
 
+    /// What has become of the relay.
+    private enum Fate: Equatable {
+        /// It does not listen yet; with the reason, if one is known.
+        case waiting(String?)
+        /// The address is that of another program's relay.
+        case others(Int32?)
+        case open
+        case closed
+    }
+
+    /// What a screen says of the relay. From any thread.
+    var shown: DisplayRelay {
+        switch self.fate.withLockedValue({ $0.state }) {
+        case .waiting(let reason): .waiting(self.url, reason: reason)
+        case .others(let pid): .others(self.url, pid: pid)
+        case .open: .open(self.url)
+        case .closed: .closed(self.url)
+        }
+    }
+
+    /// Has `changed` called whenever ``shown`` is another one. For one watcher, on any thread.
+    func watch(_ changed: @escaping @Sendable () -> Void) { self.fate.withLockedValue { $0.changed = changed } }
+
+    private func become(_ state: Fate) {
+        let changed = self.fate.withLockedValue { fate in
+            // One that is closed stays so.
+            guard fate.state != state, fate.state != .closed else { return nil as (@Sendable () -> Void)? }
+            fate.state = state
+            return fate.changed
+        }
+        changed?()
+    }
+
+    /// Ends the relay with the replay behind it: clients have time to read what is queued for them.
+    func finish() async {
+        self.become(.closed)
+        await self.relay.finish()
+    }
+
     /// Where it listens, or will, as a person writes it.
     var url: String {
         let endpoint = self.opened.withLockedValue { $0 }?.endpoint ?? self.listen
@@ -65,7 +106,9 @@ final class RelayDoor: Sendable {
     ///
     /// - Throws: ``OperatorError`` when the address cannot be used.
     func open() async throws {
-        if case .others? = await self.claim() { return }
+        if case .others(let owner)? = await self.claim() {
+            return self.become(self.mayListen(beside: owner) ? .waiting(nil) : .others(owner?.pid))
+        }
         do {
             try await self.listenNow()
         } catch let error as RelayError {
@@ -98,6 +141,7 @@ final class RelayDoor: Sendable {
             switch await self.claim() {
             case nil: break
             case .others(let owner)? where !self.mayListen(beside: owner):
+                self.become(.others(owner?.pid))
                 if case .at(let address)? = owner?.relay, let pid = owner?.pid {
                     let words = "the relay on \(address) is that of another tickertape (pid \(pid))"
                     if told != words { self.tell.withLockedValue { $0 }(words) }
@@ -111,6 +155,7 @@ final class RelayDoor: Sendable {
                 } catch {
                     // The other program's relay, which is about to close, or somebody else's.
                     failures += 1
+                    self.become(.waiting("\(error)"))
                     if failures == Self.patience { self.tell.withLockedValue { $0 }("warning: \(error)") }
                 }
             }
@@ -136,6 +181,7 @@ final class RelayDoor: Sendable {
         let address = try await self.relay.start()
         let endpoint = self.listen.map { Endpoint(host: $0.host, port: address.port ?? $0.port) }
         self.opened.withLockedValue { $0 = Opened(endpoint: endpoint) }
+        self.become(.open)
         guard let lock, let lockDisk else { return }
         let place = self.place(of: endpoint)
         lockDisk.submit { lock.announce(place) }

@@ -7,7 +7,7 @@ import Sinks
 extension TickerProgram {
     func feedPart(
         _ feed: FinnhubFeed,
-        relay: Relay?,
+        door: RelayDoor?,
         shown: DisplayPart?,
         tally: TradeTally,
         alerts: AlertsPart
@@ -16,6 +16,7 @@ extension TickerProgram {
         let waitsForClient = self.waitsForClient
         let isQuiet = shown?.isScreen == true
         return ProgramPart("feed") {
+            let relay = door?.relay
             let starter = Task {
                 if waitsForClient, let relay { guard await relay.firstSubscribe() else { return } }
                 standIn?.go()
@@ -28,7 +29,7 @@ extension TickerProgram {
             await shown?.display.finish()
             await alerts.finish()
             await withGracefulShutdownHandler {
-                await relay?.finish()
+                await door?.finish()
             } onGracefulShutdown: {
                 // Nobody wants to wait for slow clients any more.
                 Task { await relay?.stop() }

@@ -39,7 +39,7 @@ extension TickerProgram {
             loop: ground.loop,
             symbols: self.feed.symbols,
             status: ground.status,
-            relay: ground.door?.url,
+            relay: ground.door.map { door in { @Sendable () -> DisplayRelay? in door.shown } },
             clients: relay?.counter,
             latency: instruments.latency,
             replay: self.replay.map { replay in { @Sendable () -> ReplayPosition? in replay.position() } }
@@ -64,6 +64,7 @@ extension TickerProgram {
         if let history = ground.history, let shown, shown.isScreen {
             shown.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
         }
+        if let shown, let door = ground.door { door.watch { shown.display.relayChanged() } }
         if let shown, shown.isScreen { ground.keeping?.warnings.go(to: shown.logger) }
         for warning in ground.certificate?.warnings ?? [] { warn(warning) }
         let logger = shown?.logger ?? ProgramLog.make(level: self.settings.logLevel)

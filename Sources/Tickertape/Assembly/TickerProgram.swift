@@ -118,7 +118,7 @@ struct TickerProgram {
         if let door { parts.append(Self.relayPart(door)) }
         if let shown { parts.append(shown.part) }
         parts.append(alerts.part)
-        parts.append(self.feedPart(feed, relay: relay, shown: shown, tally: made.tally, alerts: alerts))
+        parts.append(self.feedPart(feed, door: door, shown: shown, tally: made.tally, alerts: alerts))
         // The first to hear of the end.
         parts.append(Self.doorPart(relay, manager: manager))
         defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }

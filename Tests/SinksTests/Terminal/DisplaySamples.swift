@@ -208,7 +208,10 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     state.news =
         [.notAsked, .asking, .headlines([]), .headlines([headline, headline]), .failed(headline.text)]
         .randomElement(using: &numbers) ?? .notAsked
-    state.relay = Bool.random(using: &numbers) ? "127.0.0.1:8080" : nil
+    let address = "127.0.0.1:8080"
+    state.relay =
+        [nil, .open(address), .waiting(address, reason: nil), .others(address, pid: 4_711), .closed(address), .watched(address)]
+        .randomElement(using: &numbers) ?? nil
     state.clients = Bool.random(using: &numbers) ? .random(in: 0...1_000, using: &numbers) : nil
     return state
 }

@@ -22,7 +22,7 @@ struct PaneTests {
     private static let one = DisplayState(
         rows: [sampleRow(sampleSummary())],
         status: sampleStatus(.live),
-        relay: "127.0.0.1:8080",
+        relay: .open("127.0.0.1:8080"),
         clients: 2
     )
 
@@ -57,7 +57,7 @@ struct PaneTests {
 
     @Test("A warning has a line with its age, and goes after half a minute by itself")
     func notice() {
-        var model = DisplayModel(symbols: [], status: sampleStatus(.live), relay: "127.0.0.1:8080")
+        var model = DisplayModel(symbols: [], status: sampleStatus(.live), relay: .open("127.0.0.1:8080"))
         model.take(PriceUpdate(summary: sampleSummary(), skipped: 0), now: sampleNoon.monotonic)
         model.noticed("warning: the older one", now: sampleNoon.monotonic - 8 * oneSecond)
         model.noticed(

@@ -120,7 +120,7 @@ struct ScreenTests {
                 DisplayHeadline(time: sampleNoon.wall, source: $0, text: "\($0) \(Self.wide)")
             }
         )
-        state.relay = "ws://" + String(repeating: "host.", count: 40)
+        state.relay = .open("ws://" + String(repeating: "host.", count: 40))
         state.clients = .max
         return state
     }

@@ -45,7 +45,7 @@ struct SnapshotTests {
     static let one = DisplayState(
         rows: [sampleSession(sampleRow(sampleSummary()))],
         status: sampleStatus(.live),
-        relay: "127.0.0.1:8080",
+        relay: .open("127.0.0.1:8080"),
         clients: 2
     )
 

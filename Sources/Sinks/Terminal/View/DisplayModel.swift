@@ -26,7 +26,7 @@ package struct DisplayModel: Sendable {
     package init(
         symbols: [String],
         status: FeedStatus,
-        relay: String? = nil,
+        relay: DisplayRelay? = nil,
         limits: FreshnessLimits = FreshnessLimits()
     ) {
         self.state = DisplayState(waiting: symbols, status: status, relay: relay)
@@ -194,6 +194,9 @@ package struct DisplayModel: Sendable {
     /// Takes the relay's count of clients.
     package mutating func clientsChanged(_ clients: Int?) {
         self.state.clients = clients
+    /// Takes what has become of the relay.
+    package mutating func relayChanged(_ relay: DisplayRelay?) { self.state.relay = relay }
+
     }
 
     /// Forgets the symbols that nobody asks for any more, where there are too many.

@@ -82,8 +82,8 @@ package struct DisplayState: Sendable {
     package var symbolStates: [String: SymbolStatus] = [:]
     package var gaps: Int
     package var lastGap: Gap?
-    /// Where the relay listens (`127.0.0.1:8080`), if there is one, and how many clients it has, if that is known.
-    package var relay: String?
+    /// The relay of the screen's program, if it is to have one, and how many clients it has, if that is known.
+    package var relay: DisplayRelay?
     package var clients: Int?
     /// The newest warning, also when it is too old to be shown.
     package var notice: DisplayNotice?
@@ -113,7 +113,7 @@ package struct DisplayState: Sendable {
         status: FeedStatus,
         gaps: Int = 0,
         lastGap: Gap? = nil,
-        relay: String? = nil,
+        relay: DisplayRelay? = nil,
         clients: Int? = nil,
         notice: DisplayNotice? = nil
     ) {

@@ -13,13 +13,16 @@ extension DisplayView {
                 CellStyle(.alarm, [.bold, .reversed])
             ),
             self.frozenMark(),
+            ScreenItem(self.followedForms(), CellStyle(.accent)),
             ScreenItem([self.symbolCount()], .dimmed),
         ]
         var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Marks that are words come before more words of the state, and its reason last: it can have its own line.
-        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[3].shortWord(3) + items[0].all(0)
+        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[3].shortWord(3) + items[4].shortWord(4)
+        wishes += items[0].all(0)
         if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
-        wishes += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + [(0, 0), (1, 0), (4, 0)]
+        wishes += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + items[4].all(4)
+        wishes += [(0, 0), (1, 0), (5, 0)]
         let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
         return chosen[0] == 0 ? nil : words.reason
     }
@@ -44,21 +47,21 @@ extension DisplayView {
         )
     }
 
+    /// That another program has the connection to the service, and this one its trades.
+    private func followedForms() -> [String] {
+        guard let via = self.status.via else { return [] }
+        return ["follows the tickertape at \(via)", "follows \(via)", "follows another", "follows"]
+    }
+
     mutating func drawFooter(row: Int) {
         let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
-        let relay = self.state.relay.map { address in
-            switch self.state.clients {
-            case .some(let clients):
-                ["relay \(address), \(Self.count(clients, "client"))", Self.count(clients, "client")]
-            case .none: ["relay \(address)"]
-            }
-        }
         let items = [
-            ScreenItem(relay ?? [], CellStyle(.plain, .dim)),
+            ScreenItem(self.state.relay?.forms(clients: self.state.clients) ?? [], CellStyle(.plain, .dim)),
             ScreenItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
             ScreenItem(self.choice.hints, .dimmed),
         ]
-        let wishes = [(1, 1)] + items[2].all(2).prefix(1) + [(0, 1)] + items[2].all(2) + [(0, 0), (1, 0)]
+        var wishes = [(1, 1)] + items[2].all(2).prefix(1) + [items[0].shortest(0)] + items[2].all(2)
+        wishes += items[0].all(0) + [(1, 0)]
         self.place(items, wishes: wishes, row: row, gap: 3)
     }
 
