@@ -121,6 +121,10 @@ struct StreamSpecificationTests {
             StreamEncoder.trades(summary, number: 1),
             trade,
             StreamEncoder.status(reconnecting, number: 1),
+            StreamEncoder.status(
+                FeedStatus(source: .simulated(seed: 7, speed: 2), phase: .live, since: 5_000_000),
+                number: 1
+            ),
             StreamEncoder.symbol(refused, number: 1),
             StreamEncoder.released("A", since: 1, number: 1),
             StreamEncoder.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost), number: 1),

@@ -86,8 +86,16 @@ import Wire
             String(buffer: StreamEncoder.status(replay))
                 == #"{"type":"status","state":"reconnecting","since":5,"reason":"reset","source":"replay","#
                 + #""file":"a\"b.jsonl","speed":10.0,"certificateChecked":false,"cause":"pong-timeout","#
-                + #""attempt":2,"retryAt":9}"#
+                + #""paused":false,"attempt":2,"retryAt":9}"#
         )
+        var simulated = FeedStatus(source: .simulated(seed: .max, speed: nil), phase: .live, since: 5_000_000)
+        simulated.isPaused = true
+        #expect(
+            String(buffer: StreamEncoder.status(simulated))
+                == #"{"type":"status","state":"live","since":5,"reason":null,"source":"simulated","file":null,"#
+                + #""speed":null,"certificateChecked":true,"cause":null,"paused":true,"seed":"18446744073709551615"}"#
+        )
+        #expect(StreamMessage.parse(StreamEncoder.status(simulated)) == .status(simulated))
     }
 
     @Test("gaps and errors have the keys of the contract")
@@ -135,7 +143,7 @@ import Wire
         ]
         let sources: [FeedStatus.Source] = [
             .live, .demo, .replay(file: "x", speed: nil), .replay(file: "x", speed: 0.1),
-            .replay(file: "x", speed: 1 / 3),
+            .replay(file: "x", speed: 1 / 3), .simulated(seed: 7, speed: 2),
         ]
         for phase in phases {
             for source in sources {

@@ -26,8 +26,9 @@ extension FinnhubSupervisor {
             if let pausedSince { self.watch.shifted(by: now.monotonic - pausedSince, now: now.monotonic) }
             self.pausedSince = mark.isPaused ? now.monotonic : nil
         }
-        if case .replay(let file, let speed) = self.status.source, speed != mark.speed {
-            self.status.source = .replay(file: file, speed: mark.speed)
+        let source = self.status.source.paced(at: mark.speed)
+        if source != self.status.source {
+            self.status.source = source
             self.writer.publish(self.status)
         }
     }

@@ -8,6 +8,8 @@ package struct FeedStatus: Sendable, Equatable {
         case replay(file: String, speed: Double?)
         /// The bundled recording, for whoever has no key.
         case demo
+        /// A market made from a seed, at so many times its own pace (`nil`: as fast as it goes).
+        case simulated(seed: UInt64, speed: Double?)
     }
 
     /// What the connection is doing.
@@ -97,6 +99,8 @@ package struct FeedStatus: Sendable, Equatable {
     package var certificateChecked: Bool
     /// The relay of another tickertape that holds the key and through which the trades come: `127.0.0.1:8080`.
     package var via: String?
+    /// Whether the replay behind it stands still because somebody paused it; set by the outputs, which know the replay.
+    package var isPaused = false
 
     package init(
         source: Source,
@@ -118,6 +122,27 @@ package struct FeedStatus: Sendable, Equatable {
 
     /// The phase as one stable lower-case word for programs.
     package var word: String { self.phase.word }
+}
+
+extension FeedStatus.Source {
+    /// Where the trades come from as one stable lower-case word for programs.
+    package var word: String {
+        switch self {
+        case .live: "live"
+        case .replay: "replay"
+        case .demo: "demo"
+        case .simulated: "simulated"
+        }
+    }
+
+    /// The same at another pace, where it has one of its own.
+    package func paced(at speed: Double?) -> Self {
+        switch self {
+        case .live, .demo: self
+        case .replay(let file, _): .replay(file: file, speed: speed)
+        case .simulated(let seed, _): .simulated(seed: seed, speed: speed)
+        }
+    }
 }
 
 extension FeedStatus.Phase {

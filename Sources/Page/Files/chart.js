@@ -123,7 +123,7 @@ export class Chart {
         const draw = this.context;
         draw.fillStyle = this.colours.gap;
         for (const gap of gaps) {
-            if (gap.to <= begin || gap.from >= end) continue;
+            if (gap.to <= begin || gap.from >= end || gap.to === gap.from) continue;
             const from = x(Math.max(gap.from, begin));
             draw.fillRect(from, margin.top, Math.max(2, x(Math.min(gap.to, end)) - from), bottom - margin.top);
         }
@@ -186,7 +186,7 @@ export function chartWords(symbol, until) {
     if (symbol === null || symbol.series.isEmpty) return "Chart of the session: no prices yet";
     const series = symbol.series;
     const length = span(until - series.buckets[0].start);
-    const gaps = series.gaps.length;
+    const gaps = series.gapCount;
     // After a restart of the program its figures begin anew, while the chart goes on.
     const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low, symbol.decimals)}, highest ${grouped(symbol.high, symbol.decimals)} in the session, `;
     return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price, symbol.decimals)}, ${range}`

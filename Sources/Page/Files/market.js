@@ -124,6 +124,12 @@ export class Market {
         return now - this.newestArrival - this.pauses.after(this.newestArrival);
     }
 
+    /** How old something that arrived at that time is, ms: in a replay that has ended, as old as it was at the end. */
+    age(arrival, now) {
+        const since = this.status?.state === "ended" ? this.wall(now) - this.status.since : 0;
+        return Math.max(0, now - Math.max(0, since) - arrival);
+    }
+
     #summary(message, now, age) {
         const symbol = this.#entry(message.symbol);
         if (symbol === null || typeof message.price !== "string") return;
@@ -214,12 +220,17 @@ export class Market {
             if (this.symbol !== null) this.symbol.newestSeq = message.nextSeq - 1;
         }
         for (const symbol of this.symbols.values()) {
+            // Where a replay was moved, or began again, nothing is missing, and no trade is late because of those from before.
+            if (message.cause === "seek") {
+                symbol.series.addMove(message.to);
+                symbol.isMoved = true;
+                continue;
+            }
             // Where the relay does not know since when, it is since the last that was seen here.
             const from = message.from ?? symbol.series.end ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
-            // Where a replay was moved, or began again, no trade is late because of those from before.
-            if (message.cause === "seek") symbol.isMoved = true;
         }
+        if (message.cause === "seek") return this.#note(message.reason ?? "the replay was moved", null);
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
         const isTimed = typeof message.from === "number";
         const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
@@ -278,7 +289,7 @@ export class Market {
         // Of what is not drawn a gap says nothing.
         const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
         const gaps = [...before.gaps, ...told.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
-        for (const gap of gaps) series.addGap(gap.from, gap.to);
+        for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to) : series.addMove(gap.from);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
         const newest = past.at(-1)?.seq ?? -Infinity;
         for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);

@@ -100,7 +100,7 @@ export class Screen {
         setText(parts.direction, direction > 0 ? "▲" : direction < 0 ? "▼" : "");
         setData(parts.direction, "way", direction > 0 ? "up" : direction < 0 ? "down" : "none");
         setText(parts["freshness-word"], fresh === "old" ? "not current" : fresh === "late" ? "late" : "");
-        const age = symbol === null || symbol.arrival === null ? null : Math.max(0, now - symbol.arrival);
+        const age = symbol === null || symbol.arrival === null ? null : this.market.age(symbol.arrival, now);
         const wrong = symbol === null ? "" : symbolWords(symbol);
         const aged = age === null ? "no trade yet" : age < 1000 ? "just now" : `${span(age)} ago`;
         setText(parts.age, wrong === "" || age === null ? (wrong || aged) : `${aged} · ${wrong}`);
@@ -228,7 +228,7 @@ export class Screen {
     #title(words) {
         const symbol = this.market.symbol;
         const price = symbol === null || symbol.price === null ? "" : `${grouped(symbol.price, symbol.decimals)} ${symbol.name}`;
-        const title = words.level === "good" ? price || "Tickertape" : `${words.mark} ${words.word}${price === "" ? "" : ` · ${price}`}`;
+        const title = words.level === "good" ? price || "Tickertape" : `${words.mark} ${words.title ?? words.word}${price === "" ? "" : ` · ${price}`}`;
         if (document.title !== title) document.title = title;
     }
 
@@ -239,7 +239,7 @@ export class Screen {
             if (now - told.at < stateTold) return;
             this.#tell(told, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
             told.state = words.word;
-        } else if (words.level === "good" && symbol !== null && symbol.price !== told.price && now - told.priceAt >= priceTold) {
+        } else if ((words.level === "good" || words.level === "played") && symbol !== null && symbol.price !== told.price && now - told.priceAt >= priceTold) {
             this.#tell(told, `${symbol.name} ${grouped(symbol.price, symbol.decimals)}`, now);
             told.price = symbol.price;
             told.priceAt = now;

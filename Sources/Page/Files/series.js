@@ -9,7 +9,7 @@ export class Series {
     constructor() {
         this.width = narrowest;
         this.buckets = [];
-        // Stretches of which trades may be missing: {from, to} in ms, in order.
+        // Stretches of which trades may be missing: {from, to} in ms, in order. One without a length is a move.
         this.gaps = [];
     }
 
@@ -38,6 +38,22 @@ export class Series {
         if (this.buckets.length > most) this.#widen();
     }
 
+    /** Notes that what follows is of another place in a replay: nothing is missing, and no line leads there. */
+    addMove(at) {
+        if (!Number.isFinite(at)) return;
+        const last = this.gaps[this.gaps.length - 1];
+        if (last !== undefined && at <= last.to) return;
+        this.#push({ from: at, to: at });
+    }
+
+    /** How many gaps there are: a move is none. */
+    get gapCount() { return this.gaps.filter((gap) => gap.to > gap.from).length; }
+
+    #push(gap) {
+        this.gaps.push(gap);
+        if (this.gaps.length > mostGaps) this.gaps.shift();
+    }
+
     addGap(from, to) {
         if (!(to > from)) return;
         const last = this.gaps[this.gaps.length - 1];
@@ -45,8 +61,7 @@ export class Series {
             last.from = Math.min(last.from, from);
             last.to = Math.max(last.to, to);
         } else {
-            this.gaps.push({ from, to });
-            if (this.gaps.length > mostGaps) this.gaps.shift();
+            this.#push({ from, to });
         }
     }
 

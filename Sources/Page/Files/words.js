@@ -19,7 +19,9 @@ const because = (reason) => (reason ? `: ${reason}` : "");
 
 /**
  * What is true now, for the reader.
- * @returns {{level, mark, word, detail, isCut}} level: good, warning, alarm or idle; isCut: the feed has not begun (again)
+ * @returns {{level, mark, word, detail, title, isCut, isStill, isOver}} level: good, played (well, but not the market),
+ *     warning, alarm or idle; title: the word for the title, where that is another; isCut: the feed has not begun (again);
+ *     isStill: a replay is paused; isOver: it has ended
  */
 export function stateWords(market, relay, now) {
     const own = relayWords(relay, now);
@@ -36,8 +38,10 @@ export function stateWords(market, relay, now) {
     case "live":
         if (age !== null && age >= lateAfter) return late(age);
         return {
-            level: "good", mark: "●", detail: market.newestArrival === null ? "no trade yet" : "",
+            level: status.source === "live" ? "good" : isStill ? "warning" : "played", mark: isStill ? "◌" : "●",
+            detail: market.newestArrival === null ? "no trade yet" : "", isStill,
             word: status.source === "live" ? "Live" : isStill ? "Paused" : "Playing",
+            title: isStill ? undefined : { demo: "Demo", simulated: "Simulated" }[status.source],
         };
     case "late":
         return late(age ?? wall - status.since);
@@ -60,7 +64,7 @@ export function stateWords(market, relay, now) {
     case "not-permitted":
         return alarm("Not permitted", because(status.reason));
     case "ended":
-        return { level: "idle", mark: "■", word: "Ended", detail: status.reason ?? "" };
+        return { level: "idle", mark: "■", word: "Ended", detail: status.reason ?? "", isOver: true };
     case "stopped":
         return { level: "idle", mark: "■", word: "Stopped", detail: status.reason ?? "" };
     default:
@@ -101,10 +105,10 @@ export function clock(milliseconds, isFine = false) {
 }
 
 /** How far a price can be trusted to be the market's, given the state in words: fresh, late, old or none. */
-export function freshness(symbol, { level, isCut = false }) {
+export function freshness(symbol, { level, isCut = false, isStill = false, isOver = false }) {
     if (symbol === null || symbol.price === null) return "none";
-    if (isCut || level === "alarm" || level === "idle" || notOfNow.has(symbol.state)) return "old";
-    if (level === "warning" || symbol.state === "asked") return "late";
+    if (isCut || level === "alarm" || (level === "idle" && !isOver) || notOfNow.has(symbol.state)) return "old";
+    if ((level === "warning" && !isStill) || symbol.state === "asked") return "late";
     return "fresh";
 }
 
@@ -128,10 +132,12 @@ export function marks(status) {
     const marks = [];
     if (status === null) return marks;
     if (status.source === "demo") marks.push("Demo");
+    const pace = status.speed === null || status.speed === undefined ? "full speed" : `${status.speed}x`;
     if (status.source === "replay") {
         const file = String(status.file ?? "").split("/").pop();
-        marks.push(`Replay at ${status.speed === null || status.speed === undefined ? "full speed" : `${status.speed}x`}${file === "" ? "" : ` · ${file}`}`);
+        marks.push(`Replay at ${pace}${file === "" ? "" : ` · ${file}`}`);
     }
+    if (status.source === "simulated") marks.push(`Simulated at ${pace} · seed ${status.seed}`);
     if (status.certificateChecked === false) marks.push("Certificate not checked");
     if (status.via) marks.push(`Via ${status.via}`);
     return marks;

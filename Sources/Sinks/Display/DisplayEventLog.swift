@@ -23,7 +23,8 @@ package struct DisplayEventLog: Sendable {
         self.events.append(event)
     }
 
-    /// Takes the state of the feed; what only repeats the one before is no entry.
+    /// Takes the state of the feed; what only repeats the one before is no entry, and neither is the attempt that was
+    /// announced with the failure before.
     package mutating func statusChanged(_ status: FeedStatus, at time: Int64) {
         defer { self.status = status }
         if let before = self.status, before.word == status.word, before.reason == status.reason,
@@ -31,10 +32,12 @@ package struct DisplayEventLog: Sendable {
         {
             return
         }
+        if let before = self.status, status.isAttempt(after: before) { return }
         self.add(Self.sentence(status), isTrouble: status.phase.isTroubleOnScreen, at: time)
     }
 
     package mutating func gapFound(_ gap: Gap) {
+        guard !gap.movesClock else { return self.add(gap.reason, isTrouble: false, at: gap.to) }
         let whose = gap.symbol.map { " of \($0)" } ?? ""
         self.add("gap\(whose) of \(AgeText.words(gap.length)): \(gap.reason)", isTrouble: true, at: gap.to)
     }
@@ -63,7 +66,7 @@ package struct DisplayEventLog: Sendable {
 
     /// The state with its reason. How long a wait is depends on when the line is read, so moments are told.
     private static func sentence(_ status: FeedStatus) -> String {
-        var text = status.word
+        var text = status.spokenWord
         switch status.phase {
         case .reconnecting(let attempt, let retryAt):
             text += ", attempt \(attempt) at \(UTCText.timeOfDay(retryAt))"

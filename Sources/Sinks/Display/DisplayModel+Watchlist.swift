@@ -61,7 +61,8 @@ extension DisplayModel {
             for index in self.state.rows.indices { self.state.rows[index].history.stoodStill() }
         }
         self.state.replay = position
-        self.state.pauses.took(isPaused: position?.isPaused ?? false, now: now, isNews: isNews)
+        let isStill = position?.isPaused ?? false || self.state.status.phase == .ended
+        self.state.pauses.took(isPaused: isStill, now: now, isNews: isNews)
     }
 
     /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.

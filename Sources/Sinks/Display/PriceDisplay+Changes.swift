@@ -59,7 +59,7 @@ extension PriceDisplay {
         self.loop.execute {
             self.state.withValue { state in
                 let isPaused = replay()?.isPaused ?? false
-                if isPaused != state.isPaused { self.output.tell(.paused(isPaused)) }
+                if isPaused != state.isPaused { self.output.tell(.paused(isPaused, since: self.wallClock())) }
                 state.isPaused = isPaused
                 self.publish(&state)
             }

@@ -19,7 +19,11 @@ enum StatusAnswers {
             out.key("cause")
             out.text(reading.status.cause?.word)
             out.key("source")
-            out.text(Self.source(reading.status))
+            out.text(reading.status.source.word)
+            if reading.status.source != .live {
+                out.key("paused")
+                out.flag(reading.status.isPaused)
+            }
             out.key("via")
             out.text(reading.status.via)
             if let replay = reading.replay {
@@ -164,14 +168,6 @@ enum StatusAnswers {
 
     private static func age(_ age: Int64?, to out: inout JSONWriter) {
         if let age { out.seconds(age) } else { out.text(nil) }
-    }
-
-    private static func source(_ status: FeedStatus) -> String {
-        switch status.source {
-        case .live: "live"
-        case .replay: "replay"
-        case .demo: "demo"
-        }
     }
 }
 

@@ -35,9 +35,13 @@ extension FreshnessLimits {
 
 extension FeedStatus {
     /// What is true while somebody has paused the replay: nobody expects a trade, also where none came before the pause.
+    ///
+    /// What is over is not paused, though a replay stands still at its end.
     var heldStill: FeedStatus {
-        guard self.phase == .late || self.phase == .stale else { return self }
+        guard self.phase != .ended, self.phase != .stopped else { return self }
         var status = self
+        status.isPaused = self.source != .live
+        guard self.phase == .late || self.phase == .stale else { return status }
         status.phase = .live
         status.reason = nil
         return status

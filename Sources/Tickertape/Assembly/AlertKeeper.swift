@@ -33,6 +33,7 @@ struct AlertKeeper: Sendable {
         case .live where !keeps: obstacle = "it ends with this watch; alerts.rules keep one"
         case .live: if folder == nil { obstacle = "it ends with this program, which keeps no state (state.directory)" }
         case .replay: obstacle = "it ends with this replay"
+        case .simulated: obstacle = "it ends with this simulation"
         case .demo: obstacle = "it ends with this demo"
         }
         guard obstacle == nil, let folder else {

@@ -39,8 +39,11 @@ struct AlertsPart {
         keeps: Bool = true,
         warn: @escaping @Sendable (String) -> Void
     ) throws {
-        var isReplay = false
-        if case .replay = source { isReplay = true }
+        let isReplay: Bool
+        switch source {
+        case .live, .demo: isReplay = false
+        case .replay, .simulated: isReplay = true
+        }
         let alerts = settings.alerts
         var watch = AlertWatch.Settings()
         watch.hysteresis = alerts.hysteresis

@@ -15,7 +15,7 @@ extension Assembly {
             settings: settings,
             material: .market(run),
             speed: speed.factor,
-            source: .replay(file: "SIMULATED, seed \(order.seed)", speed: speed.factor)
+            source: .simulated(seed: order.seed, speed: speed.factor)
         )
         // As the market would: the connection is gone as long as something is missing.
         replay.hasBreaks = order.gap != nil

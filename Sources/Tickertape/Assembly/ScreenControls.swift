@@ -68,6 +68,7 @@ enum ScreenControls {
         switch source {
         case .live: remote.reconnect = .can { Self.words(for: await feed.reconnect()) }
         case .replay: remote.reconnect = .cannot("this is a replay: there is nothing to connect to")
+        case .simulated: remote.reconnect = .cannot("this is a simulation: there is nothing to connect to")
         case .demo: remote.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
         Self.connect(&remote, to: desk)

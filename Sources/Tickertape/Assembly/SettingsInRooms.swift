@@ -283,14 +283,3 @@ extension Relay {
     /// Reads the number of clients.
     var counter: @Sendable () -> Int { { self.clientCount } }
 }
-
-extension FeedStatus.Source {
-    /// The word for it in a recording's header.
-    var recordedName: String {
-        switch self {
-        case .live: "live"
-        case .replay: "replay"
-        case .demo: "demo"
-        }
-    }
-}

@@ -14,7 +14,7 @@ extension TickerProgram {
                 started: WallClock.now(),
                 program: tickertapeVersion,
                 epoch: epoch,
-                source: self.feed.source.recordedName,
+                source: self.feed.source.word,
                 address: "\(self.feed.upstream)",
                 settings: RecorderSettings(self.settings.record),
                 clock: RecorderClock(wall: WallClock.now),

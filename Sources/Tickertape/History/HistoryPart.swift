@@ -30,7 +30,7 @@ final class HistoryPart: Sendable {
         let warn = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.complain("warning: \($0)") })
         self.recorder = recorder
         self.warn = warn
-        self.source = source.recordedName
+        self.source = source.word
         self.folder = HistoryPlace.absolute(HistoryPlace.folder(of: recording))
         do throws(HistoryFailure) {
             self.keeper = try HistoryKeeper(

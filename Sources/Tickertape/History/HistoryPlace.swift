@@ -13,7 +13,7 @@ enum HistoryPlace {
     static func path(_ setting: String, recording: String?, source: FeedStatus.Source) -> String? {
         guard setting != "off", let recording else { return nil }
         switch source {
-        case .replay: return nil
+        case .replay, .simulated: return nil
         case .live: break
         case .demo:
             return setting == "auto" ? self.beside(recording, "tickertape-history-demo.sqlite") : "\(setting).demo"

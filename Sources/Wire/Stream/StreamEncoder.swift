@@ -45,7 +45,8 @@ package enum StreamEncoder {
     /// `{"type":"status",…}`: what is true of the feed.
     ///
     /// `state` is ``FeedStatus/word``; `file` and `speed` are null but for a replay, and `speed` is null as well when it
-    /// goes as fast as it can. `cause` is ``FeedStatus/Cause/word``, null while connected. Behind the fixed keys, `via` names the relay of another program that the trades come
+    /// goes as fast as it can. `cause` is ``FeedStatus/Cause/word``, null while connected. Behind the fixed keys, what is not
+    /// the market has `paused`, a simulated market its `seed`, `via` names the relay of another program that the trades come
     /// through, and `attempt` and `retryAt` (ms) say when the next attempt is due.
     package static func status(_ status: FeedStatus, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONLine(type: "status", number: number)
@@ -59,15 +60,18 @@ package enum StreamEncoder {
         out.field("since", status.since / 1_000_000)
         out.field("reason", status.reason)
         switch status.source {
-        case .live:
-            out.source("live", file: nil, speed: nil)
+        case .live, .demo:
+            out.source(status.source.word, file: nil, speed: nil)
         case .replay(let file, let speed):
-            out.source("replay", file: file, speed: speed)
-        case .demo:
-            out.source("demo", file: nil, speed: nil)
+            out.source(status.source.word, file: file, speed: speed)
+        case .simulated(_, let speed):
+            out.source(status.source.word, file: nil, speed: speed)
         }
         out.field("certificateChecked", status.certificateChecked)
         out.field("cause", status.cause?.word)
+        if status.source != .live { out.field("paused", status.isPaused) }
+        // As text, for it may be larger than a reader's numbers are exact.
+        if case .simulated(let seed, _) = status.source { out.field("seed", "\(seed)") }
         if let via = status.via { out.field("via", via) }
         if case .reconnecting(let attempt, _) = status.phase { out.field("attempt", attempt) }
         if let retryAt = status.phase.retryAt { out.field("retryAt", retryAt / 1_000_000) }

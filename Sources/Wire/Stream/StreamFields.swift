@@ -224,7 +224,7 @@ struct StreamFields {
         // Whoever does not say that certificates were checked is not believed to have checked them.
         var isChecked = false
         if case .flag(true) = self.values["certificateChecked"] { isChecked = true }
-        return FeedStatus(
+        var status = FeedStatus(
             source: source,
             phase: phase,
             since: since,
@@ -233,6 +233,8 @@ struct StreamFields {
             certificateChecked: isChecked,
             via: self.text("via")
         )
+        if case .flag(true) = self.values["paused"] { status.isPaused = true }
+        return status
     }
 
     private var phase: FeedStatus.Phase? {
@@ -256,14 +258,19 @@ struct StreamFields {
         }
     }
 
+    /// The pace of what is played; `nil` where it goes as fast as it can.
+    private var speed: Double? {
+        guard case .number(let number) = self.values["speed"] else { return nil }
+        return Double(number.description)
+    }
+
     private var source: FeedStatus.Source? {
         switch self.text("source") {
         case "live": return .live
         case "demo": return .demo
-        case "replay":
-            var speed: Double?
-            if case .number(let number) = self.values["speed"] { speed = Double(number.description) }
-            return .replay(file: self.text("file") ?? "", speed: speed)
+        case "replay": return .replay(file: self.text("file") ?? "", speed: self.speed)
+        case "simulated":
+            return self.text("seed").flatMap { UInt64($0) }.map { .simulated(seed: $0, speed: self.speed) }
         case .some, nil: return nil
         }
     }

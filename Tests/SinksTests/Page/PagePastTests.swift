@@ -3,7 +3,7 @@ import Page
 import Testing
 import TickertapeTesting
 
-private let node = ["/usr/bin/node", "/usr/local/bin/node"].first {
+let pageNode = ["/usr/bin/node", "/usr/local/bin/node"].first {
     FileManager.default.isExecutableFile(atPath: $0)
 }
 
@@ -11,11 +11,11 @@ private let node = ["/usr/bin/node", "/usr/local/bin/node"].first {
 @Suite(
     "The page's reading of bars",
     .timeLimit(.minutes(2 * Patience.factor)),
-    .enabled(if: node != nil, "no node here: scripts/setup --tests installs Debian's package")
+    .enabled(if: pageNode != nil, "no node here: scripts/setup --tests installs Debian's package")
 )
 struct PagePastTests {
     /// What a script prints that can use what these files export.
-    private func printed(_ script: String) async throws -> [String] {
+    func printed(_ script: String) async throws -> [String] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for file in PageFiles.all where file.path.hasSuffix(".js") {
@@ -24,7 +24,7 @@ struct PagePastTests {
         }
         _ = try folder.write(#"{"type":"module"}"#, to: "package.json")
         let path = try folder.write(script, to: "script.js")
-        let program = try RunningProgram(try #require(node), [path])
+        let program = try RunningProgram(try #require(pageNode), [path])
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         return program.output.split(separator: "\n").map(String.init)
     }
@@ -211,8 +211,8 @@ struct PagePastTests {
         )
         #expect(
             lines == [
-                "Playing  good", "Late no trade for 9 s warning", "Paused  good", "Playing  good",
-                "Late no trade for 10 s warning", "Paused  good", "Paused  good", "Paused  good",
+                "Playing  played", "Late no trade for 9 s warning", "Paused  warning", "Playing  played",
+                "Late no trade for 10 s warning", "Paused  warning", "Paused  warning", "Paused  warning",
                 "Late no trade for 12 s warning", "Late no trade for 21 s warning", "Playing 1000",
             ]
         )

@@ -76,6 +76,10 @@ struct PausedReplayTests {
         #expect(answer.isReady)
         #expect(String(buffer: answer.body).contains(#""replay":{"start":0,"end":10000,"#))
         #expect(String(buffer: answer.body).contains(#""paused":true},"newestTradeAge":0"#))
+        // What is not the market says beside its state whether it stands still.
+        reading.status.source = .demo
+        reading.status = reading.status.heldStill
+        #expect(String(buffer: StatusAnswers.readiness(reading).body).contains(#""source":"demo","paused":true,"#))
         bench.stop()
     }
 }

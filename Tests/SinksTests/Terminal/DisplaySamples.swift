@@ -120,7 +120,7 @@ let awkwardPrices = [
 func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     let sources: [FeedStatus.Source] = [
         .live, .demo, .replay(file: awkwardTexts.randomElement(using: &numbers) ?? "", speed: nil),
-        .replay(file: "/tmp/busy.jsonl", speed: 10), .replay(file: "x", speed: 0.5),
+        .replay(file: "/tmp/busy.jsonl", speed: 10), .replay(file: "x", speed: 0.5), .simulated(seed: 7, speed: nil),
     ]
     var state = DisplayState(
         status: sampleStatus(
@@ -210,7 +210,10 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
         .randomElement(using: &numbers) ?? .notAsked
     let address = "127.0.0.1:8080"
     state.relay =
-        [nil, .open(address), .waiting(address, reason: nil), .others(address, pid: 4_711), .closed(address), .watched(address)]
+        [
+            nil, .open(address), .waiting(address, reason: nil), .others(address, pid: 4_711), .closed(address),
+            .watched(address),
+        ]
         .randomElement(using: &numbers) ?? nil
     state.clients = Bool.random(using: &numbers) ? .random(in: 0...1_000, using: &numbers) : nil
     return state

@@ -27,12 +27,16 @@ struct FooterTests {
         #expect(Self.footer(.open(place)).hasPrefix("relay ws://127.0.0.1:8080, 2 clients"))
         let others = Self.footer(.others(place, pid: 4_711))
         #expect(others.hasPrefix("ws://127.0.0.1:8080 is the relay of another tickertape (pid 4711)"), "\(others)")
-        #expect(Self.footer(.others(place, pid: nil)).hasPrefix("ws://127.0.0.1:8080 is the relay of another tickertape "))
+        #expect(
+            Self.footer(.others(place, pid: nil)).hasPrefix("ws://127.0.0.1:8080 is the relay of another tickertape ")
+        )
         #expect(Self.footer(.closed(place)).hasPrefix("relay ws://127.0.0.1:8080 is closed"))
         let waiting = Self.footer(.waiting(place, reason: "in use"))
         #expect(waiting.hasPrefix("relay ws://127.0.0.1:8080 is not open: in use"), "\(waiting)")
         #expect(Self.footer(.watched(place)).hasPrefix("from the relay ws://127.0.0.1:8080"))
-        for relay in [DisplayRelay.others(place, pid: 4_711), .closed(place), .waiting(place, reason: nil), .watched(place)] {
+        for relay in [
+            DisplayRelay.others(place, pid: 4_711), .closed(place), .waiting(place, reason: nil), .watched(place),
+        ] {
             #expect(!Self.footer(relay).contains("client"))
             // On a narrow screen it says less, and nothing that is not so.
             #expect(Self.footer(relay, columns: 40).contains("relay"), "\(Self.footer(relay, columns: 40))")

@@ -30,7 +30,7 @@ struct ScreenProgramTests {
         let titles = [
             ("?", "^.? ?KEYS"), ("l", "^.? ?LATENCY"), ("e", "^.? ?EVENTS"), ("n", "^.? ?NEWS"), ("A", "^.? ?ALERTS"),
         ]
-        var steps = ["size:\(sizes[0])", "wait:LIVE", "wait:\\d\\.\\d\\d"]
+        var steps = ["size:\(sizes[0])", "wait:PLAYING", "wait:\\d\\.\\d\\d"]
         for (index, pane) in titles.enumerated() {
             steps += ["key:\(pane.0)", "wait:\(pane.1)"]
             steps += [
@@ -62,7 +62,7 @@ struct ScreenProgramTests {
         ] as [(String, Int32)]
     )
     func ends(step: String, status: Int32) async throws {
-        let steps = ["wait:LIVE", step, "exit:\(status)", "restored"]
+        let steps = ["wait:PLAYING", step, "exit:\(status)", "restored"]
         let run = try self.screen(steps, ["--relay", "off"], environment: Sanitizer.withFaults)
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
@@ -70,12 +70,13 @@ struct ScreenProgramTests {
     @Test("Ctrl-Z gives the terminal back, and fg draws it all again, in the size that it has then")
     func stops() async throws {
         let steps = [
-            "wait:LIVE", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:LIVE", "wait:BTCUSDT",
-            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:LIVE",
+            "wait:PLAYING", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:PLAYING",
+            "wait:BTCUSDT",
+            "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:PLAYING",
             // By signals of others too: one that can be heard, and one that cannot.
-            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:LIVE",
+            "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:PLAYING",
             // The picture of before is still there: only a new one has the new size.
-            "signal:STOP", "stopped", "size:80x24", "signal:CONT", "wait:LIVE", "signal:TERM", "exit:0", "restored",
+            "signal:STOP", "stopped", "size:80x24", "signal:CONT", "wait:PLAYING", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
@@ -84,7 +85,7 @@ struct ScreenProgramTests {
     @Test("a job that was stopped without a word, and ends behind another one, gives the terminal back all the same")
     func endsBehind() async throws {
         let steps = [
-            "wait:LIVE", "signal:STOP", "stopped", "behind", "signal:CONT", "signal:TERM", "exit:0", "restored",
+            "wait:PLAYING", "signal:STOP", "stopped", "behind", "signal:CONT", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
@@ -129,6 +130,49 @@ struct ScreenProgramTests {
         )
         #expect(await second.ending() == .exit(0), "\(second.output) \(second.errors)")
         try await server.stop()
+    }
+
+    @Test("a second program with the same key says whom it follows and whose the relay is, until it has both itself")
+    func follows() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
+        let environment = [
+            "FINNHUB_TOKEN": "averysecretkey", "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+        ]
+        let upstream = ["--upstream", "ws://127.0.0.1:\(server.port)"]
+        let first = try RunningProgram(
+            RunningProgram.tickertape,
+            ["run", "--quiet", "--relay", "127.0.0.1:0"] + upstream,
+            environment: environment
+        )
+        let port = try #require(await first.relayPort(), "\(first.errors)")
+        let steps = [
+            "size:120x24", "wait:follows the tickertape at 127.0.0.1:\(port)",
+            "wait:^ws://127.0.0.1:\(port) is the relay of another tickertape .pid \(first.processIdentifier).",
+            "wait:^relay ws://127.0.0.1:\(port), 0 clients", "absent:follows", "key:q", "exit:0", "restored",
+        ]
+        let second = try self.screen(
+            steps,
+            ["--relay", "127.0.0.1:\(port)"] + upstream,
+            environment: environment
+        )
+        #expect(await second.prints("ok wait:^ws"), "\(second.output) \(second.errors)")
+        first.send(signal: SIGTERM)
+        #expect(await second.ending() == .exit(0), "\(second.output.suffix(4_000)) \(second.errors)")
+        try await server.stop()
+    }
+
+    @Test("a relay that has closed with its replay is told to be closed")
+    func closed() async throws {
+        let run = try self.screen(
+            [
+                "size:100x24", "wait:ENDED", "wait:^relay ws://127.0.0.1:[0-9]+ is closed", "absent:client", "key:q",
+                "exit:0",
+            ],
+            ["replay", Self.demo, "--from", "99%", "--speed", "50", "--relay", "127.0.0.1:0"]
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
 
     @Test("--once takes the symbols of the settings on a terminal as in a pipe, and no list that a screen has kept")
@@ -201,17 +245,18 @@ struct ScreenProgramTests {
             #expect(await curl.ending() == .exit(0), "\(body)")
         }
         let steps = [
-            "size:100x24", "wait:^● LIVE +REPLAY 1x demo", "wait:^2026-01-01 .*% of 3m00s", "wait:REPLAY PAUSED demo",
+            "size:100x24", "wait:^● PLAYING +REPLAY 1x demo", "wait:^2026-01-01 .*% of 3m00s",
+            "wait:^◌ PAUSED +REPLAY 1x demo",
             "wait:^2026-01-01 00:01:(29|30).* (49|50)% of 3m00s", "wait:REPLAY 0.5x demo", "key:q", "exit:0",
             "restored",
         ]
         let watch = try self.screen(steps, ["watch", "ws://127.0.0.1:\(port)"])
         #expect(await watch.prints("ok wait:^2026"), "\(watch.output) \(watch.errors)")
         try await ask(#"{"request":"pause"}"#)
-        #expect(await watch.prints("ok wait:REPLAY PAUSED"), "\(watch.output)")
+        #expect(await watch.prints("ok wait:^◌ PAUSED"), "\(watch.output)")
         // Who comes in the pause hears of it at once, on the screen and in a line.
         let later = try self.screen(
-            ["size:100x24", "wait:^● LIVE +REPLAY PAUSED demo", "wait:BTCUSDT", "absent:OLD", "key:q", "exit:0"],
+            ["size:100x24", "wait:^◌ PAUSED +REPLAY 1x demo", "wait:BTCUSDT", "absent:OLD", "key:q", "exit:0"],
             ["watch", "ws://127.0.0.1:\(port)"]
         )
         #expect(await later.ending() == .exit(0), "\(later.output) \(later.errors)")
@@ -220,8 +265,8 @@ struct ScreenProgramTests {
             ["watch", "ws://127.0.0.1:\(port)", "--format", "oneline"]
         )
         var last: String?
-        for count in 1...30 where last?.hasSuffix("REPLAY PAUSED") != true { last = await line.lines(count).last }
-        #expect(last?.hasSuffix("REPLAY PAUSED") == true, "\(line.output)")
+        for count in 1...30 where last?.hasSuffix("PAUSED REPLAY") != true { last = await line.lines(count).last }
+        #expect(last?.hasSuffix("PAUSED REPLAY") == true, "\(line.output)")
         try await ask(#"{"request":"seek","to":"50%"}"#)
         #expect(await watch.prints("ok wait:^2026-01-01 00:01"), "\(watch.output)")
         try await ask(#"{"request":"speed","speed":0.5}"#)
@@ -234,7 +279,7 @@ struct ScreenProgramTests {
     @Test("a simulated market has no end on the screen, and its own symbols in the add box")
     func simulated() async throws {
         let steps = [
-            "size:100x24", "wait:LIVE", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", "absent:% of",
+            "size:100x24", "wait:PLAYING", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", "absent:% of",
             "key:+X:Y\\r",
             "wait:the simulated market has no X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0", "restored",
         ]

@@ -27,10 +27,10 @@ extension ScreenDialogue {
 
     /// What has become of the feed behind a still picture, for as long as it is something else than when that was taken.
     private func meanwhile(_ status: FeedStatus, frozen: FeedStatus) -> DisplayNotice? {
-        guard status.word != frozen.word, let start = self.choice.frozenSince else { return nil }
+        guard status.spokenWord != frozen.spokenWord, let start = self.choice.frozenSince else { return nil }
         let reason = status.reason.map { ": \($0)" } ?? ""
         return DisplayNotice(
-            text: "meanwhile the feed is \(status.word)\(reason)",
+            text: "meanwhile the feed is \(status.spokenWord)\(reason)",
             since: start.monotonic + max(status.since - start.wall, 0),
             isLasting: true
         )

@@ -26,6 +26,10 @@ package enum LineField: String, Sendable, CaseIterable {
     case trades
     /// Trades that were left out since the price before.
     case skipped
+    /// Whether the replay behind it stands still.
+    case paused
+    /// Where the trades come from (``FeedStatus/Source/word``).
+    case source
 
     /// What a format shows where nothing else is asked for; none for formats that have no fields.
     package static func usual(in style: LineFormat.Style) -> [LineField] {
@@ -34,6 +38,13 @@ package enum LineField: String, Sendable, CaseIterable {
         case .csv: Self.allCases
         case .json: []
         }
+    }
+
+    /// What a format shows where these are asked for. Programs always hear where a price comes from: one that is not the
+    /// market's would look like one that is. In plain lines a mark says it.
+    static func shown(_ asked: [LineField], in style: LineFormat.Style) -> [LineField] {
+        guard !asked.isEmpty else { return self.usual(in: style) }
+        return style == .plain || asked.contains(.source) ? asked : asked + [.source]
     }
 }
 
@@ -45,8 +56,10 @@ struct LinePrice {
     let update: PriceUpdate
     /// How long ago its trade arrived, ns; `nil` where that is not known.
     let age: Int64?
-    /// The feed's state, with its marks.
+    /// The feed's state, with its marks, as the format writes it.
     let state: String
+    /// What is true of the feed.
+    let status: FeedStatus
 
     private var summary: SymbolSummary { self.update.summary }
 
@@ -87,6 +100,8 @@ struct LinePrice {
         case .volume: self.summary.volume.isWhole ? "\(self.summary.volume)" : nil
         case .trades: "\(self.summary.trades)"
         case .skipped: "\(self.update.skipped)"
+        case .paused: "\(self.status.isPaused)"
+        case .source: self.status.source.word
         }
     }
 }

@@ -4,12 +4,14 @@ import Wire
 
 // A price as a line of chosen fields, in each of the formats that have them.
 extension LineFormat {
-    /// Words with a space in between; what is not known is a dash.
+    /// Words with a space in between; what is not known is a dash. What is not the market's ends with its mark.
     static func plain(_ price: LinePrice, _ fields: [LineField]) -> String {
-        fields.map { field in
+        var words = fields.map { field in
             guard let text = price.text(field) else { return "-" }
             return field == .symbol ? Self.word(text) : text
-        }.joined(separator: " ")
+        }
+        if let mark = price.status.source.mark { words.append(mark) }
+        return words.joined(separator: " ")
     }
 
     /// The first record of a CSV output: the fields' names.
@@ -36,7 +38,8 @@ extension LineFormat {
             case .trades: JSONText.write(summary.trades, into: &out)
             case .skipped: JSONText.write(price.update.skipped, into: &out)
             case .age: out.writeString(price.age.map { "\(max($0, 0) / 1_000_000)" } ?? "null")
-            case .symbol, .price, .size, .state, .change, .percent, .open, .high, .low, .volume:
+            case .paused: out.writeString("\(price.status.isPaused)")
+            case .symbol, .price, .size, .source, .state, .change, .percent, .open, .high, .low, .volume:
                 if let text = price.text(field) {
                     JSONText.escape(text, into: &out)
                 } else {

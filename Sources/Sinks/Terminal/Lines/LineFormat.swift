@@ -21,16 +21,24 @@ package struct LineFormat: Sendable {
     private let style: Style
     /// What a line says; for JSON, none means the relay's whole message.
     private let fields: [LineField]
-    /// The state, and the marks that nobody may miss.
-    private var state: String
+    /// What is true of the feed, and whether the replay behind it stands still.
+    private var status: FeedStatus
+    private var isPaused = false
     /// Symbols that were last told to be quiet or refused, with the word, so that their recovery is news.
     private var troubled: [String: String] = [:]
 
     /// - Parameter fields: what a line says, in this order; none means ``LineField/usual(in:)``.
     package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
         self.style = style
-        self.fields = fields.isEmpty ? LineField.usual(in: style) : fields
-        self.state = Self.words(of: status)
+        self.fields = LineField.shown(fields, in: style)
+        self.status = status
+    }
+
+    /// What is true of the feed now.
+    private var told: FeedStatus {
+        var status = self.isPaused ? self.status.heldStill : self.status
+        if !self.isPaused { status.isPaused = false }
+        return status
     }
 
     /// What stands before all lines.
@@ -44,37 +52,57 @@ package struct LineFormat: Sendable {
     /// The lines of an item.
     ///
     /// Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` (exchange time, symbol, price, size, state,
-    /// then `DEMO`, `REPLAY` or `CERTIFICATE-NOT-CHECKED` where due) on the output; states and gaps among the errors,
-    /// and a symbol's state when it becomes quiet or refused, and when that is over.
+    /// `CERTIFICATE-NOT-CHECKED` where due, and at the end of any line `DEMO`, `REPLAY` or `SIMULATED`) on the output;
+    /// states and gaps among the errors, and a symbol's state when it becomes quiet or refused, and when that is over.
     /// CSV: a record for each price on the output, the rest as with plain lines.
-    /// JSON: the messages of the relay's `/v1/stream`, all on the output.
+    /// JSON: the messages of the relay's `/v1/stream`, each with the `source`, all on the output.
     ///
     /// - Parameter now: monotonic ns, for ages.
     package mutating func lines(_ item: LineItem, now: Int64) -> Lines {
-        if case .status(let status) = item { self.state = Self.words(of: status) }
+        let before = self.told
+        switch item {
+        case .status(let status): self.status = status
+        case .paused(let isPaused, _): self.isPaused = isPaused
+        case .price, .snapshot, .gap, .symbol, .unwished, .expected, .alert: break
+        }
+        let told = self.told
         if self.style == .json {
             let message =
                 switch item {
-                case .price(let update, let arrived):
-                    self.json(LinePrice(update: update, age: arrived.map { now - $0 }, state: self.state))
-                case .snapshot(let update, let arrived):
-                    self.json(LinePrice(update: update, age: now - arrived, state: self.state))
-                case .status(let status): StreamEncoder.status(status)
+                case .price(let update, let arrived): self.json(self.price(update, age: arrived.map { now - $0 }))
+                case .snapshot(let update, let arrived): self.json(self.price(update, age: now - arrived))
+                case .status: StreamEncoder.status(told)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unwished(let symbol, let since): StreamEncoder.released(symbol, since: since)
-                case .expected, .paused: nil as ByteBuffer?
+                case .paused: told == before ? nil : StreamEncoder.status(told)
+                case .expected: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
-            return Lines(output: message.map { JSONText.printable($0.readableBytesView) + [UInt8(ascii: "\n")] } ?? [])
+            guard let message else { return Lines() }
+            let saysSource =
+                switch item {
+                case .status, .paused: true
+                case .price, .snapshot: !self.fields.isEmpty
+                case .gap, .symbol, .unwished, .expected, .alert: false
+                }
+            return Lines(output: Self.jsonLine(message, source: saysSource ? nil : told.source))
         }
         switch item {
         case .price(let update, let arrived):
-            return self.record(LinePrice(update: update, age: arrived.map { now - $0 }, state: self.state))
+            return self.record(self.price(update, age: arrived.map { now - $0 }))
         case .snapshot(let update, let arrived):
-            return self.record(LinePrice(update: update, age: now - arrived, state: self.state))
-        case .status(let status):
-            return Lines(errors: Self.line("\(UTCText.timestamp(status.since)) \(Self.sentence(status))"))
+            return self.record(self.price(update, age: now - arrived))
+        case .status:
+            // The attempt that follows upon a failure has no other reason than that, which has been said.
+            guard !told.isAttempt(after: before) else { return Lines() }
+            return Lines(errors: Self.line("\(UTCText.timestamp(told.since)) \(Self.sentence(told))"))
+        case .paused(_, let since):
+            guard told.spokenWord != before.spokenWord else { return Lines() }
+            return Lines(errors: Self.line("\(UTCText.timestamp(since)) \(Self.sentence(told))"))
+        case .gap(let gap) where gap.movesClock:
+            let reason = ScreenText.clean(gap.reason, columns: 256)
+            return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) \(reason)"))
         case .gap(let gap):
             let span = AgeText.record(gap.length)
             let reason = ScreenText.clean(gap.reason, columns: 256)
@@ -84,11 +112,18 @@ package struct LineFormat: Sendable {
         case .unwished(let symbol, _):
             self.troubled[symbol] = nil
             return Lines()
-        case .expected, .paused:
+        case .expected:
             return Lines()
         case .alert(let alert, let call):
             return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)
         }
+    }
+
+    private func price(_ update: PriceUpdate, age: Int64?) -> LinePrice {
+        let told = self.told
+        // A person reads the mark at the end of the line.
+        let state = self.style == .plain ? Self.words([told.spokenWord], told) : Self.machineWords(of: told)
+        return LinePrice(update: update, age: age, state: state, status: told)
     }
 
     private func record(_ price: LinePrice) -> Lines {
@@ -124,7 +159,10 @@ package struct LineFormat: Sendable {
 
     /// The line that tells of items dropped because the reader was slow.
     package func dropped(_ count: UInt64) -> Lines {
-        if self.style == .json { return Lines(output: Self.line("{\"type\":\"dropped\",\"lines\":\(count)}")) }
+        if self.style == .json {
+            let message = ByteBuffer(string: "{\"type\":\"dropped\",\"lines\":\(count)}")
+            return Lines(output: Self.jsonLine(message, source: self.status.source))
+        }
         return Lines(errors: Self.line("\(count) lines left out: the reader of the output is too slow"))
     }
 
@@ -135,21 +173,23 @@ package struct LineFormat: Sendable {
         String(ScreenText.clean(text, columns: 128).map { $0 == " " ? "_" : $0 })
     }
 
-    /// The state as one word, with the marks that nobody may miss.
+    /// The state for people, with the marks that nobody may miss.
     static func words(of status: FeedStatus) -> String {
-        var words = [status.word]
-        switch status.source {
-        case .live: break
-        case .replay: words.append("REPLAY")
-        case .demo: words.append("DEMO")
-        }
-        if !status.certificateChecked { words.append("CERTIFICATE-NOT-CHECKED") }
-        return words.joined(separator: " ")
+        self.words([status.spokenWord] + (status.source.mark.map { [$0] } ?? []), status)
+    }
+
+    /// The state for programs, with the same marks.
+    private static func machineWords(of status: FeedStatus) -> String {
+        self.words([status.word] + (status.source.mark.map { [$0] } ?? []), status)
+    }
+
+    private static func words(_ words: [String], _ status: FeedStatus) -> String {
+        (words + (status.certificateChecked ? [] : ["CERTIFICATE-NOT-CHECKED"])).joined(separator: " ")
     }
 
     /// What is true of the feed, with the reason.
     static func sentence(_ status: FeedStatus) -> String {
-        var text = status.word
+        var text = status.spokenWord
         switch status.phase {
         case .reconnecting(let attempt, let retryAt):
             text += ", attempt \(attempt) in \(AgeText.record(retryAt - status.since))"
@@ -170,5 +210,13 @@ package struct LineFormat: Sendable {
             if let mark { text += ", \(ScreenText.clean(mark, columns: 256))" }
         }
         return text
+    }
+
+    /// JSON for people as a line.
+    ///
+    /// - Parameter source: where the trades come from, for an object that does not say it.
+    private static func jsonLine(_ object: ByteBuffer, source: FeedStatus.Source? = nil) -> [UInt8] {
+        guard let source else { return JSONText.printable(object.readableBytesView) + [UInt8(ascii: "\n")] }
+        return JSONText.printable(object.readableBytesView.dropLast()) + Array(",\"source\":\"\(source.word)\"}\n".utf8)
     }
 }

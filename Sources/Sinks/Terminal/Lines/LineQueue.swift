@@ -13,8 +13,8 @@ package enum LineItem: Sendable, Equatable {
     case unwished(String, since: Int64)
     /// The symbols that the feed has, for an output that was not told which ones to wait for.
     case expected([String])
-    /// A replay stands still, or goes on.
-    case paused(Bool)
+    /// A replay stands still, or goes on; since when, wall clock, ns since 1970.
+    case paused(Bool, since: Int64 = 0)
     /// With what a terminal at the errors is sent beside the line.
     case alert(Alert, call: [UInt8])
 }

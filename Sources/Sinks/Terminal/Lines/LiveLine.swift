@@ -67,7 +67,9 @@ package struct LiveLine: Sendable {
             // Told of what is followed anew; one that nobody asks for all the same is told to be so behind it.
             self.unwished.remove(update.summary.symbol)
             self.took(update, arrived: arrived)
-        case .status(let status): self.feed.status = status
+        case .status(let status):
+            self.feed.status = status
+            self.standStill(now: now)
         case .symbol(let status):
             self.unwished.remove(status.symbol)
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
@@ -77,12 +79,17 @@ package struct LiveLine: Sendable {
             self.order.removeAll { $0 == symbol }
             self.rows[symbol] = nil
             if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
-        case .paused(let isPaused):
-            self.feed.pauses.took(isPaused: isPaused, now: now)
+        case .paused(let isPaused, _):
             self.feed.isPaused = isPaused
+            self.standStill(now: now)
         case .gap, .expected, .alert:
             break
         }
+    }
+
+    /// Notes whether the replay stands still, as at its end.
+    private mutating func standStill(now: Int64) {
+        self.feed.pauses.took(isPaused: self.feed.isPaused || self.feed.status.phase == .ended, now: now)
     }
 
     private mutating func took(_ update: PriceUpdate, arrived: Int64) {
@@ -142,8 +149,8 @@ package struct LiveLine: Sendable {
         var details: [String] = []
         for symbol in self.order.prefix(Self.mostSymbols) {
             let row = self.rows[symbol] ?? Row()
-            let age = row.arrived.map { max(now.monotonic - $0, 0) }
-            if let age { ends(in: AgeText.untilChange(growing: age)) }
+            let age = row.arrived.map { max(feed.age(since: $0, now: now.monotonic), 0) }
+            if let age, feed.status.phase != .ended { ends(in: AgeText.untilChange(growing: age)) }
             let silence = row.arrived.map { max(feed.silence(since: $0, now: now.monotonic), 0) }
             parts.append(self.part(symbol, row, age: age, silence: silence))
             details.append(self.detail(symbol, row, age: age, silence: silence))
@@ -151,16 +158,11 @@ package struct LiveLine: Sendable {
         if self.order.count > Self.mostSymbols { parts.append("\(self.order.count - Self.mostSymbols) more") }
         let (state, stateLasts) = Self.state(status, wall: now.wall)
         ends(in: stateLasts)
-        let line = (parts + [self.isPaused(status) ? "\(state) PAUSED" : state]).joined(separator: " | ")
+        let line = (parts + [state]).joined(separator: " | ")
         switch self.style {
         case .oneline: return (line, lasts)
         case .waybar: return (self.object(line, details: details, status), lasts)
         }
-    }
-
-    /// What is over is no longer paused, though a replay stands still at its end.
-    private func isPaused(_ status: FeedStatus) -> Bool {
-        self.feed.isPaused && status.phase != .ended && status.phase != .stopped
     }
 
     /// `BTCUSDT 61837.63 +0.02% 3 s`, and a word where the symbol is in trouble.
@@ -238,12 +240,8 @@ package struct LiveLine: Sendable {
     /// Words for the style sheet: the state first, then what kind of prices these are and where the first one went.
     private func classes(_ status: FeedStatus) -> [String] {
         var classes = [status.word]
-        switch status.source {
-        case .live: break
-        case .replay: classes.append("replay")
-        case .demo: classes.append("demo")
-        }
-        if self.isPaused(status) { classes.append("paused") }
+        if status.source != .live { classes.append(status.source.word) }
+        if status.isPaused { classes.append("paused") }
         if !status.certificateChecked { classes.append("unchecked") }
         if let summary = self.order.first.flatMap({ self.rows[$0]?.update?.summary }) {
             classes.append(summary.price == summary.open ? "flat" : summary.price < summary.open ? "down" : "up")

@@ -168,8 +168,11 @@ package struct DisplayModel: Sendable {
     }
 
     package mutating func gapFound(_ gap: Gap) {
-        self.state.gaps += 1
-        self.state.lastGap = gap
+        // Where a replay was moved nothing is missing.
+        if !gap.movesClock {
+            self.state.gaps += 1
+            self.state.lastGap = gap
+        }
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
             self.state.rows[index].history.interrupted(isMoved: gap.movesClock)
@@ -191,12 +194,12 @@ package struct DisplayModel: Sendable {
     /// Takes the alerts that are set, and where they stand.
     package mutating func alertsChanged(_ alerts: [DisplayAlert]) { self.state.alerts = alerts }
 
-    /// Takes the relay's count of clients.
-    package mutating func clientsChanged(_ clients: Int?) {
-        self.state.clients = clients
     /// Takes what has become of the relay.
     package mutating func relayChanged(_ relay: DisplayRelay?) { self.state.relay = relay }
 
+    /// Takes the relay's count of clients.
+    package mutating func clientsChanged(_ clients: Int?) {
+        self.state.clients = clients
     }
 
     /// Forgets the symbols that nobody asks for any more, where there are too many.

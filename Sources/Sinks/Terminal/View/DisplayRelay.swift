@@ -27,7 +27,7 @@ package enum DisplayRelay: Sendable, Equatable {
             let whose = pid.map { "pid \($0)" } ?? "another"
             return [
                 "\(address) is the relay of another tickertape\(pid.map { " (pid \($0))" } ?? "")",
-                "relay \(address) of \(whose)", "relay of \(whose)", "no relay",
+                "relay \(address) of \(whose)", "relay of \(whose)",
             ]
         case .closed(let address): return ["relay \(address) is closed", "relay closed"]
         case .watched(let address): return ["from the relay \(address)", "from a relay"]

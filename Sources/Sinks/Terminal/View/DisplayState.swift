@@ -103,7 +103,7 @@ package struct DisplayState: Sendable {
     package var followsExchangeClock: Bool {
         switch self.status.source {
         case .live, .demo: false
-        case .replay: true
+        case .replay, .simulated: true
         }
     }
 

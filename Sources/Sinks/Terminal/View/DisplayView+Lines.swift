@@ -35,6 +35,14 @@ extension DisplayView {
         )
     }
 
+    /// The same where there is no room for the words of the state.
+    func playedMark() -> ScreenItem {
+        ScreenItem(
+            DisplayMarks.played(self.status, replay: self.feed.replay),
+            CellStyle(.warning, [.bold, .reversed])
+        )
+    }
+
     /// That the picture stands still because somebody wanted it to.
     mutating func frozenMark() -> ScreenItem {
         guard let since = self.choice.frozenSince else { return ScreenItem([]) }
@@ -122,7 +130,7 @@ extension DisplayView {
     mutating func title() -> String? {
         let selected = self.choice.opened ?? self.choice.selected
         let row = self.state.rows.first { $0.summary.symbol == selected } ?? self.state.rows.first
-        guard let row else { return ScreenText.clean("tickertape \(self.status.word)", columns: 80) }
+        guard let row else { return ScreenText.clean("tickertape \(self.status.spokenWord)", columns: 80) }
         let (freshness, _) = self.age(of: row)
         let mark =
             switch freshness {
@@ -132,14 +140,14 @@ extension DisplayView {
             case .old: "OLD "
             }
         // The longest form without a file's name.
-        let sources = DisplayMarks.source(self.status.source, replay: self.feed.replay)
+        let sources = DisplayMarks.played(self.status, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
         let name = Self.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
 
-    /// Whether the feed brings trades, be they late.
-    private var isPassable: Bool { self.status.phase == .live || self.status.phase == .late }
+    /// Whether the feed brings trades, be they late, or has brought all that there are.
+    private var isPassable: Bool { [.live, .late, .ended].contains(self.status.phase) }
 
     private func symbolCount() -> String {
         let count = self.state.rows.count + self.state.waiting.count

@@ -33,6 +33,9 @@ extension DisplayView {
             // While the feed stands the row's own age says more than the word LIVE.
             if status.phase == .live || status.phase == .late {
                 state = ScreenItem(freshness == .fresh ? [forms[1]] : forms, freshness.style)
+            } else if status.phase == .ended, status.source != .live {
+                // The mark says so.
+                state = ScreenItem([])
             }
             price = ScreenItem(self.priceForms(row), self.priceStyle(row, freshness))
             symbol = ScreenItem(Self.symbolForms(row.summary.symbol))
@@ -40,7 +43,7 @@ extension DisplayView {
         }
         let others = self.state.rows.count + self.state.waiting.count - 1
         let items = [
-            symbol, price, change, state, self.sourceMark(),
+            symbol, price, change, state, self.playedMark(),
             ScreenItem(
                 DisplayMarks.certificate(isChecked: status.certificateChecked),
                 CellStyle(.alarm, [.bold, .reversed])
@@ -49,7 +52,12 @@ extension DisplayView {
             ScreenItem(others > 0 ? ["+\(others)"] : []),
         ]
         let marks = 4...6
-        var wishes = marks.map { items[$0].shortest($0) } + [items[3].shortest(3)]
+        var wishes = marks.map { items[$0].shortest($0) }
+        // That it is played is to be seen before how old the price is.
+        if status.source != .live, [.live, .ended].contains(status.phase), row != nil {
+            wishes += [(1, 2)] + items[4].shortWord(4)
+        }
+        wishes += [items[3].shortest(3)]
         if waiting != nil {
             // A line without a price says of whom.
             wishes += [symbol.shortest(0)] + items[3].all(3)

@@ -204,7 +204,7 @@ package struct DisplayView {
 
     /// The age of a row's price; notes when its words change.
     mutating func age(of row: DisplayRow) -> (freshness: Freshness, forms: [String]) {
-        let age = self.now.monotonic - row.arrived
+        let age = self.judged.facts.age(since: row.arrived, now: self.now.monotonic)
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
         let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
@@ -214,9 +214,10 @@ package struct DisplayView {
         }
         let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
         let freshness = believed(at: silence)
-        self.note(changeIn: AgeText.untilChange(growing: age))
+        let isOver = self.judged.facts.status.phase == .ended
+        if !isOver { self.note(changeIn: AgeText.untilChange(growing: age)) }
         // Neither in a frozen picture nor in a replay that stands still a price grows late.
-        let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused
+        let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
         for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
             if believed(at: limit) == freshness {
                 self.note(changeAt: limit, of: silence)

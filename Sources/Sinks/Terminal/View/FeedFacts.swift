@@ -3,7 +3,7 @@ package import Market
 /// What an output goes by when it says what is true of the feed, and of a price by its age.
 ///
 /// Of a replay that somebody has paused nobody expects a trade, so that no age says anything there; and when it goes on, the
-/// silence does from where it was, as in the feed.
+/// silence does from where it was, as in the feed. At its end a replay stands still for good.
 package struct FeedFacts: Sendable {
     package var status: FeedStatus
     /// When the newest trade of all arrived; monotonic ns.
@@ -22,6 +22,12 @@ package struct FeedFacts: Sendable {
         self.isPaused ? 0 : now - arrived - self.pauses.stood(since: arrived, now: now)
     }
 
+    /// How old something that came at `arrived` is, ns: in a replay that has ended, as old as it was at the end.
+    func age(since arrived: Int64, now: Int64) -> Int64 {
+        let age = now - arrived
+        return self.status.phase == .ended ? age - self.pauses.stood(since: arrived, now: now) : age
+    }
+
     /// The age of the newest trade of all as the words tell it, ns.
     func newestAge(now: Int64) -> Int64? {
         self.newestArrival.map { now - $0 - self.pauses.stood(since: $0, now: now) }
@@ -31,7 +37,8 @@ package struct FeedFacts: Sendable {
     /// spoke of one before.
     func believed(at now: DisplayTime) -> FeedStatus {
         let silence = self.newestArrival.map { self.silence(since: $0, now: now.monotonic) }
-        let status = self.isPaused ? self.status.heldStill : self.status
+        var status = self.isPaused ? self.status.heldStill : self.status
+        if !self.isPaused { status.isPaused = false }
         return status.believed(newestAge: silence, wall: now.wall, limits: self.limits)
     }
 }

@@ -26,8 +26,10 @@ struct StatusWords {
             self.ink = .warning
             self.forms = ["CONNECTED, no trade yet\(because)", "CONNECTED, no trade yet", "WAITING", "WAIT"]
         case .live:
-            self.ink = .good
-            self.forms = ["LIVE"]
+            // What is played is not live, however well it goes.
+            self.ink = status.source == .live ? .good : status.isPaused ? .warning : .accent
+            self.forms = [status.spokenWord.uppercased()]
+            if status.isPaused { mark = "◌" }
         case .late:
             let age = silence ?? (wall - status.since)
             self.ink = .warning
@@ -135,8 +137,14 @@ enum Freshness: Equatable {
                     self = phase == .live && age < unusual ?? limits.lateAfter ? .fresh : .late
                 }
             }
+        case .ended:
+            // What was true at the end of a recording stays so.
+            switch symbol {
+            case .live, .asked, nil: self = .fresh
+            case .quiet, .refused: self = .old
+            }
         case .stale, .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
-            .notPermitted, .ended, .stopped:
+            .notPermitted, .stopped:
             self = .old
         }
     }
@@ -160,39 +168,6 @@ enum Freshness: Equatable {
         case .late: "◌"
         case .old: "✖"
         }
-    }
-}
-
-/// The marks that a person must never miss: where the trades come from when not from the market, and a certificate
-/// that nobody checked. They shrink with the screen and never go.
-enum DisplayMarks {
-    /// - Parameter replay: where the replay stands, which knows its speed better than the source does.
-    static func source(_ source: FeedStatus.Source, replay: ReplayPosition? = nil) -> [String] {
-        switch source {
-        case .live:
-            return []
-        case .demo:
-            guard let replay else { return ["DEMO", "D"] }
-            if replay.isPaused { return ["DEMO PAUSED", "PAUSED", "D"] }
-            return replay.speed == 1 ? ["DEMO", "D"] : ["DEMO \(Self.pace(replay.speed))", "DEMO", "D"]
-        case .replay(let file, let speed):
-            let name = file.split(separator: "/").last.map(String.init) ?? file
-            if let replay, replay.isPaused {
-                return ["REPLAY PAUSED \(name)", "REPLAY PAUSED", "PAUSED", "R"]
-            }
-            let pace = Self.pace(replay.map(\.speed) ?? speed)
-            return ["REPLAY \(pace) \(name)", "REPLAY \(pace)", "REPLAY", "RPL", "R"]
-        }
-    }
-
-    static func certificate(isChecked: Bool) -> [String] {
-        isChecked ? [] : ["CERTIFICATE NOT CHECKED", "CERT NOT CHECKED", "NO CERT CHECK", "!CERT", "!C"]
-    }
-
-    static func pace(_ speed: Double?) -> String {
-        guard let speed else { return "max" }
-        let text = "\(speed)"
-        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + "x"
     }
 }
 

@@ -27,6 +27,41 @@ struct DisplayEventLogTests {
         #expect(model.state.events.map(\.isTrouble) == [false, false, true, true, true])
     }
 
+    @Test("A failed attempt is one entry: the next one begins without a word, unless it has another reason")
+    func attempts() {
+        var model = DisplayModel(symbols: [], status: sampleStatus(.connecting))
+        let retryAt = sampleNoon.wall + oneSecond
+        for attempt in 1...3 {
+            model.statusChanged(
+                sampleStatus(.reconnecting(attempt: attempt, retryAt: retryAt), reason: "refused"),
+                at: 4
+            )
+            model.statusChanged(sampleStatus(.connecting, reason: "refused"), at: 5)
+        }
+        model.statusChanged(sampleStatus(.rateLimited(until: retryAt), reason: "HTTP 429"), at: 6)
+        model.statusChanged(sampleStatus(.connecting, reason: "HTTP 429"), at: 7)
+        model.statusChanged(sampleStatus(.connecting, reason: "another tickertape holds the key"), at: 8)
+        #expect(
+            Self.texts(model) == [
+                "reconnecting, attempt 1 at 05:31:03: refused", "reconnecting, attempt 2 at 05:31:03: refused",
+                "reconnecting, attempt 3 at 05:31:03: refused", "rate-limited until 05:31:03: HTTP 429",
+                "connecting: another tickertape holds the key",
+            ]
+        )
+    }
+
+    @Test("Where a replay was moved is an entry, and no gap and no trouble")
+    func moves() {
+        var model = DisplayModel(symbols: [], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
+        model.gapFound(Gap(from: 0, to: 9, reason: "the replay was moved back", nextSequence: 4, cause: .seek))
+        #expect(model.state.events == [DisplayEvent(time: 9, text: "the replay was moved back", isTrouble: false)])
+        #expect(model.state.gaps == 0 && model.state.lastGap == nil)
+        model.statusChanged(sampleStatus(.waiting, .replay(file: "f", speed: 1)), at: 1)
+        model.statusChanged(sampleStatus(.live, .replay(file: "f", speed: 1)), at: 2)
+        model.statusChanged(sampleStatus(.ended, .replay(file: "f", speed: 1)), at: 3)
+        #expect(Self.texts(model).suffix(3) == ["waiting", "PLAYING", "ENDED"])
+    }
+
     @Test("Gaps, refused symbols and warnings are entries")
     func others() {
         var model = DisplayModel(symbols: ["X:A"], status: sampleStatus())

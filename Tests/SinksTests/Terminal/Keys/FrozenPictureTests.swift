@@ -174,7 +174,7 @@ struct PausedPictureTests {
         model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + oneSecond)
         for seconds in [9, 36, 60, 7_200] as [Int64] {
             let (frame, text) = Self.frame(model, after: seconds)
-            #expect(frame.grid.line(0).contains("● LIVE") && frame.grid.line(0).contains("PAUSED"), "\(text)")
+            #expect(frame.grid.line(0).contains("◌ PAUSED") && !frame.grid.line(0).contains("LIVE"), "\(text)")
             for word in ["LATE", "STALE", "OLD"] { #expect(!text.contains(word), "\(text)") }
             #expect(frame.grid.title?.contains("OLD") == false && frame.grid.title?.contains("LATE") == false)
             #expect(frame.stateChangesAt == nil)
@@ -195,7 +195,7 @@ struct PausedPictureTests {
         model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + 40 * oneSecond)
         for seconds in [41, 7_200] as [Int64] {
             let (frame, text) = Self.frame(model, after: seconds)
-            #expect(frame.grid.line(0).contains("● LIVE") && frame.grid.line(0).contains("PAUSED"), "\(text)")
+            #expect(frame.grid.line(0).contains("◌ PAUSED") && !frame.grid.line(0).contains("LIVE"), "\(text)")
             for word in ["LATE", "STALE", "OLD"] { #expect(!text.contains(word), "\(text)") }
         }
         model.replayMoved(Self.position(isPaused: false), now: sampleNoon.monotonic + 7_200 * oneSecond)
@@ -209,7 +209,7 @@ struct PausedPictureTests {
         model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + oneSecond)
         model.replayMoved(Self.position(isPaused: false), now: sampleNoon.monotonic + 60 * oneSecond)
         let (frame, text) = Self.frame(model, after: 62)
-        #expect(frame.grid.line(0).contains("● LIVE") && !text.contains("OLD") && !text.contains("LATE"), "\(text)")
+        #expect(frame.grid.line(0).contains("● PLAYING") && !text.contains("OLD") && !text.contains("LATE"), "\(text)")
         #expect(Self.frame(model, after: 67).1.contains("LATE, no trade for 8 s"))
         #expect(Self.frame(model, after: 92).1.contains("STALE, no trade for 33 s"))
         // Twice, and any number of times.

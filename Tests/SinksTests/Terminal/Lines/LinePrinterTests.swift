@@ -34,7 +34,7 @@ struct LinePrinterTests {
                 "2026-11-21T05:30:53.123Z reconnecting, attempt 2 in 9 s: reset␛[2J, DEMO, CERTIFICATE NOT CHECKED\n",
             ]
         )
-        #expect(text(.price(update))[0].hasSuffix("0.02 reconnecting DEMO CERTIFICATE-NOT-CHECKED\n"))
+        #expect(text(.price(update))[0].hasSuffix("0.02 reconnecting CERTIFICATE-NOT-CHECKED DEMO\n"))
         let gap = Gap(from: sampleNoon.wall - 3 * oneSecond, to: sampleNoon.wall, reason: "no\npong", nextSequence: 4)
         #expect(text(.gap(gap)) == ["", "2026-11-21T05:31:02.123Z gap of 3 s: no␊pong\n"])
         // A symbol is told of when it is in trouble, and when that is over.
@@ -73,11 +73,12 @@ struct LinePrinterTests {
         let quiet = SymbolStatus(symbol: "A", state: .quiet, since: 5_000_000, reason: "no trade for 30 s")
         #expect(
             String(decoding: format.lines(.symbol(quiet), now: 0).output, as: UTF8.self)
-                == #"{"type":"symbol","symbol":"A","state":"quiet","since":5,"reason":"no trade for 30 s"}"# + "\n"
+                == #"{"type":"symbol","symbol":"A","state":"quiet","since":5,"reason":"no trade for 30 s","source":"live"}"#
+                + "\n"
         )
         #expect(
             String(decoding: format.lines(.unwished("A", since: 6_000_000), now: 0).output, as: UTF8.self)
-                == #"{"type":"symbol","symbol":"A","state":"released","since":6,"reason":null}"# + "\n"
+                == #"{"type":"symbol","symbol":"A","state":"released","since":6,"reason":null,"source":"live"}"# + "\n"
         )
     }
 
@@ -201,7 +202,7 @@ struct LinePrinterTests {
             if line.hasPrefix("{\"type\":\"price\"") {
                 prices += 1
             } else if line.hasPrefix("{\"type\":\"dropped\",\"lines\":") {
-                dropped += UInt64(line.dropFirst(26).dropLast()) ?? 0
+                dropped += UInt64(line.dropFirst(26).prefix { $0.isNumber }) ?? 0
             }
         }
         #expect(dropped > 0)

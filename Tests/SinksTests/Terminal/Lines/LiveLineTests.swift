@@ -35,7 +35,7 @@ struct LiveLineTests {
         line.took(.status(sampleStatus(.live, .demo)), now: self.at(1_000).monotonic)
         line.took(self.price("BINANCE:BTCUSDT", at: 1_000), now: self.at(1_000).monotonic)
         #expect(
-            self.text(&line, 1_000) == "BTCUSDT 61837.63 +0.02% 0 s | ETHUSDT - no trade yet | live DEMO"
+            self.text(&line, 1_000) == "BTCUSDT 61837.63 +0.02% 0 s | ETHUSDT - no trade yet | PLAYING DEMO"
         )
         line.took(self.price("BINANCE:BTCUSDT", "61837.6", at: 2_000), now: self.at(2_000).monotonic)
         #expect(self.text(&line, 2_000)?.hasPrefix("BTCUSDT 61837.60 +0.02% 0 s") == true)
@@ -127,16 +127,30 @@ struct LiveLineTests {
         var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
         line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
         line.took(.paused(true), now: self.at(1_000).monotonic)
-        #expect(self.text(&line, 60_000) == "A 1 0.00% 1m00s | live REPLAY PAUSED")
+        #expect(self.text(&line, 60_000) == "A 1 0.00% 1m00s | PAUSED REPLAY")
         line.took(.paused(false), now: self.at(61_000).monotonic)
-        #expect(self.text(&line, 62_000) == "A 1 0.00% 1m02s | live REPLAY")
+        #expect(self.text(&line, 62_000) == "A 1 0.00% 1m02s | PLAYING REPLAY")
         #expect(self.text(&line, 68_000) == "A 1 0.00% 1m08s | late REPLAY")
         #expect(self.text(&line, 93_000) == "A 1 0.00% old 1m33s | stale REPLAY")
         line.took(.status(sampleStatus(.stale, .replay(file: "f", speed: 1))), now: self.at(94_000).monotonic)
         line.took(.paused(true), now: self.at(94_000).monotonic)
-        #expect(self.text(&line, 95_000) == "A 1 0.00% 1m35s | live REPLAY PAUSED")
+        #expect(self.text(&line, 95_000) == "A 1 0.00% 1m35s | PAUSED REPLAY")
         line.took(.paused(false), now: self.at(96_000).monotonic)
         #expect(self.text(&line, 97_000) == "A 1 0.00% old 1m37s | stale REPLAY")
+    }
+
+    @Test("what is at its end says so, and its prices grow no older")
+    func ended() {
+        let source = FeedStatus.Source.simulated(seed: 7, speed: 1)
+        var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, source))
+        line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
+        #expect(self.text(&line, 1_000) == "A 1 0.00% 1 s | PLAYING SIMULATED")
+        line.took(.paused(true), now: self.at(3_000).monotonic)
+        line.took(.status(sampleStatus(.ended, source)), now: self.at(3_000).monotonic)
+        #expect(self.text(&line, 3_000) == "A 1 0.00% 3 s | ENDED SIMULATED")
+        #expect(self.text(&line, 7_200_000) == nil)
+        line.took(.paused(false), now: self.at(7_200_000).monotonic)
+        #expect(self.text(&line, 7_300_000) == nil && line.due == nil)
     }
 
     @Test("the last line comes at once where the words are others, and not twice")
@@ -166,9 +180,9 @@ struct LiveLineTests {
         line.took(self.price("B:<A&B>", "5", open: "10", at: 0), now: 0)
         #expect(
             self.text(&line, 0)
-                == #"{"text":"&lt;A&amp;B&gt; 5 -50.00% 0 s | live REPLAY CERTIFICATE-NOT-CHECKED","alt":"live","tooltip":"#
+                == #"{"text":"&lt;A&amp;B&gt; 5 -50.00% 0 s | PLAYING REPLAY CERTIFICATE-NOT-CHECKED","alt":"live","tooltip":"#
                 + #""B:&lt;A&amp;B&gt; 5, 0 s ago, -5 since the start, high 10, low 5, volume 123.45678, 17 trades\n"#
-                + #"live, REPLAY 1x f, CERTIFICATE NOT CHECKED","class":["live","replay","unchecked","down"]}"#
+                + #"PLAYING, REPLAY 1x f, CERTIFICATE NOT CHECKED","class":["live","replay","unchecked","down"]}"#
         )
     }
 }

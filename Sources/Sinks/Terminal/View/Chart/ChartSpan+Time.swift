@@ -59,7 +59,7 @@ extension DisplayState {
         let pace: Double =
             switch self.status.source {
             case .live, .demo: 1
-            case .replay(_, let speed): (self.replay.map(\.speed) ?? speed) ?? 0
+            case .replay(_, let speed), .simulated(_, let speed): (self.replay.map(\.speed) ?? speed) ?? 0
             }
         let stood = self.pauses.stood(since: newest.arrived, now: now.monotonic)
         let isStill = self.replay?.isPaused ?? false

@@ -1,0 +1,88 @@
+import Testing
+import TickertapeTesting
+
+/// `words.js` and `market.js` as node runs them.
+@Suite(
+    "The page's words for what is not the market",
+    .timeLimit(.minutes(2 * Patience.factor)),
+    .enabled(if: pageNode != nil, "no node here: scripts/setup --tests installs Debian's package")
+)
+struct PageWordsTests {
+    private static let start = """
+        import { freshness, marks, stateWords } from "./words.js";
+        import { Market } from "./market.js";
+        const status = (state, source, more) => ({
+            type: "status", state, since: 1000, reason: null, source, file: null, speed: 1, certificateChecked: true, ...more,
+        });
+        const replay = (paused) => ({ type: "replay", start: 0, end: 9, at: 5, speed: 1, paused });
+        const fresh = (state, source, paused = false, more = {}) => {
+            const market = new Market();
+            market.take({ type: "pong", time: 0 }, 0);
+            market.take(status(state, source, more), 0);
+            if (source !== "live") market.take(replay(paused), 0);
+            const price = { symbol: "A", price: "1", size: "1", time: 1, received: 1000, seq: 1, trades: 1 };
+            market.take({ type: "price", ...price }, 500);
+            market.choose("A");
+            return market;
+        };
+        const relay = { state: "open" };
+
+        """
+
+    @Test("are Playing, Paused and Ended, never Live nor in its colour, and the title says which source it is")
+    func words() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                for (const source of ["live", "replay", "demo", "simulated"]) {
+                    for (const [state, paused] of [["live", false], ["live", true], ["ended", true]]) {
+                        const words = stateWords(fresh(state, source, paused), relay, 600);
+                        console.log(source, words.level, words.word, words.title ?? "-");
+                    }
+                }
+                console.log(marks(status("live", "simulated", { seed: "7", speed: 2 })).join());
+                """
+        )
+        #expect(
+            lines == [
+                "live good Live -", "live good Live -", "live idle Ended -",
+                "replay played Playing -", "replay warning Paused -", "replay idle Ended -",
+                "demo played Playing Demo", "demo warning Paused -", "demo idle Ended -",
+                "simulated played Playing Simulated", "simulated warning Paused -", "simulated idle Ended -",
+                "Simulated at 2x · seed 7",
+            ]
+        )
+    }
+
+    @Test("let no price of a replay that is paused or over be late or old, nor grow older at its end")
+    func ages() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                for (const [state, paused] of [["live", false], ["live", true], ["ended", true]]) {
+                    const market = fresh(state, "replay", paused);
+                    for (const now of [1600, 3_600_000]) {
+                        console.log(freshness(market.symbol, stateWords(market, relay, now)), market.age(market.symbol.arrival, now));
+                    }
+                }
+                """
+        )
+        #expect(
+            lines == ["fresh 1100", "late 3599500", "fresh 1100", "fresh 3599500", "fresh 500", "fresh 500"]
+        )
+    }
+
+    @Test("know of no gap where a replay was moved, and draw no line there")
+    func moves() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                const market = fresh("live", "replay");
+                const gap = { type: "gap", from: 1000, to: 9000, reason: "the replay was moved", nextSeq: 2, epoch: 1 };
+                market.take({ ...gap, cause: "seek" }, 9000);
+                market.symbol.series.add(9500, "2");
+                console.log(market.symbol.series.gapCount, market.symbol.series.stretches().length, market.tape[0].text);
+                market.take({ ...gap, from: 10_000, to: 12_000, reason: "lost", cause: "lost" }, 9000);
+                console.log(market.symbol.series.gapCount, market.tape[0].text);
+                """
+        )
+        #expect(lines == ["0 2 the replay was moved", "1 gap of 2 s: lost"])
+    }
+}
