@@ -3,10 +3,20 @@ import Market
 
 extension Assembly {
     /// Follows the market until it is stopped, or the bundled recording when there is no key.
-    package static func run(_ settings: Settings) async throws {
+    ///
+    /// - Parameter wantsDemo: whether the recording is asked for, with or without a key.
+    package static func run(_ settings: Settings, wantsDemo: Bool = false) async throws {
         EarlyStop.take()
-        guard let token = settings.token else {
-            try await Self.demo(settings)
+        guard let token = settings.token, !wantsDemo else {
+            // Whoever wants one price of the market must not take the demo's for it.
+            guard wantsDemo || !settings.display.isOnce else {
+                throw OperatorError(
+                    "no key is set, so there is no price to print: set FINNHUB_TOKEN, or use --token-file; --demo prints the "
+                        + "bundled recording's",
+                    status: .configuration
+                )
+            }
+            try await Self.demo(settings, isAsked: wantsDemo)
             return
         }
         var settings = settings
@@ -20,15 +30,17 @@ extension Assembly {
     }
 
     /// Replays the bundled recording over and over, marked as what it is.
-    static func demo(_ settings: Settings) async throws {
+    ///
+    /// - Parameter isAsked: whether somebody wants it, and it is not there in place of the market.
+    static func demo(_ settings: Settings, isAsked: Bool) async throws {
         guard let path = BundledRecording.path else {
             throw OperatorError(
-                "no key is set, and the bundled recording is missing: set FINNHUB_TOKEN, or reinstall the program with "
-                    + "its resources",
+                "\(isAsked ? "" : "no key is set, and ")the bundled recording is missing: set FINNHUB_TOKEN, or reinstall "
+                    + "the program with its resources",
                 status: .failure
             )
         }
-        if !settings.display.isQuiet {
+        if !settings.display.isQuiet, !isAsked {
             Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
         }
         let recording = try OperatorError.opening(recording: path)

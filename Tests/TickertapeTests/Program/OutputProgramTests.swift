@@ -58,6 +58,7 @@ struct OutputProgramTests {
     func once() async throws {
         let program = try self.start(
             "--once",
+            "--demo",
             "--fields",
             "symbol,price,state",
             "--symbol",
@@ -68,8 +69,34 @@ struct OutputProgramTests {
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         let lines = program.output.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines.allSatisfy { $0.hasPrefix("BINANCE:") && $0.hasSuffix(" live DEMO") }, "\(lines)")
+        #expect(lines.allSatisfy { $0.hasPrefix("BINANCE:") && $0.hasSuffix(" PLAYING DEMO") }, "\(lines)")
         #expect(!program.errors.contains("the relay is on"))
+    }
+
+    @Test(
+        "--once without a key prints no price, says what to do, and ends with 78",
+        arguments: ["plain", "json", "csv", "oneline", "waybar"]
+    )
+    func onceWithoutKey(format: String) async throws {
+        let program = try self.start("--once", "--format", format)
+        #expect(await program.ending() == .exit(78), "\(program.errors)")
+        #expect(program.output == "")
+        let lines = program.errors.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].contains("no key is set") && lines[0].contains("--demo"), "\(lines)")
+    }
+
+    @Test("without a key every price of the demo says whose it is, whatever fields are chosen")
+    func demoIsMarked() async throws {
+        for (format, mark) in [("plain", " DEMO"), ("csv", ",demo\r"), ("json", #","source":"demo"}"#)] {
+            for fields in [[], ["--fields", "symbol,price"]] {
+                let program = try self.start(["--demo", "--once", "--format", format] + fields)
+                #expect(await program.ending() == .exit(0), "\(program.errors)")
+                let lines = program.output.split(separator: "\n")
+                let prices = format == "csv" ? lines.dropFirst() : lines[...]
+                #expect(prices.count == 2 && prices.allSatisfy { $0.hasSuffix(mark) }, "\(lines)")
+                if format == "csv" { #expect(lines.first?.hasSuffix(",source\r") == true, "\(lines)") }
+            }
+        }
     }
 
     @Test("--once ends with 3 and says which symbol had no fresh price, and why")
