@@ -117,10 +117,53 @@ struct PaneTests {
         #expect(lines(age: 5, columns: 40, rows: 16).contains { $0.contains("61837.63") })
     }
 
+    @Test("A pane says how many entries are behind the last one that is whole on the screen", arguments: [40, 80])
+    func more(columns: Int) {
+        var state = Self.one
+        let long = String(repeating: "because of this and that ", count: 9)
+        state.events = (0..<40).map { DisplayEvent(time: 0, text: "event \($0) \(long)", isTrouble: false) }
+        state.news = .headlines((0..<40).map { DisplayHeadline(time: 0, source: "S", text: "event \($0) \(long)") })
+        state.alerts = (0..<40).map { DisplayAlert(text: "event \($0)", state: "armed") }
+        for scrolled in [0, 1, 30, 39] {
+            for pane in [
+                DisplayPane.events(scrolled: scrolled), .news(scrolled: scrolled), .alerts(selected: scrolled),
+            ] {
+                var choice = DisplayChoice()
+                choice.pane = pane
+                let grid = DisplayView.frame(
+                    of: state,
+                    choice: choice,
+                    size: .init(columns: columns, rows: 24),
+                    now: sampleNoon
+                ).grid
+                let lines = (0..<24).map(grid.line)
+                let seen = lines.compactMap { line in
+                    line.firstRange(of: "event ").map { Int(line[$0.upperBound...].prefix { $0.isNumber }) ?? -1 }
+                }
+                let said =
+                    lines.compactMap { line in
+                        line.firstRange(of: " more ").flatMap {
+                            Int(
+                                line[..<$0.lowerBound].reversed().prefix { $0.isNumber }.reversed().map(String.init)
+                                    .joined()
+                            )
+                        }
+                    }.first ?? 0
+                // In the log the newest is on top.
+                let isLog = if case .events = pane { true } else { false }
+                let behind = isLog ? seen.last ?? 0 : 39 - (seen.last ?? 39)
+                #expect(
+                    !seen.isEmpty && (said == behind || said == behind + 1),
+                    "\(pane) \(lines.joined(separator: "\n"))"
+                )
+            }
+        }
+    }
+
     @Test("A market without an end has a clock and no place in it", arguments: [40, 80, 200])
     func endless(columns: Int) {
         var state = Self.one
-        state.status = sampleStatus(.live, .replay(file: "SIMULATED, seed 6", speed: 1))
+        state.status = sampleStatus(.live, .simulated(seed: 6, speed: 1))
         state.replay = ReplayPosition(start: sampleNoon.wall, end: .max, at: sampleNoon.wall, speed: 1)
         let lines = Self.screen(state, columns, 24)
         #expect(lines[1].hasSuffix("05:31:02") && lines[1].count <= 19)

@@ -173,8 +173,8 @@ package struct ScreenDialogue: Sendable {
     private mutating func moved(by lines: Int, state: DisplayState, now: DisplayTime) -> [ScreenWish] {
         switch self.choice.pane {
         case .events(let scrolled):
-            // The newest is below, so up goes back.
-            self.choice.pane = .events(scrolled: min(max(scrolled - lines, 0), max(state.events.count - 1, 0)))
+            // The newest is on top, as of the headlines.
+            self.choice.pane = .events(scrolled: min(max(scrolled + lines, 0), max(state.events.count - 1, 0)))
         case .news(let scrolled):
             guard case .headlines(let headlines) = self.news else { break }
             self.choice.pane = .news(scrolled: min(max(scrolled + lines, 0), max(headlines.count - 1, 0)))

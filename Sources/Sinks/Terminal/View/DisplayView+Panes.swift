@@ -33,13 +33,44 @@ extension DisplayView {
         }
     }
 
+    /// Draws a pane of a heading and as many of the entries as there is room for, each of some lines, and says how many more
+    /// there are behind the last that is whole.
+    ///
+    /// - Parameter first: from this one on.
+    private mutating func drawPane(
+        _ title: String,
+        entries count: Int,
+        from first: Int,
+        lines: Range<Int>,
+        room: Int,
+        entry: (Int) -> [PaneLine]
+    ) -> Int {
+        var contents: [PaneLine] = []
+        var whole = max(first, 0)
+        var next = whole
+        while next < count, contents.count < room - 1 {
+            contents += entry(next)
+            next += 1
+            if contents.count < room { whole = next }
+        }
+        return self.drawPane(title, contents, lines: lines, room: room, rest: count - whole)
+    }
+
     /// Draws a pane of a heading and as many lines as there is room for.
-    private mutating func drawPane(_ title: String, _ contents: [PaneLine], lines: Range<Int>, room: Int) -> Int {
+    ///
+    /// - Parameter rest: how many more there are to be seen; `nil` for the lines that are left out.
+    private mutating func drawPane(
+        _ title: String,
+        _ contents: [PaneLine],
+        lines: Range<Int>,
+        room: Int,
+        rest: Int? = nil
+    ) -> Int {
         let shown = contents.prefix(max(room - 1, 0))
         let top = lines.upperBound - min(room, shown.count + 1)
         let columns = self.grid.size.columns
         let rule = self.glyphs == .unicode ? "─" : "-"
-        let rest = contents.count - shown.count
+        let rest = rest ?? contents.count - shown.count
         let more = rest > 0 ? "+\(rest) more" : ""
         self.grid.put(String(repeating: rule, count: columns), row: top, column: 0, style: CellStyle(.faint))
         let head = columns >= 12 ? " \(title) " : title
@@ -115,22 +146,20 @@ extension DisplayView {
 
     /// Draws what befell the feed, the newest first.
     private mutating func drawEvents(_ scrolled: Int, lines: Range<Int>) -> Int {
-        let events = self.state.events.reversed().dropFirst(max(0, scrolled))
+        let events = self.state.events
         let room = self.room(lines)
-        var contents: [PaneLine] = []
-        for event in events.prefix(room + 1) {
-            let mark = event.isTrouble ? (self.glyphs == .unicode ? "✖ " : "! ") : "  "
-            let ink: CellStyle.Ink = event.isTrouble ? .alarm : .plain
-            contents += self.wrapped(
-                UTCText.timeOfDay(event.time) + " ",
-                mark + event.text,
-                CellStyle(ink),
-                most: 3
-            )
+        guard !events.isEmpty else {
+            let none = [PaneLine("nothing has happened yet", .dimmed)]
+            return self.drawPane("EVENTS (UTC)", none, lines: lines, room: room)
         }
-        if self.state.events.isEmpty { contents = [PaneLine("nothing has happened yet", .dimmed)] }
-        let more = scrolled > 0 ? ", \(min(scrolled, self.state.events.count)) back" : ""
-        return self.drawPane("EVENTS (UTC)\(more)", contents, lines: lines, room: room)
+        let more = scrolled > 0 ? ", \(min(scrolled, events.count)) back" : ""
+        let view = self
+        return self.drawPane("EVENTS (UTC)\(more)", entries: events.count, from: scrolled, lines: lines, room: room) {
+            let event = events[events.count - 1 - $0]
+            let mark = event.isTrouble ? (view.glyphs == .unicode ? "✖ " : "! ") : "  "
+            let style = CellStyle(event.isTrouble ? .alarm : .plain)
+            return view.wrapped(UTCText.timeOfDay(event.time) + " ", mark + event.text, style, most: 3)
+        }
     }
 
     private mutating func drawNews(_ scrolled: Int, lines: Range<Int>) -> Int {
@@ -141,13 +170,18 @@ extension DisplayView {
         case .asking: contents = [PaneLine("asking the service", .dimmed)]
         case .failed(let reason): contents = self.wrapped("", reason, CellStyle(.alarm), most: 4)
         case .headlines(let headlines):
-            if headlines.isEmpty { contents = [PaneLine("the service has no headlines", .dimmed)] }
+            guard !headlines.isEmpty else {
+                contents = [PaneLine("the service has no headlines", .dimmed)]
+                break
+            }
             let isWide = self.grid.size.columns >= 60
-            for headline in headlines.dropFirst(max(0, scrolled)).prefix(room + 1) {
+            let view = self
+            return self.drawPane("NEWS (UTC)", entries: headlines.count, from: scrolled, lines: lines, room: room) {
+                let headline = headlines[$0]
                 let time = isWide ? "\(UTCText.date(headline.time)) " : ""
                 let hour = UTCText.timeOfDay(headline.time).prefix(5)
                 let source = isWide ? "\(headline.source): " : ""
-                contents += self.wrapped("\(time)\(hour) ", source + headline.text, .plain, most: 2)
+                return view.wrapped("\(time)\(hour) ", source + headline.text, .plain, most: 2)
             }
         }
         return self.drawPane("NEWS (UTC)", contents, lines: lines, room: room)
@@ -155,25 +189,24 @@ extension DisplayView {
 
     private mutating func drawAlerts(_ selected: Int, lines: Range<Int>) -> Int {
         let room = self.room(lines)
-        var contents: [PaneLine] = []
         let columns = self.grid.size.columns
+        let alerts = self.state.alerts
+        guard !alerts.isEmpty else {
+            return self.drawPane("ALERTS", [PaneLine("no alert is set", .dimmed)], lines: lines, room: room)
+        }
         // The selected one is among those shown.
         let perAlert = columns >= 60 ? 1 : 2
         let shown = max(1, (room - 1) / perAlert)
-        let first = max(0, min(selected, self.state.alerts.count - 1) - shown + 1)
-        for (index, alert) in self.state.alerts.enumerated().dropFirst(first) {
+        let first = max(0, min(selected, alerts.count - 1) - shown + 1)
+        let glyphs = self.glyphs
+        return self.drawPane("ALERTS", entries: alerts.count, from: first, lines: lines, room: room) { index in
             let isSelected = index == selected
-            let mark = isSelected ? (self.glyphs == .unicode ? "▸" : ">") : " "
+            let mark = isSelected ? (glyphs == .unicode ? "▸" : ">") : " "
             let style = isSelected ? CellStyle(.accent, .bold) : .plain
-            if perAlert == 1 {
-                contents.append(PaneLine([("\(mark)\(alert.text)  ", style), (alert.state, .dimmed)]))
-            } else {
-                contents.append(PaneLine("\(mark)\(alert.text)", style))
-                contents.append(PaneLine("  \(alert.state)", .dimmed))
-            }
+            let state = alerts[index].state
+            if perAlert == 1 { return [PaneLine([("\(mark)\(alerts[index].text)  ", style), (state, .dimmed)])] }
+            return [PaneLine("\(mark)\(alerts[index].text)", style), PaneLine("  \(state)", .dimmed)]
         }
-        if contents.isEmpty { contents = [PaneLine("no alert is set", .dimmed)] }
-        return self.drawPane("ALERTS", contents, lines: lines, room: room)
     }
 
     /// A text behind a moment, in a few lines that begin below each other: the cure stands at the end of a reason.

@@ -68,13 +68,14 @@ struct ScreenDialogueTests {
     func scrolls() {
         var person = PersonAtScreen()
         person.state.events = (0..<30).map { DisplayEvent(time: $0, text: "\($0)", isTrouble: false) }
-        person.presses("e", "k", "k")
+        // The newest is on top, so down leads to the older ones.
+        person.presses("e", "j", "j")
         #expect(person.choice.pane == .events(scrolled: 2))
-        person.presses(.named(.pageUp))
+        person.presses(.named(.pageDown))
         #expect(person.choice.pane == .events(scrolled: 12))
-        person.presses(.named(.home))
+        person.presses(.named(.end))
         #expect(person.choice.pane == .events(scrolled: 29))
-        person.presses(.named(.end), "j")
+        person.presses(.named(.home), "k")
         #expect(person.choice.pane == .events(scrolled: 0))
         // The selection behind the pane stays where it is.
         #expect(person.choice.selected == nil)
