@@ -36,19 +36,39 @@ package struct TapeBatch: Sendable {
         }
     }
 
-    /// What the read brought and is not among the trades.
+    /// What the read brought and is not among the trades, or may be there a second time.
     package struct Losses: Sendable, Equatable {
         /// Frames of which something could not be read, and elements that could not.
         package var malformedFrames = 0
         package var malformedElements = 0
         /// Trades of more symbols than there are numbers for.
         package var unnumberedTrades = 0
-        /// Frames that came again at once.
+        /// Frames that came again byte for byte, within two seconds.
         package var repeatedFrames = 0
-        /// Trades of these, and trades after an interruption that had come before it.
+        /// Trades that were left out as repeats.
         package var repeatedTrades = 0
+        /// Trades that are among them, and are marked ``TradeMarks/possibleRepeat``.
+        package var possibleRepeats = 0
 
         package init() {}
+    }
+
+    /// The places, among the trades that a frame's text holds, of those that may have come before.
+    package func possibleRepeats(in frame: Frame) -> [Int] {
+        // Nearly always there is not one in the whole read.
+        guard self.losses.possibleRepeats > 0 else { return [] }
+        var leftOut = frame.leftOut[...]
+        var places: [Int] = []
+        var place = 0
+        for index in frame.trades {
+            while leftOut.first == place {
+                leftOut.removeFirst()
+                place += 1
+            }
+            if self.trades[index].marks.contains(.possibleRepeat) { places.append(place) }
+            place += 1
+        }
+        return places
     }
 
     /// Names the run of numbers; a new one begins when the program starts, and when a feed has used up its symbols' numbers:

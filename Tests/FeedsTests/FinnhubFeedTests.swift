@@ -209,14 +209,14 @@ struct FinnhubFeedTests {
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
 
-    @Test("leaves out what came before a drop already, and the gap before the first new trade says how much that was")
+    @Test("leaves out what came before a drop if the user wishes, and the gap before the first new trade says how much")
     func overlap() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             connection == 0
                 ? .play([.send(Self.trades(1, 2)), .send(Self.trades(3)), .drop])
                 : .play([.send(Self.trades(2, 3)), .send(Self.trades(4)), .send(Self.trades(5, 6))])
         }
-        let running = try await self.start(server, authority: nil)
+        let running = try await self.start(server, authority: nil) { $0.dropsRepeats = true }
         #expect(await running.log.waits { $0.trades.count == 6 })
         let contents = running.log.contents
         #expect(contents.lines.map { $0.suffix(1) } == ["1", "2", "3", "4", "5", "6"])
@@ -233,17 +233,19 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("puts a frame that comes three times on the tape once, and hands it to the recording three times")
+    @Test("puts a frame that comes three times on the tape each time, marked, or once if the user wishes; records all")
     func repeatedFrames() async throws {
         for isOn in [true, false] {
             let server = try await ScriptedFinnhub.start { _ in
                 .play([.send(Self.trade), .send(Self.trade), .send(Self.trade), .send(Self.otherTrade)])
             }
-            let running = try await self.start(server, authority: nil) { $0.leavesOutRepeatedFrames = isOn }
+            let running = try await self.start(server, authority: nil) { $0.dropsRepeats = isOn }
             #expect(await running.log.waits { $0.frames.count == 4 })
             #expect(running.log.contents.trades.count == (isOn ? 2 : 4))
             let losses = running.log.contents.losses
-            #expect(losses.map(\.repeatedFrames).reduce(0, +) == (isOn ? 2 : 0))
+            #expect(losses.map(\.repeatedFrames).reduce(0, +) == 2)
+            #expect(losses.map(\.possibleRepeats).reduce(0, +) == (isOn ? 0 : 2))
+            #expect(running.log.contents.trades.count { $0.marks == .possibleRepeat } == (isOn ? 0 : 2))
             #expect(losses.map(\.repeatedTrades).reduce(0, +) == (isOn ? 2 : 0))
             #expect(running.log.contents.malformedFrames == 0)
             try await self.stop(running, server)

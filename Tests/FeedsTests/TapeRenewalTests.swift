@@ -16,9 +16,11 @@ struct TapeRenewalTests {
         var places: Set<String> = []
         var epochs: [UInt64] = []
         var mostNames = 0
+        var marked = 0
 
         func read(_ batch: TapeBatch) {
             if self.epochs.last != batch.epoch { self.epochs.append(batch.epoch) }
+            self.marked += batch.trades.count { !$0.marks.isEmpty }
             self.mostNames = max(self.mostNames, batch.symbols.count)
             for (index, trade) in batch.trades.enumerated() {
                 self.lines.append("\(batch.symbols.name(of: trade.symbol)) \(trade.price)")
@@ -88,10 +90,10 @@ struct TapeRenewalTests {
             _ = writer.take(Self.frame("NAME:\(number)", 2), now: Int64(number))
             // Each time from shortly before its end on.
             if number > 3_800 { writer.interrupted() }
-            writer.leaveOutOverlap(now: Int64(number))
+            writer.compareWithTails(now: Int64(number))
             writer.endRead(FeedMoment(monotonic: Int64(number), wall: 1))
             guard number < 10_000 else { break }
         }
-        #expect(book.lines.count == 2 * number)
+        #expect(book.lines.count == 2 * number && book.marked == 0)
     }
 }

@@ -180,6 +180,25 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test("how many trades may have been counted before is kept with the bars, over restarts")
+    func possibleRepeats() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            for _ in 0..<2 {
+                let keeper = try self.keeper(path)
+                var batch = try sample.batch("A:B", [("1", "2", 1_000), ("1", "2", 1_000), ("1", "0", 1_000)])
+                for place in 1...2 { batch.trades[place].marks = .possibleRepeat }
+                keeper.read(batch)
+                _ = await keeper.finish()
+            }
+            let store = try HistoryStore(path: path)
+            for width in BarWidth.allCases {
+                let bars = try store.bars(of: "A:B", width, from: nil, to: nil, limit: 10)
+                #expect(bars.map(\.count) == [4] && bars.map(\.possibleRepeats) == [2])
+            }
+        }
+    }
+
     @Test("a gap marks what it touches, in the database as well")
     func gaps() async throws {
         try await self.folder { path in
@@ -220,6 +239,7 @@ struct HistoryStoreTests {
             }
             let store = try HistoryStore(path: path)
             let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
+            #expect(bars.map(\.possibleRepeats) == [0])
             #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
             #expect(try store.contents().gaps == 0)
             try await store.pool.writeWithoutTransaction { database in

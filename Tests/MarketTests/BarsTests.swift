@@ -247,4 +247,20 @@ struct ExactQuotientTests {
         let average = try #require(turnover.divided(by: volume))
         #expect(try average >= #require(prices.min()) && average <= #require(prices.max()))
     }
+
+    @Test("they count the trades that may have been counted before, in every width, and no price updates")
+    func possibleRepeats() throws {
+        var bars = SymbolBars(capacity: 8)
+        let one = try #require(ExactDecimal("1"))
+        for (index, size) in [one, .zero, one, one].enumerated() {
+            for marks in [[], .possibleRepeat] as [TradeMarks] {
+                let time = Int64(index) * 700_000_000
+                bars.take(Trade(price: one, size: size, exchangeTime: time, symbol: SymbolID(index: 0), marks: marks))
+            }
+        }
+        bars.settle()
+        #expect(bars[.second].bars.map(\.possibleRepeats) == [1, 1, 1])
+        #expect(bars[.hour].bars.map(\.possibleRepeats) == [3])
+        #expect(bars[.hour].bars.map(\.count) == [6])
+    }
 }

@@ -281,8 +281,8 @@ struct EditLossTests {
         func bar(_ second: Int64) -> Substring? {
             bars.first { $0.contains(",\(start / 1_000_000 + second * 1_000),") }
         }
-        #expect(bar(5)?.hasSuffix(",true") == true && bar(9)?.hasSuffix(",true") == true, "\(bars)")
-        #expect(bar(1)?.hasSuffix(",false") == true && bar(11)?.hasSuffix(",false") == true, "\(bars)")
+        #expect(bar(5)?.hasSuffix(",true,0") == true && bar(9)?.hasSuffix(",true,0") == true, "\(bars)")
+        #expect(bar(1)?.hasSuffix(",false,0") == true && bar(11)?.hasSuffix(",false,0") == true, "\(bars)")
 
         // Another symbol goes on meanwhile: only the first one's trades are missing.
         let other = try record("3", epoch: 3, symbol: "B", 0...16)

@@ -7,7 +7,7 @@ import Wire
 struct BarListTests {
     private static let one = """
         {"start":1795289580000,"open":"59990.1","high":"59997.94","low":"59989","close":"59997.94","volume":"1.2071",\
-        "vwap":null,"trades":212,"closed":false,"incomplete":true,"new":[{}]}
+        "vwap":null,"trades":212,"closed":false,"incomplete":true,"possibleRepeats":7,"new":[{}]}
         """
     private static let two = """
         {"start":1795289640000,"open":"1","high":"1","low":"1","close":"1"}
@@ -25,7 +25,7 @@ struct BarListTests {
         #expect(bar.start == 1_795_289_580_000_000_000 && bar.width == BarWidth.minute.nanoseconds)
         #expect(bar.open == ExactDecimal("59990.1") && bar.high == ExactDecimal("59997.94"))
         #expect(bar.low == ExactDecimal("59989") && bar.close == bar.high)
-        #expect(bar.count == 212 && bar.isIncomplete)
+        #expect(bar.count == 212 && bar.isIncomplete && bar.possibleRepeats == 7)
         // The tape may have begun in its last moment; the other one is whole.
         #expect(bar.openTime == bar.end - 1 && bar.closeTime == bar.end - 1)
         #expect(!bars[1].isIncomplete && bars[1].openTime == bars[1].start)

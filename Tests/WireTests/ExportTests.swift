@@ -81,21 +81,26 @@ struct ExportTests {
         let gap = Gap(from: start, to: start &- .min, reason: "r", nextSequence: 0)
         RecordingEncoder.gap(gap, at: 1, into: &file)
         let (lines, report) = Self.export([file], RecordingExport.Order(format: .csv, bars: .second))
-        #expect(lines.count == 2 && lines.last?.hasSuffix(",true") == true && report.gaps == 1, "\(lines)")
+        #expect(lines.count == 2 && lines.last?.hasSuffix(",true,0") == true && report.gaps == 1, "\(lines)")
     }
 
-    @Test("trades as CSV: exact, with both clocks and their names for ever, each once")
+    @Test("trades as CSV: exact, with clocks and names for ever; what the tape left out is there, marked")
     func csv() {
         let (lines, report) = Self.export([Self.recording()], RecordingExport.Order(format: .csv))
         #expect(
             lines == [
-                "symbol,price,size,time,received,epoch,seq",
-                "A,1.5,2,1795239000000,1795239000080123,7,1",
-                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2"#,
-                "A,2.25,2,1795239070500,1795239070580000,7,3",
+                "symbol,price,size,time,received,epoch,seq,possibleRepeat",
+                "A,1.5,2,1795239000000,1795239000080123,7,1,false",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false"#,
+                // The tape has left them out, as it did once, or as its user wished.
+                "A,1.5,2,1795239000000,1795239000090000,,,true",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true"#,
+                "A,9,9,1795239000001,1795239070580000,,,true",
+                "A,2.25,2,1795239070500,1795239070580000,7,3,false",
             ]
         )
-        #expect(report.trades == 3 && report.repeated == 2 && report.gaps == 1 && report.damaged == 0)
+        #expect(report.trades == 6 && report.possibleRepeats == 3 && report.repeated == 0)
+        #expect(report.gaps == 1 && report.damaged == 0)
     }
 
     @Test("rows that lack epoch and number because their header or their frame is damaged are counted")
@@ -128,15 +133,15 @@ struct ExportTests {
         let (lines, _) = Self.export([Self.recording()], RecordingExport.Order(format: .csv, bars: .second))
         #expect(
             lines == [
-                "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete",
-                "A,1s,1795239000000,1.5,1.5,1.5,1.5,2,1.5,1,true",
-                "A,1s,1795239070000,2.25,2.25,2.25,2.25,2,2.25,1,true",
-                #""B,""x""",1s,1795239000000,0.0000001,0.0000001,0.0000001,0.0000001,0,,0,true"#,
+                "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete,possibleRepeats",
+                "A,1s,1795239000000,1.5,9,1.5,9,13,6.69230769230769231,3,true,2",
+                "A,1s,1795239070000,2.25,2.25,2.25,2.25,2,2.25,1,true,0",
+                #""B,""x""",1s,1795239000000,0.0000001,0.0000001,0.0000001,0.0000001,0,,0,true,0"#,
             ]
         )
         let minutes = Self.export([Self.recording()], RecordingExport.Order(format: .jsonLines, bars: .hour)).lines
         #expect(minutes.count == 2)
-        #expect(minutes[0].contains(#""volume":"4","vwap":"1.875","trades":2,"incomplete":true"#))
+        #expect(minutes[0].contains(#""volume":"15","vwap":"6.1","trades":4,"incomplete":true,"possibleRepeats":2}"#))
     }
 
     @Test("a span and symbols are cut out")
@@ -153,7 +158,7 @@ struct ExportTests {
     func files() {
         let file = Self.recording()
         let (lines, report) = Self.export([file, file], RecordingExport.Order(format: .csv))
-        #expect(lines.count == 4 && report.trades == 3)
+        #expect(lines.count == 7 && report.trades == 6 && report.repeated == 6)
         var next = ByteBuffer()
         RecordingEncoder.header(
             RecordingHeader(symbols: ["A"], start: 1_795_239_000_000_000_000, epoch: 7, source: "live"),
@@ -166,18 +171,40 @@ struct ExportTests {
             into: &next
         )
         let seconds = Self.export([file, next], RecordingExport.Order(format: .csv, bars: .second)).lines
-        #expect(seconds.contains("A,1s,1795239075000,3,3,3,3,1,3,1,true"))
+        #expect(seconds.contains("A,1s,1795239075000,3,3,3,3,1,3,1,true,0"))
         #expect(seconds.count == 5)
     }
 
-    @Test("of a recording without numbers a message that comes again within two seconds is left out, as by a replay")
+    @Test("without numbers a message that comes again within two seconds is there, marked, as in a replay")
     func repeatedMessages() {
         func line(_ at: Int, _ price: Int) -> String {
             let trade = Self.trade("A", "\(price)", "2", at: 0).replacing("\"", with: "\\\"")
             return #"{"at":\#(at),"frame":"{\"data\":[\#(trade)],\"type\":\"trade\"}"}"# + "\n"
         }
-        let lines = [(0, 1), (10, 2), (20, 1), (2_000_000_000, 2), (3_000_000_000, 1), (.max, 1)].map(line)
-        let (rows, report) = Self.export([ByteBuffer(string: lines.joined())], RecordingExport.Order(format: .csv))
-        #expect(rows.count == 5 && report.repeated == 2 && report.trades == 4, "\(rows)")
+        let lines = [(0, 1), (10, 2), (20, 1), (2_000_000_000, 2), (5_000_000_000, 1), (.max, 1)].map(line)
+        let text = ByteBuffer(string: lines.joined())
+        let (rows, report) = Self.export([text], RecordingExport.Order(format: .csv))
+        #expect(rows.dropFirst().map { $0.hasSuffix(",true") } == [false, false, true, true, false, false], "\(rows)")
+        #expect(report.trades == 6 && report.possibleRepeats == 2 && report.repeated == 0)
+        let json = Self.export([text], RecordingExport.Order(format: .jsonLines)).lines
+        #expect(json.map { $0.hasSuffix(#","possibleRepeat":true}"#) } == [false, false, true, true, false, false])
+    }
+
+    @Test("what the tape has marked is marked, and 20 equal fills in two messages are all there")
+    func marked() {
+        let fills = Self.frame(Self.trade("A", "1", "2", at: 0), Self.trade("A", "1", "2", at: 0))
+        var out = ByteBuffer()
+        let header = RecordingHeader(version: 2, symbols: ["A"], start: 0, epoch: 7, source: "live")
+        RecordingSyntax.header(header, into: &out)
+        for (index, places) in [[], [0, 1]].enumerated() {
+            let first = UInt64(index * 2 + 1)
+            let numbers = RecordedNumbers(first: first, count: 2, possibleRepeats: places)
+            let stamp = RecordingSyntax.Stamp(number: first, wall: 0, at: Int64(index))
+            RecordingSyntax.frame(fills, stamp, numbers: numbers, into: &out)
+        }
+        let rows = Self.export([out], RecordingExport.Order(format: .csv)).lines.dropFirst()
+        #expect(rows.map { $0.suffix(7) } == ["1,false", "2,false", "3,true", "4,true"].map { $0.suffix(7) })
+        let bars = Self.export([out], RecordingExport.Order(format: .csv, bars: .second)).lines
+        #expect(bars.last?.hasSuffix(",8,1,4,true,2") == true, "\(bars)")
     }
 }

@@ -34,6 +34,7 @@ import Wire
         nextSequence: 7,
         epoch: 9,
         overlap: 0,
+        overlapBounds: OverlapBounds(least: 0, most: 2),
         symbol: "A"
     )
 
@@ -75,7 +76,12 @@ import Wire
         for (index, frame) in Self.frames.enumerated() {
             number += 1
             let leftOut = index == 2 ? [0, 3] : []
-            let numbers = RecordedNumbers(first: UInt64(index * 10), count: index, leftOut: leftOut)
+            let numbers = RecordedNumbers(
+                first: UInt64(index * 10),
+                count: index,
+                leftOut: leftOut,
+                possibleRepeats: index == 3 ? [1, 2] : leftOut.map { $0 + 1 }
+            )
             RecordingSyntax.frame(
                 ByteBuffer(string: frame),
                 Self.stamp(number),
@@ -124,8 +130,9 @@ import Wire
         #expect(frames.map(\.0) == Self.frames)
         #expect(
             frames.map(\.1) == [
-                RecordedNumbers(first: 0, count: 0), nil, RecordedNumbers(first: 20, count: 2, leftOut: [0, 3]),
-                RecordedNumbers(first: 30, count: 3),
+                RecordedNumbers(first: 0, count: 0), nil,
+                RecordedNumbers(first: 20, count: 2, leftOut: [0, 3], possibleRepeats: [1, 4]),
+                RecordedNumbers(first: 30, count: 3, possibleRepeats: [1, 2]),
             ]
         )
         #expect(lines[5].content == .gap(Self.gap, dropped: nil))

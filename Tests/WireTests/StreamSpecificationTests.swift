@@ -112,7 +112,30 @@ struct StreamSpecificationTests {
             number: 1,
             into: &trade
         )
+        var suspect = ByteBuffer()
+        let repeated = Trade(
+            price: price,
+            size: price,
+            exchangeTime: 0,
+            symbol: SymbolID(index: 0),
+            marks: .possibleRepeat
+        )
+        StreamEncoder.trade(
+            repeated,
+            symbol: ByteBuffer(string: "\"A\""),
+            sequence: 1,
+            received: 1,
+            number: 1,
+            into: &suspect
+        )
+        var compared = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost)
+        compared.overlapBounds = OverlapBounds(least: 0, most: 1)
         return [
+            suspect, StreamEncoder.gap(compared, number: 1),
+            StreamEncoder.bar(
+                ToldBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),
+                number: 1
+            ),
             StreamEncoder.hello(hello, number: 1),
             StreamEncoder.hello(replayed, number: 1),
             StreamEncoder.replay(Self.position, number: 1),

@@ -120,8 +120,11 @@ import Wire
             nextSequence: 18,
             epoch: 7,
             overlap: 3,
+            overlapBounds: OverlapBounds(least: 2, most: 5),
             cause: .sleep
         )
+        let written = String(buffer: StreamEncoder.gap(gap))
+        #expect(written.contains(#""overlap":3,"cause":"sleep","overlapBounds":{"least":2,"most":5}"#))
         #expect(StreamMessage.parse(StreamEncoder.gap(gap)) == .gap(gap))
         let own = Gap(from: 1_000_000, to: 2_000_000, reason: "silence", nextSequence: 18, epoch: 7, symbol: "X:Y Z")
         #expect(StreamMessage.parse(StreamEncoder.gap(own)) == .gap(own))
@@ -377,22 +380,23 @@ import Wire
                     )
                 )
         )
-        #expect(!String(buffer: text).contains("ahead"))
-        var ahead = trade
-        ahead.marks = [.ahead]
+        #expect(!String(buffer: text).contains("ahead") && !String(buffer: text).contains("possibleRepeat"))
+        var marked = trade
+        marked.marks = [.ahead, .possibleRepeat]
         text.clear()
         StreamEncoder.trade(
-            ahead,
+            marked,
             symbol: ByteBuffer(string: #""A""#),
             sequence: 9,
             received: 6_000,
             number: 4,
             into: &text
         )
+        #expect(String(buffer: text).hasSuffix(#","received":6,"ahead":true,"possibleRepeat":true}"#))
         guard case .trade(let read)? = StreamMessage.parse(text) as StreamMessage? else {
             Issue.record("no trade: \(String(buffer: text))")
             return
         }
-        #expect(read.isAhead && read.exchangeTime == 5_000_000)
+        #expect(read.isAhead && read.isPossibleRepeat && read.exchangeTime == 5_000_000)
     }
 }

@@ -38,9 +38,7 @@ package final class FinnhubFeed: Service, FlowControl {
                     epoch: epoch,
                     readers: readers,
                     key: settings.key,
-                    leavesOutRepeats: settings.leavesOutRepeatedFrames,
-                    // A replay is one connection, and its tape is what the recording holds.
-                    comparesAfterGaps: settings.source == .live,
+                    repeats: settings.repeats,
                     judgesArrivals: settings.source == .live
                 ),
                 loop: loop,

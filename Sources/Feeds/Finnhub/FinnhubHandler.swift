@@ -145,6 +145,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.endRead(context)
                 return self.writer.arrivalMarked(mark)
             }
+            if let mark = RecordedRepeatMark(bytes) { return self.writer.announce(mark) }
         }
         let now = self.readAt ?? self.now(context)
         self.readAt = now

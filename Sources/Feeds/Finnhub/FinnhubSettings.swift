@@ -26,8 +26,9 @@ package struct FinnhubSettings: Sendable {
     /// The interval of our pings, `nil` for none (a replay that is held back answers no ping in time).
     package var pingInterval: TimeAmount? = .seconds(20)
     package var pongTimeout: TimeAmount = .seconds(10)
-    /// Whether a frame that comes again byte for byte, within two seconds on one connection, is left out of the tape.
-    package var leavesOutRepeatedFrames = true
+    /// Whether what may have come before is left out of the tape: a frame that comes again byte for byte, within two seconds
+    /// on one connection, and what likely came before an interruption. Never in a replay, nor from another program's relay.
+    package var dropsRepeats = false
     package var session = FinnhubSession.Settings()
     package var watch = SymbolWatch.Settings()
     package var ladder = ReconnectLadder.Settings()
@@ -46,6 +47,12 @@ package struct FinnhubSettings: Sendable {
 }
 
 extension FinnhubSettings {
+    /// A replay's tape is what the recording holds.
+    var repeats: RepeatHandling {
+        guard self.source == .live else { return .ignored }
+        return self.dropsRepeats ? .leftOut : .marked
+    }
+
     /// The same for the connector.
     var connector: ConnectorSettings {
         var webSocket = WebSocketSettings(role: .client)

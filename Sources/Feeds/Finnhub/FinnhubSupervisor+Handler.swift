@@ -31,7 +31,8 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool {
         self.lookForSleep(since: previousFrame, now)
-        self.writer.leaveOutOverlap(now: now.monotonic)
+        self.writer.compareWithTails(now: now.monotonic)
+        if self.writer.takeRepetition() { self.reportRepetition() }
         if self.writer.losses != self.losses.told {
             self.report(self.losses.take(self.writer.losses, now: now.monotonic))
         }
@@ -42,13 +43,12 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         if let silence = self.watch.takeEndedSilence() {
             self.silenceEnded(silence, now)
         }
-        let gap = self.gaps.traded(
-            received: now.wall,
-            nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch,
-            overlap: self.writer.overlapCount
-        )
-        if let gap { self.publish(gap) }
+        // What may be from before the gap does not end it.
+        if !self.writer.pendingMayBeOld {
+            let next = (self.writer.nextSequence, self.writer.epoch)
+            let gap = self.gaps.traded(received: now.wall, nextSequence: next.0, epoch: next.1)
+            if let gap { self.publishWithOverlap(gap) }
+        }
         self.publishChanges()
         return true
     }
@@ -105,7 +105,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
             nextSequence: self.writer.nextSequence,
             epoch: self.writer.epoch
         )
-        if let gap { self.publish(gap) }
+        if let gap { self.publishWithOverlap(gap) }
         self.publishChanges()
         self.look(handler, now)
         switch action {

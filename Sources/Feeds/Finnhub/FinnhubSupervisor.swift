@@ -143,7 +143,7 @@ final class FinnhubSupervisor {
         let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
         self.writer.publish(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
-        self.writer.connectionOpened()
+        self.writer.connectionOpened(isRelayed: self.attachment != nil)
         self.gaps.asked(now)
         self.sleep = SleepWatch()
         _ = self.sleep.looked(now)
@@ -165,12 +165,19 @@ final class FinnhubSupervisor {
         self.writer.interrupted()
     }
 
+    /// Publishes a gap behind which trades were compared with those before it.
+    func publishWithOverlap(_ gap: Gap) {
+        var gap = gap
+        if let overlap = self.writer.takeOverlap() { (gap.overlap, gap.overlapBounds) = overlap }
+        self.publish(gap)
+    }
+
     func publish(_ gap: Gap) {
         self.logger.warning(
             "The feed has a gap",
             metadata: [
                 "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
-                "repeats": "\(gap.overlap.map { "\($0)" } ?? "unknown")",
+                "possible repeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
             ]
         )
         self.writer.publish(gap)
@@ -204,12 +211,20 @@ final class FinnhubSupervisor {
                 metadata: ["trades": "\(news.unnumberedTrades)", "symbols": "\(SymbolTable.capacity)"]
             )
         }
-        if news.repeatedFrames > 0 {
+        if news.leftOutFrames > 0 {
             self.logger.notice(
-                "The service sent frames twice; the tape has them once",
-                metadata: ["frames": "\(news.repeatedFrames)"]
+                "The service sent frames again; upstream.drop-repeats leaves them out",
+                metadata: ["frames": "\(news.leftOutFrames)"]
             )
         }
+    }
+
+    /// Says that equal frames are no chance any more.
+    func reportRepetition() {
+        guard self.settings.repeats == .marked else { return }
+        self.logger.warning(
+            "The service sends its frames several times, and volumes count them each time: upstream.drop-repeats leaves them out"
+        )
     }
 
     // MARK: What is true

@@ -45,9 +45,9 @@ package struct GapWatch: Sendable {
     /// Notes that the connection that now stands has been asked for the symbols.
     package mutating func asked(_ now: FeedMoment) { self.open?.asked = now }
 
-    /// Takes trades that are not repeats, received at that time on the wall clock; returns the gap that ends here.
-    package mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
-        self.close(to: received, nextSequence: nextSequence, epoch: epoch, overlap: overlap)
+    /// Takes trades that equal none of before the gap, received at that time on the wall clock; returns the gap that ends here.
+    package mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
+        self.close(to: received, nextSequence: nextSequence, epoch: epoch)
     }
 
     /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` wants to be called; monotonic ns.
@@ -56,10 +56,10 @@ package struct GapWatch: Sendable {
     /// Takes the passing of time; returns the gap that no trade ended.
     package mutating func deadlineReached(now: Int64, patience: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
         guard let asked = self.open?.asked, now - asked.monotonic >= patience else { return nil }
-        return self.close(to: asked.wall, nextSequence: nextSequence, epoch: epoch, overlap: nil)
+        return self.close(to: asked.wall, nextSequence: nextSequence, epoch: epoch)
     }
 
-    private mutating func close(to: Int64, nextSequence: UInt64, epoch: UInt64, overlap: Int?) -> Gap? {
+    private mutating func close(to: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
         guard let open else { return nil }
         self.open = nil
         // The wall clock may have been set back.
@@ -71,7 +71,6 @@ package struct GapWatch: Sendable {
             reason: open.attempts > 1 ? "\(open.reason), \(open.attempts) attempts" : open.reason,
             nextSequence: nextSequence,
             epoch: epoch,
-            overlap: overlap,
             cause: open.cause
         )
     }

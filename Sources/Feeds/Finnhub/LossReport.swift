@@ -5,8 +5,8 @@ package struct LossReport: Sendable, Equatable {
         package var malformedElements = 0
         /// Whole trades of more symbols than there are numbers for.
         package var unnumberedTrades = 0
-        /// Whole frames that came again.
-        package var repeatedFrames = 0
+        /// Whole frames that were left out, as they came again.
+        package var leftOutFrames = 0
 
         package init() {}
     }
@@ -38,7 +38,7 @@ package struct LossReport: Sendable, Equatable {
         news.malformedFrames = counts.malformedFrames - self.told.malformedFrames
         news.malformedElements = counts.malformedElements - self.told.malformedElements
         news.unnumberedTrades = counts.unnumberedTrades - self.told.unnumberedTrades
-        news.repeatedFrames = counts.repeatedFrames - self.told.repeatedFrames
+        news.leftOutFrames = counts.leftOutFrames - self.told.leftOutFrames
         self.told = counts
         self.toldAt = now
         return news

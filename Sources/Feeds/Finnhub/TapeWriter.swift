@@ -12,19 +12,28 @@ final class TapeWriter {
     @exclusivity(unchecked) private var tape: Tape
     @exclusivity(unchecked) private var symbols = SymbolTable()
     @exclusivity(unchecked) private var parser = FinnhubParser()
-    private let readers: [any TapeReader]
-    private let key: APIKey?
+    let readers: [any TapeReader]
+    let key: APIKey?
     @exclusivity(unchecked) private var trades: [Trade] = []
     @exclusivity(unchecked) private var frames: [TapeBatch.Frame] = []
-    /// What is left out when it comes twice: whole frames, and trades around a gap.
-    private let leavesOutRepeats: Bool
-    private let comparesAfterGaps: Bool
+    private let repeats: RepeatHandling
+    /// The same for the connection that stands; whole frames tell nothing where another program has cut them.
+    private var repeatsHere: RepeatHandling
+    private var comparesFrames = true
     @exclusivity(unchecked) private var repeated = RepeatedFrames()
+    @exclusivity(unchecked) private var repetition = RepetitionWatch()
+    /// Set until ``takeRepetition()``: the feed repeats its frames as a rule.
+    private var repeatsAsRule = false
     @exclusivity(unchecked) private var tails = TradeTails()
     private var overlap: OverlapCheck?
     @exclusivity(unchecked) private var arrivals: ArrivalJudge
-    /// When the comparison ends for symbols that have not traded since either; monotonic ns.
+    /// When the comparison ends; monotonic ns.
     private var overlapEnd: Int64?
+    private var overlapIsTold = false
+    /// The places of suspected trades in the next frame of a replay.
+    @exclusivity(unchecked) private var announced: [Int] = []
+    /// Whether the trades of the current read all may be from before the interruption.
+    private(set) var pendingMayBeOld = false
     private static let overlapTime: Int64 = 60_000_000_000
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
     /// more has the trades of the others left out and counted as such.
@@ -37,23 +46,23 @@ final class TapeWriter {
 
     /// - Parameters:
     ///   - key: what no reader shall see, should the service repeat it in any frame.
-    ///   - leavesOutRepeats: whether a frame that comes again at once is left out of the tape.
-    ///   - comparesAfterGaps: whether trades that come again after an interruption are left out of the tape.
+    ///   - repeats: what is done with what may have come before: frames that come again within two seconds, and trades
+    ///     that come again after an interruption.
     ///   - judgesArrivals: whether trades are compared with our clock, which says nothing of those of a replay.
     init(
         epoch: UInt64,
         readers: [any TapeReader],
         key: APIKey? = nil,
-        leavesOutRepeats: Bool = true,
-        comparesAfterGaps: Bool = true,
+        repeats: RepeatHandling = .marked,
         judgesArrivals: Bool = true
     ) {
         self.arrivals = ArrivalJudge(isLive: judgesArrivals)
         self.key = key
         self.tape = Tape(epoch: epoch)
         self.readers = readers
-        self.leavesOutRepeats = leavesOutRepeats
-        self.comparesAfterGaps = comparesAfterGaps
+        self.repeats = repeats
+        self.repeatsHere = repeats
+        self.comparesFrames = repeats != .ignored
     }
 
     var nextSequence: UInt64 { self.tape.nextSequence }
@@ -61,13 +70,29 @@ final class TapeWriter {
     var epoch: UInt64 { self.tape.epoch }
 
     /// Notes that a connection opened: what it sends is no repeat of another one's frames.
-    func connectionOpened() { self.repeated.reset() }
+    ///
+    /// - Parameter isRelayed: whether it is to the relay of another program. That sends nothing twice, and may have cut its
+    ///   frames: two that are equal then need not have been, and nothing is left out.
+    func connectionOpened(isRelayed: Bool = false) {
+        self.repeated.reset()
+        self.announced = []
+        self.repetition = RepetitionWatch(after: self.repetition)
+        self.repeatsHere = isRelayed && self.repeats == .leftOut ? .marked : self.repeats
+        self.comparesFrames = self.repeats != .ignored && !isRelayed
+    }
+
+    /// Whether it is to be said that the feed repeats its frames as a rule; answers so once.
+    func takeRepetition() -> Bool {
+        defer { self.repeatsAsRule = false }
+        return self.repeatsAsRule
+    }
 
     /// Notes that something may be missing: the trades that come next are compared with those that came last.
     func interrupted() {
-        guard self.comparesAfterGaps else { return }
+        guard self.repeats != .ignored else { return }
         self.overlap = OverlapCheck(self.tails)
         self.overlapEnd = nil
+        self.overlapIsTold = false
     }
 
     /// Takes one text frame of the current read, which was made at `now` (monotonic ns).
@@ -93,13 +118,12 @@ final class TapeWriter {
             self.readLosses.malformedElements += skipped - unnumbered
             isMalformed = skipped > unnumbered
             isWhole = skipped == 0
-            if self.leavesOutRepeats, self.trades.count > first, self.repeated.isRepeat(bytes, now: now) {
-                self.losses.repeatedFrames += 1
-                self.readLosses.repeatedFrames += 1
-                self.readLosses.repeatedTrades += self.trades.count - first
-                self.trades.removeLast(self.trades.count - first)
-                isWhole = false
+            if self.comparesFrames, self.trades.count > first {
+                let isRepeat = self.repeated.isRepeat(bytes, now: now)
+                if self.repetition.take(isRepeat: isRepeat, now: now) { self.repeatsAsRule = true }
+                if isRepeat { isWhole = self.takeRepeat(from: first) && isWhole }
             }
+            if !self.announced.isEmpty { self.markAnnounced(from: first) }
         case .malformed:
             self.losses.malformedFrames += 1
             isMalformed = true
@@ -118,6 +142,33 @@ final class TapeWriter {
 
     /// Notes when the next frame arrived in the recording that is played (``RecordedArrivalMark``).
     func arrivalMarked(_ mark: RecordedArrivalMark) { self.arrivals.marked(mark) }
+
+    /// Takes a frame that came before, whose trades begin at a place; returns whether they stay on the tape.
+    private func takeRepeat(from first: Int) -> Bool {
+        self.readLosses.repeatedFrames += 1
+        guard self.repeatsHere == .leftOut else {
+            for place in first..<self.trades.count { self.mark(place) }
+            return true
+        }
+        self.losses.leftOutFrames += 1
+        self.readLosses.repeatedTrades += self.trades.count - first
+        self.trades.removeLast(self.trades.count - first)
+        return false
+    }
+
+    /// Takes what a replay knows of the trades of the next frame.
+    func announce(_ mark: RecordedRepeatMark) { self.announced = mark.places }
+
+    private func markAnnounced(from first: Int) {
+        for place in self.announced where place < self.trades.count - first { self.mark(first + place) }
+        self.announced = []
+    }
+
+    private func mark(_ place: Int) {
+        guard !self.trades[place].marks.contains(.possibleRepeat) else { return }
+        self.trades[place].marks.insert(.possibleRepeat)
+        self.readLosses.possibleRepeats += 1
+    }
 
     /// Takes the key out of a frame that repeats it: out of the bytes that the readers get, the message and the symbols.
     ///
@@ -164,8 +215,9 @@ final class TapeWriter {
     /// Names for the symbols of the trades.
     var names: SymbolTable { self.symbols }
 
-    /// Leaves out of the current read what came before an interruption already; to be called before ``endRead(_:)``.
-    func leaveOutOverlap(now: Int64) {
+    /// Finds in the current read what may have come before an interruption already; to be called before ``endRead(_:)``.
+    func compareWithTails(now: Int64) {
+        self.pendingMayBeOld = false
         guard self.overlap != nil, !self.trades.isEmpty else { return }
         let end = self.overlapEnd ?? now + Self.overlapTime
         self.overlapEnd = end
@@ -173,7 +225,13 @@ final class TapeWriter {
             self.overlap = nil
             return
         }
-        guard let isRepeat = self.overlap?.check(self.trades), isRepeat.contains(true) else { return }
+        guard let findings = self.overlap?.check(self.trades) else { return }
+        self.pendingMayBeOld = findings.allSatisfy { $0 != .new }
+        for place in findings.indices where findings[place] != .new { self.mark(place) }
+        if self.repeatsHere == .leftOut { self.leaveOut(findings.map { $0 == .likely }) }
+    }
+
+    private func leaveOut(_ isRepeat: [Bool]) {
         var kept: [Trade] = []
         for index in self.frames.indices {
             let range = self.frames[index].trades
@@ -185,12 +243,19 @@ final class TapeWriter {
             }
             self.frames[index].trades = first..<kept.count
         }
-        self.readLosses.repeatedTrades += self.trades.count - kept.count
+        let leftOut = self.trades.count - kept.count
+        self.readLosses.repeatedTrades += leftOut
+        self.readLosses.possibleRepeats -= leftOut
         self.trades = kept
     }
 
-    /// How many trades since the interruption were repeats; `nil` where nothing could be compared.
-    var overlapCount: Int? { self.overlap.flatMap { $0.compared > 0 ? $0.repeats : nil } }
+    /// How many trades since the interruption likely are repeats, and between which numbers the true one lies; `nil` where
+    /// nothing could be compared, and for a gap that another one of the same interruption has told.
+    func takeOverlap() -> (count: Int, bounds: OverlapBounds)? {
+        defer { self.overlapIsTold = true }
+        guard !self.overlapIsTold, let overlap, overlap.compared > 0 else { return nil }
+        return (overlap.likely, overlap.bounds)
+    }
 
     /// Ends the current read: numbers its trades and hands them to every reader.
     ///
@@ -198,10 +263,7 @@ final class TapeWriter {
     func endRead(_ now: FeedMoment) {
         guard !self.frames.isEmpty else { return }
         let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
-        if self.comparesAfterGaps {
-            self.tails.append(self.trades, symbolCount: self.symbols.count)
-            if self.overlap?.isDone == true { self.overlap = nil }
-        }
+        if self.repeats != .ignored { self.tails.append(self.trades, symbolCount: self.symbols.count) }
         var batch = TapeBatch(
             epoch: self.tape.epoch,
             firstSequence: self.tape.append(count: self.trades.count),
@@ -244,37 +306,5 @@ final class TapeWriter {
         self.tails = TradeTails()
         self.overlap = nil
         self.overlapEnd = nil
-    }
-
-    func publish(_ status: FeedStatus) {
-        for reader in self.readers { reader.statusChanged(status) }
-    }
-
-    func publish(_ change: SymbolWatch.Change) {
-        for reader in self.readers {
-            switch change {
-            case .state(let status): reader.symbolChanged(status)
-            case .unwished(let symbol): reader.symbolUnwished(symbol)
-            }
-        }
-    }
-
-    func publish(_ gap: Gap) {
-        for reader in self.readers { reader.gapFound(gap) }
-    }
-
-    /// What was in a ping or pong, as the readers get it: nothing where it repeats the key.
-    ///
-    /// Copied, for it must not keep the read alive that it came with.
-    func told(_ payload: ByteBuffer) -> ByteBuffer {
-        guard payload.readableBytes > 0, self.key?.occurs(in: payload.readableBytesView) != true else {
-            return ByteBuffer()
-        }
-        return ByteBuffer(bytes: payload.readableBytesView)
-    }
-
-    /// Tells what happened on the connection beside its messages; at a monotonic time in ns.
-    func publish(_ event: ConnectionEvent, monotonic: Int64) {
-        for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
     }
 }

@@ -94,8 +94,7 @@ package final class VirtualReplay {
                 epoch: order.epoch,
                 readers: readers,
                 key: settings.key,
-                leavesOutRepeats: settings.leavesOutRepeatedFrames,
-                comparesAfterGaps: false,
+                repeats: .ignored,
                 judgesArrivals: false
             ),
             loop: self.clock.loop,

@@ -191,6 +191,7 @@ final class ReplayPlayer {
             return ReplayMessage(frame: frame, hasTrades: false, trades: [], symbols: self.symbols, isMoved: false)
         }
         var aheadArrival = self.judge(frame)
+        self.reading.mark(&self.trades, of: frame)
         if self.settings.rebasesTimes {
             self.moveToNow()
             aheadArrival = aheadArrival.map { $0 &+ (self.rebase ?? 0) }

@@ -40,6 +40,7 @@ struct ReplayReading {
     private var waitingGaps: [RecordedGap] = []
     private var cursor: ReplayCursor
     private var upcoming: [Next] = []
+    private var repeats = RecordedRepeats()
     /// Whether what comes next is the message that a move was for, and no ping before it.
     private var isLanding = false
     /// Whether the service closed the connection, and no other was open yet.
@@ -69,7 +70,11 @@ struct ReplayReading {
         self.isClosed = false
         self.untoldClosing = nil
         self.waitingGaps = []
+        self.repeats.reset()
     }
+
+    /// Marks which trades of a frame that was read may have come before.
+    mutating func mark(_ trades: inout [Trade], of frame: RecordedFrame) { _ = self.repeats.mark(&trades, of: frame) }
 
     /// Goes on with a message elsewhere, and nothing before it.
     mutating func land(_ cursor: ReplayCursor) {

@@ -172,11 +172,23 @@ final class StandInHandler: ChannelInboundHandler, ReplayOutput {
             self.write(RecordedArrivalMark(arrival: arrival).encoded())
         }
         switch selection {
-        case .everything where !message.isMoved: self.write(message.frame.frame)
-        case .everything: self.write(encoding: message.trades, message.symbols)
-        case .some(let trades): self.write(encoding: trades, message.symbols)
+        case .everything:
+            self.announceRepeats(message.trades)
+            if message.isMoved {
+                self.write(encoding: message.trades, message.symbols)
+            } else {
+                self.write(message.frame.frame)
+            }
+        case .some(let trades):
+            self.announceRepeats(trades)
+            self.write(encoding: trades, message.symbols)
         case .nothing: break
         }
+    }
+
+    private func announceRepeats(_ trades: [Trade]) {
+        guard self.settings.sendsMarks, let mark = RecordedRepeatMark(of: trades) else { return }
+        self.write(mark.encoded())
     }
 
     func play(_ signal: RecordedSignal) {

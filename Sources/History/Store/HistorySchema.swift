@@ -6,7 +6,7 @@ import GRDB
 /// value of another kind.
 enum HistorySchema {
     /// The versions, in order. One that was released never changes again.
-    static let versions = ["bars and segments", "gaps"]
+    static let versions = ["bars and segments", "gaps", "possible repeats"]
 
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -47,6 +47,9 @@ enum HistorySchema {
                     CREATE INDEX gapByTime ON gap (toTime);
                     """
             )
+        }
+        migrator.registerMigration(Self.versions[2]) { database in
+            try database.execute(sql: "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0")
         }
         return migrator
     }

@@ -4,7 +4,7 @@ package import Market
 /// The bars of the history.
 extension HistoryStore {
     private static let columns =
-        "start, open, openTime, high, low, close, closeTime, volume, turnover, trades, incomplete"
+        "start, open, openTime, high, low, close, closeTime, volume, turnover, trades, incomplete, possibleRepeats"
 
     /// Writes a batch as one transaction: all of it is there afterwards, or nothing.
     ///
@@ -50,13 +50,14 @@ extension HistoryStore {
         let insert = try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO bar (symbol, width, \(Self.columns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try insert.execute(arguments: [
             symbol, width.rawValue, whole.start, whole.open.description, whole.openTime, whole.high.description,
             whole.low.description, whole.close.description, whole.closeTime, Self.text(whole.volume),
             Self.text(whole.turnover), Int64(clamping: whole.count), whole.lacksSomething ? 1 : 0,
+            Int64(clamping: whole.possibleRepeats),
         ])
     }
 
@@ -173,7 +174,8 @@ extension HistoryStore {
             let close = price(5), let closeTime = row.value(6).integer,
             let volume = sum(7), TradeBounds.canBeVolume(volume), let turnover = sum(8),
             let trades = row.value(9).integer.flatMap({ UInt64(exactly: $0) }),
-            let incomplete = row.value(10).integer
+            let incomplete = row.value(10).integer,
+            let possibleRepeats = row.value(11).integer.flatMap({ UInt64(exactly: $0) })
         else { throw HistoryFailure(.damaged, "a bar in it cannot be read") }
         return Bar(
             start: start,
@@ -185,6 +187,7 @@ extension HistoryStore {
             volume: volume,
             turnover: turnover,
             count: trades,
+            possibleRepeats: possibleRepeats,
             isIncomplete: incomplete != 0
         )
     }

@@ -11,6 +11,7 @@ extension Bar {
         volume: ExactSum,
         turnover: ExactSum,
         count: UInt64,
+        possibleRepeats: UInt64 = 0,
         isIncomplete: Bool
     ) {
         self.init(
@@ -28,6 +29,7 @@ extension Bar {
         self.volume = volume
         self.turnover = turnover
         self.count = count
+        self.possibleRepeats = possibleRepeats
     }
 
     /// Begins a piece of one second with a trade.
@@ -38,13 +40,14 @@ extension Bar {
             price: trade.price,
             size: trade.size,
             time: trade.exchangeTime,
+            marks: trade.marks,
             isIncomplete: false
         )
     }
 
     /// Takes a trade whose time lies within the bar.
     package mutating func take(_ trade: Trade) {
-        self.take(price: trade.price, size: trade.size, time: trade.exchangeTime)
+        self.take(price: trade.price, size: trade.size, time: trade.exchangeTime, marks: trade.marks)
     }
 
     /// The piece of a bar that this one is, as a bar of a larger width.
@@ -64,6 +67,7 @@ extension Bar {
         self.volume.add(later.volume)
         self.turnover.add(later.turnover)
         self.count &+= later.count
+        self.possibleRepeats &+= later.possibleRepeats
         self.isIncomplete = self.isIncomplete || later.isIncomplete
     }
 

@@ -19,6 +19,8 @@ package struct Bar: Sendable, Equatable {
     package var turnover: ExactSum
     /// How many trades; price updates are none.
     package var count: UInt64
+    /// How many of them may have been counted before: those marked ``TradeMarks/possibleRepeat``.
+    package var possibleRepeats: UInt64 = 0
     /// Whether trades of this stretch may be missing: the tape has a gap in it, or began or ended within it.
     package var isIncomplete: Bool
 
@@ -32,6 +34,7 @@ package struct Bar: Sendable, Equatable {
         price: ExactDecimal,
         size: ExactDecimal,
         time: Int64,
+        marks: TradeMarks = [],
         isIncomplete: Bool
     ) {
         self.start = start
@@ -46,22 +49,23 @@ package struct Bar: Sendable, Equatable {
         self.turnover = ExactSum()
         self.count = 0
         self.isIncomplete = isIncomplete
-        self.count(price: price, size: size)
+        self.count(price: price, size: size, marks)
     }
 
     /// Takes in one more price. Of equal times the first to arrive opens, and the last to arrive closes.
-    mutating func take(price: ExactDecimal, size: ExactDecimal, time: Int64) {
+    mutating func take(price: ExactDecimal, size: ExactDecimal, time: Int64, marks: TradeMarks = []) {
         if self.high < price { self.high = price }
         if price < self.low { self.low = price }
         if time < self.openTime { (self.open, self.openTime) = (price, time) }
         if time >= self.closeTime { (self.close, self.closeTime) = (price, time) }
-        self.count(price: price, size: size)
+        self.count(price: price, size: size, marks)
     }
 
-    private mutating func count(price: ExactDecimal, size: ExactDecimal) {
+    private mutating func count(price: ExactDecimal, size: ExactDecimal, _ marks: TradeMarks) {
         guard !size.isZero else { return }
         self.volume.add(size)
         self.turnover.add(price, times: size)
         self.count += 1
+        if marks.contains(.possibleRepeat) { self.possibleRepeats += 1 }
     }
 }

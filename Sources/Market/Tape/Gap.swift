@@ -1,3 +1,16 @@
+/// How many of the trades that came behind a gap had come before it: between two numbers, as trades have no ids.
+package struct OverlapBounds: Sendable, Equatable {
+    /// Those that came again in a row, up to the newest before the gap, with two times or more among them.
+    package var least: Int
+    /// All that equal one before the gap.
+    package var most: Int
+
+    package init(least: Int, most: Int) {
+        self.least = least
+        self.most = most
+    }
+}
+
 /// A stretch of time in which trades may have happened that the tape does not hold.
 package struct Gap: Sendable, Equatable {
     /// When the last frame before it arrived and when the first trade after it did (where none came for a while: when the
@@ -10,9 +23,11 @@ package struct Gap: Sendable, Equatable {
     package var nextSequence: UInt64
     /// The run of numbers that `nextSequence` belongs to; 0 where it is not known.
     package var epoch: UInt64
-    /// How many trades after it were recognised as some that had come before it (and were left out); `nil` where nothing
-    /// could be compared. More than 0 is the proof that for those symbols nothing is missing.
+    /// How many trades after it seem to have come before it, by their order: an estimate. They are on the tape, marked as
+    /// possible repeats, unless the user wants them left out; `nil` where nothing could be compared.
     package var overlap: Int?
+    /// Between which numbers the true one lies; `nil` where nothing could be compared, and in what older programs wrote.
+    package var overlapBounds: OverlapBounds?
     /// What kind of trouble it was, where that is known; recordings hold the reason only.
     package var cause: FeedStatus.Cause?
     /// The only symbol of which something may be missing; `nil` for all of the feed's.
@@ -25,6 +40,7 @@ package struct Gap: Sendable, Equatable {
         nextSequence: UInt64,
         epoch: UInt64 = 0,
         overlap: Int? = nil,
+        overlapBounds: OverlapBounds? = nil,
         cause: FeedStatus.Cause? = nil,
         symbol: String? = nil
     ) {
@@ -34,6 +50,7 @@ package struct Gap: Sendable, Equatable {
         self.nextSequence = nextSequence
         self.epoch = epoch
         self.overlap = overlap
+        self.overlapBounds = overlapBounds
         self.cause = cause
         self.symbol = symbol
     }

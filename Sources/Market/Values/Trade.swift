@@ -55,6 +55,13 @@ public struct Trade: Sendable, Hashable {
         self.marks = marks
     }
 
+    /// Whether both are equal in all that the venue said of them; what the feed knows of either plays no part.
+    @inlinable
+    public func isSaidAgain(by other: Trade) -> Bool {
+        self.exchangeTime == other.exchangeTime && self.symbol == other.symbol && self.size == other.size
+            && self.price == other.price
+    }
+
     /// Whether this only states a price (`v = 0`): shown, and kept out of volume and of the count of trades.
     @inlinable
     public var isPriceUpdate: Bool { self.size.isZero }

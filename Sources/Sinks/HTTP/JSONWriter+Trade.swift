@@ -27,6 +27,10 @@ extension JSONWriter {
                 out.key("ahead")
                 out.flag(true)
             }
+            if trade.marks.contains(.possibleRepeat) {
+                out.key("possibleRepeat")
+                out.flag(true)
+            }
         }
     }
 }

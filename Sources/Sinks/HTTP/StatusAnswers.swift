@@ -105,6 +105,15 @@ enum StatusAnswers {
             out.key("newest")
             out.array { out in for gap in history.gaps.reversed() { out.raw(StreamEncoder.gap(gap)) } }
         }
+        out.key("repeats")
+        out.object { out in
+            out.key("frames")
+            out.number(history.repeats.repeatedFrames)
+            out.key("possible")
+            out.number(history.repeats.possibleRepeats)
+            out.key("leftOut")
+            out.number(history.repeats.repeatedTrades)
+        }
     }
 
     /// Milliseconds.

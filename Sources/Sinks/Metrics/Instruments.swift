@@ -75,6 +75,7 @@ enum MetricName {
     static let unnumbered = "tickertape_trades_of_too_many_symbols_total"
     static let repeatedFrames = "tickertape_repeated_frames_total"
     static let repeats = "tickertape_repeated_trades_total"
+    static let possibleRepeats = "tickertape_possible_repeats_total"
     static let reconnects = "tickertape_reconnects_total"
     static let gaps = "tickertape_gaps_total"
     static let gapSeconds = "tickertape_gap_seconds_total"
@@ -96,8 +97,9 @@ enum MetricName {
             (self.malformed, "Frames of which something could not be read and was left out."),
             (self.malformedElements, "Trades that could not be read."),
             (self.unnumbered, "Trades of more symbols than there are numbers for."),
-            (self.repeatedFrames, "Frames that came again at once, and whose trades were left out."),
-            (self.repeats, "Trades that came again, with such a frame or after a gap, and were left out."),
+            (self.repeatedFrames, "Frames that came again byte for byte, within 2 s on one connection."),
+            (self.repeats, "Trades that were left out as repeats, which only upstream.drop-repeats does."),
+            (self.possibleRepeats, "Trades on the tape that may have come before, in such a frame or before a gap."),
             (self.reconnects, "Interruptions after which another attempt was announced, by cause."),
             (self.gaps, "Gaps on the tape."),
             (self.gapSeconds, "Length of all gaps together."),

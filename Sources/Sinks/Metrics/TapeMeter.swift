@@ -26,6 +26,7 @@ package final class TapeMeter: TapeReader {
     private let unnumbered: Counter
     private let repeatedFrames: Counter
     private let repeats: Counter
+    private let possibleRepeats: Counter
     private let gaps: Counter
     private let gapSeconds: FloatingPointCounter
 
@@ -51,6 +52,7 @@ package final class TapeMeter: TapeReader {
         self.unnumbered = Counter(label: MetricName.unnumbered, factory: registry)
         self.repeatedFrames = Counter(label: MetricName.repeatedFrames, factory: registry)
         self.repeats = Counter(label: MetricName.repeats, factory: registry)
+        self.possibleRepeats = Counter(label: MetricName.possibleRepeats, factory: registry)
         self.gaps = Counter(label: MetricName.gaps, factory: registry)
         self.gapSeconds = FloatingPointCounter(label: MetricName.gapSeconds, factory: registry)
         // Each cause is there from the start, so that the first interruption is an increase and no new series.
@@ -130,5 +132,7 @@ package final class TapeMeter: TapeReader {
         self.unnumbered.increment(by: losses.unnumberedTrades)
         self.repeatedFrames.increment(by: losses.repeatedFrames)
         self.repeats.increment(by: losses.repeatedTrades)
+        self.possibleRepeats.increment(by: losses.possibleRepeats)
+        self.instruments.changeHistory { $0.repeated(losses) }
     }
 }

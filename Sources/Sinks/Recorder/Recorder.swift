@@ -128,7 +128,8 @@ package final class Recorder: TapeReader {
                 let numbers = RecordedNumbers(
                     first: batch.firstSequence + UInt64(frame.trades.lowerBound),
                     count: frame.trades.count,
-                    leftOut: frame.leftOut
+                    leftOut: frame.leftOut,
+                    possibleRepeats: batch.possibleRepeats(in: frame)
                 )
                 let limit = self.settings.maximumWaitingBytes
                 if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }

@@ -1,4 +1,5 @@
 package import Market
+package import Wire
 
 /// What has happened to a feed: its interruptions by cause, and its gaps.
 ///
@@ -14,6 +15,8 @@ package struct FeedHistory: Sendable, Equatable {
     package private(set) var gapCount: UInt64 = 0
     /// The length of all gaps together, ns.
     package private(set) var gapNanoseconds: Int64 = 0
+    /// Frames that came again within two seconds, and the trades that were left out or marked for it or after a gap.
+    package private(set) var repeats = TapeBatch.Losses()
     private var phase: FeedStatus.Phase?
 
     package init() {}
@@ -26,6 +29,13 @@ package struct FeedHistory: Sendable, Equatable {
         let cause = status.cause ?? .other
         self.reconnects[cause, default: 0] += 1
         return cause
+    }
+
+    /// Takes what of a read may have come before.
+    package mutating func repeated(_ losses: TapeBatch.Losses) {
+        self.repeats.repeatedFrames += losses.repeatedFrames
+        self.repeats.repeatedTrades += losses.repeatedTrades
+        self.repeats.possibleRepeats += losses.possibleRepeats
     }
 
     package mutating func gapFound(_ gap: Gap) {

@@ -25,7 +25,7 @@ extension FinnhubSettings {
         self.pingInterval = settings.upstream.pingInterval
         self.pongTimeout = settings.upstream.pongTimeout
         self.session.silentAfter = settings.upstream.silentAfter.nanoseconds
-        self.leavesOutRepeatedFrames = settings.upstream.dropsRepeats
+        self.dropsRepeats = settings.upstream.dropsRepeats
         self.watch = SymbolWatch.Settings(settings)
         self.ladder = ReconnectLadder.Settings(settings.reconnect)
         self.relayToken = settings.relay.token.map { APIKey($0.reveal()) }

@@ -88,6 +88,14 @@ extension Assembly {
             )
             Console.complain("\(trades) there once")
         }
+        if report.possibleRepeats > 0 {
+            let trades = PlainWords.count(
+                report.possibleRepeats,
+                "trade may have come before and is",
+                "trades may have come before and are"
+            )
+            Console.complain("\(trades) there, marked")
+        }
         if report.mayRepeat {
             Console.complain("warning: the recordings are in too many pieces: what came twice may be there twice")
         }

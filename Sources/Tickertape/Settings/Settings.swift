@@ -57,7 +57,7 @@ package struct Settings: Sendable, Equatable {
         package var maxSymbols = 50
         package var subscribeInterval = TimeAmount.milliseconds(30)
         /// Whether a message that comes twice is left out.
-        package var dropsRepeats = true
+        package var dropsRepeats = false
     }
 
     /// Finnhub's REST service: symbols by name, and headlines.

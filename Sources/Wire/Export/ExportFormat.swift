@@ -7,8 +7,9 @@ package import NIOCore
 package enum ExportFormat: Sendable, Equatable {
     case csv, jsonLines
 
-    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq"
-    package static let barColumns = "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete"
+    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq,possibleRepeat"
+    package static let barColumns =
+        "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete,possibleRepeats"
 
     /// Writes a trade; what is not known of it is empty, or null.
     package func write(
@@ -33,6 +34,7 @@ package enum ExportFormat: Sendable, Equatable {
             if let place { JSONText.write(place.epoch, into: &buffer) }
             buffer.writeStaticString(",")
             if let place { JSONText.write(place.sequence, into: &buffer) }
+            buffer.writeStaticString(trade.marks.contains(.possibleRepeat) ? ",true" : ",false")
         case .jsonLines:
             var line = JSONLine()
             line.field("symbol", symbol)
@@ -42,6 +44,7 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("received", received.map { Int($0 / 1_000) })
             line.field("epoch", place?.epoch)
             line.field("seq", place?.sequence)
+            if trade.marks.contains(.possibleRepeat) { line.field("possibleRepeat", true) }
             Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")
@@ -59,7 +62,8 @@ package enum ExportFormat: Sendable, Equatable {
             }
             buffer.writeStaticString(",")
             if bar.volume.isWhole { JSONText.write(bar.volume, into: &buffer) }
-            buffer.writeString(",\(bar.average?.description ?? ""),\(bar.count),\(bar.lacksSomething)")
+            buffer.writeString(",\(bar.average?.description ?? ""),\(bar.count)")
+            buffer.writeString(",\(bar.lacksSomething),\(bar.possibleRepeats)")
         case .jsonLines:
             var line = JSONLine()
             line.field("symbol", symbol)
@@ -73,6 +77,7 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("vwap", bar.average?.description)
             line.field("trades", bar.count)
             line.field("incomplete", bar.lacksSomething)
+            if bar.possibleRepeats > 0 { line.field("possibleRepeats", bar.possibleRepeats) }
             Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")

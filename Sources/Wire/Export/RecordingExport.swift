@@ -40,8 +40,10 @@ package struct RecordingExport: Sendable {
         package var unnamed: UInt64 = 0
         /// Numbers of trades that no frame has, in recordings whose lines have no numbers.
         package var lostTrades: UInt64 = 0
-        /// Trades that came twice: in a frame repeated at once, or in two files.
+        /// Trades that several files have, and that are there once.
         package var repeated: UInt64 = 0
+        /// Trades that are there and may have come before.
+        package var possibleRepeats: UInt64 = 0
         /// Whether trades may be there twice, as the recordings have them in too many pieces to remember.
         package var mayRepeat = false
         /// Trades that came so late that their bar had been written.
@@ -65,11 +67,11 @@ package struct RecordingExport: Sendable {
     private var trades: [Trade] = []
     private var arrivals = ArrivalCheck()
     private var header: RecordingHeader?
-    private var lastFrame = ByteBuffer()
-    private var repeatedFrames = RepeatedFrames()
+    private var repeats = RecordedRepeats()
     /// What follows the newest numbered trade of each run, in this file.
     private var next: [UInt64: UInt64] = [:]
     private var written = WrittenTrades()
+    private var unnumbered = UnnumberedFrames()
     /// Whether the file before this one may have ended anywhere.
     private var isAfterFile = false
     private var series: [String: BarSeries] = [:]
@@ -101,8 +103,8 @@ package struct RecordingExport: Sendable {
         self.isAfterFile = self.header != nil || self.report.trades > 0
         self.header = nil
         self.symbols = SymbolTable()
-        self.lastFrame = ByteBuffer()
-        self.repeatedFrames.reset()
+        self.repeats.reset()
+        self.unnumbered.beginFile()
         self.next = [:]
     }
 
@@ -149,20 +151,13 @@ package struct RecordingExport: Sendable {
         if !message.isWhole { self.report.damaged += 1 }
         let received = frame.wall.map { $0 &* 1_000 } ?? self.header?.start.map { $0 &+ frame.at }
         let epoch = self.header?.epoch
-        var numbers = frame.numbers
-        if let known = numbers {
-            if let last = known.leftOut.last, last < self.trades.count {
-                for place in known.leftOut.reversed() { self.trades.remove(at: place) }
-            }
-            if self.trades.count != known.count { numbers = nil }
-        }
-        // What has no numbers the tape has left out, or a replay leaves out, where it came before.
-        let isRepeat = self.repeatedFrames.isRepeat(frame.frame, now: frame.at)
-        if frame.numbers == nil, isRepeat || epoch != nil && frame.frame == self.lastFrame {
+        let numbers = self.repeats.mark(&self.trades, of: frame)
+        if numbers == nil, let epoch, let received,
+            !self.unnumbered.insert(frame.frame, epoch: epoch, received: received)
+        {
             self.report.repeated += UInt64(self.trades.count)
             return
         }
-        self.lastFrame = frame.frame
         if let epoch, let numbers {
             self.follow(numbers, epoch, isCounted: frame.number != nil)
         } else if self.isAfterFile {
@@ -170,24 +165,40 @@ package struct RecordingExport: Sendable {
         }
         self.isAfterFile = false
         self.arrived = received ?? self.arrived
-        let rows = self.report.rows
-        defer {
-            let isUnnamed = frame.numbers != nil && (epoch == nil || numbers == nil)
-            if isUnnamed, self.order.bars == nil { self.report.unnamed += self.report.rows - rows }
-        }
         // The older form has no arrivals by the clock, but the start alone.
         let arrival = frame.wall.flatMap { $0.multipliedReportingOverflow(by: 1_000).overflow ? nil : $0 * 1_000 }
         let aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
-        for (index, trade) in self.trades.enumerated() {
-            var place: TapePosition?
-            if let epoch, let numbers {
-                let number = numbers.first &+ UInt64(index)
-                guard self.written.insert(number, epoch: epoch) else {
+        guard let epoch, let numbers else {
+            let rows = self.report.rows
+            for trade in self.trades { self.take(trade, received: received, aheadArrival: aheadArrival, place: nil) }
+            // The frame has numbers, and its trades have none all the same.
+            if frame.numbers != nil, self.order.bars == nil { self.report.unnamed += self.report.rows - rows }
+            return
+        }
+        self.take(numbers, epoch, received: received, aheadArrival: aheadArrival)
+    }
+
+    /// Takes the trades of a frame under their numbers, and among them those that the tape has left out.
+    private mutating func take(_ numbers: RecordedNumbers, _ epoch: UInt64, received: Int64?, aheadArrival: Int64?) {
+        let isKnown = numbers.count > 0 && self.written.contains(numbers.first, epoch: epoch)
+        var leftOut = numbers.leftOut[...]
+        var number = numbers.first
+        for (place, trade) in self.trades.enumerated() {
+            if leftOut.first == place {
+                leftOut.removeFirst()
+                if isKnown {
                     self.report.repeated += 1
-                    continue
+                } else {
+                    self.take(trade, received: received, aheadArrival: aheadArrival, place: nil)
                 }
-                place = TapePosition(epoch: epoch, sequence: number)
+                continue
             }
+            defer { number &+= 1 }
+            guard self.written.insert(number, epoch: epoch) else {
+                self.report.repeated += 1
+                continue
+            }
+            let place = TapePosition(epoch: epoch, sequence: number)
             self.take(trade, received: received, aheadArrival: aheadArrival, place: place)
         }
     }
@@ -217,6 +228,7 @@ package struct RecordingExport: Sendable {
         let symbol = self.symbols.name(of: trade.symbol)
         guard self.order.symbols.isEmpty || self.order.symbols.contains(symbol) else { return }
         self.report.trades += 1
+        if trade.marks.contains(.possibleRepeat) { self.report.possibleRepeats += 1 }
         guard let width = self.order.bars else {
             self.report.rows += 1
             self.order.format.write(trade, symbol: symbol, received: received, place: place, into: &self.out)

@@ -9,7 +9,7 @@ struct LineMembers {
     private var text: JSONString?
     private var gap: Gap?
     private var version: Int?
-    private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int]())
+    private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int]())
     private var event: String?
     private var isOutgoing = false
     private var note = RecordedNote(.state)
@@ -19,6 +19,7 @@ struct LineMembers {
     private var nextSequence: UInt64?
     private var epoch: UInt64?
     private var overlap: Int?
+    private var overlapBounds = OverlapNumbers()
     private var stops: UInt64?
     private var traded: Int64?
     private var latest: Int64?
@@ -39,6 +40,9 @@ struct LineMembers {
         case .array where key.equals("leftOut"):
             guard let places = reader.places() else { return "broken list" }
             self.numbers.leftOut = places
+        case .array where key.equals("possibleRepeats"):
+            guard let places = reader.places() else { return "broken list" }
+            self.numbers.possibleRepeats = places
         case .array where key.equals("symbols"):
             guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
             self.details.symbols = names
@@ -101,6 +105,8 @@ struct LineMembers {
             self.epoch = UInt64(exactly: value)
         } else if key.equals("overlap") {
             self.overlap = Int(exactly: value).flatMap { $0 >= 0 ? $0 : nil }
+        } else if self.overlapBounds.take(key, value) {
+            return
         } else if key.equals("stops") {
             self.stops = UInt64(exactly: value)
         } else if key.equals("traded") {
@@ -164,6 +170,7 @@ struct LineMembers {
                 nextSequence: self.nextSequence ?? 0,
                 epoch: self.epoch ?? 0,
                 overlap: self.overlap,
+                overlapBounds: self.overlapBounds.bounds,
                 symbol: self.note.symbol
             )
             return .gap(gap, dropped: event == "dropped" ? self.dropped ?? 0 : nil)
@@ -191,13 +198,37 @@ struct LineMembers {
     }
 }
 
+/// The members that say between which numbers the overlap behind a gap lies, wherever gaps are flat objects.
+struct OverlapNumbers {
+    private var least: Int?
+    private var most: Int?
+
+    /// Takes a member of an object; returns whether it is one of these.
+    mutating func take(_ key: JSONString, _ value: Int64) -> Bool {
+        if key.equals("overlapLeast") {
+            self.least = Int(exactly: value)
+        } else if key.equals("overlapMost") {
+            self.most = Int(exactly: value)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// `nil` where they are not both there, or cannot be.
+    var bounds: OverlapBounds? {
+        guard let least, let most, least >= 0, least <= most else { return nil }
+        return OverlapBounds(least: least, most: most)
+    }
+}
+
 extension RecordedNumbers {
-    fileprivate init?(_ read: (first: UInt64?, count: UInt64?, leftOut: [Int])) {
+    fileprivate init?(_ read: (first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int])) {
         // What no program counts up to is no number of a trade.
         guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
             return nil
         }
-        self.init(first: first, count: Int(count), leftOut: read.leftOut)
+        self.init(first: first, count: Int(count), leftOut: read.leftOut, possibleRepeats: read.possibleRepeats)
     }
 }
 

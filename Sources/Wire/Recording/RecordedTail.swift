@@ -111,11 +111,7 @@ package struct RecordedTail {
     private mutating func trades(of frame: ByteBuffer, _ numbers: RecordedNumbers) -> [Trade]? {
         var trades: [Trade] = []
         _ = self.parser.parse(frame, symbols: &self.symbols, into: &trades)
-        guard trades.count - numbers.leftOut.count == numbers.count else { return nil }
-        guard let last = numbers.leftOut.last else { return trades }
-        guard last < trades.count else { return nil }
-        for place in numbers.leftOut.reversed() { trades.remove(at: place) }
-        return trades
+        return numbers.apply(to: &trades) ? trades : nil
     }
 
     /// What was found, the oldest first; `nil` when there is nothing.

@@ -50,11 +50,14 @@ public struct RecordedNumbers: Sendable, Equatable {
     /// The places, among the trades that the frame's text holds, of those that are not on the tape, as they had come
     /// before an interruption already; ascending.
     public var leftOut: [Int]
+    /// The places, counted in the same way, of those that are on the tape and may have come before; ascending.
+    public var possibleRepeats: [Int]
 
-    public init(first: UInt64, count: Int, leftOut: [Int] = []) {
+    public init(first: UInt64, count: Int, leftOut: [Int] = [], possibleRepeats: [Int] = []) {
         self.first = first
         self.count = count
         self.leftOut = leftOut
+        self.possibleRepeats = possibleRepeats
     }
 }
 

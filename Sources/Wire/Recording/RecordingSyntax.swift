@@ -51,7 +51,7 @@ package enum RecordingSyntax {
         into buffer: inout ByteBuffer
     ) {
         let start = Self.begin(stamp, into: &buffer)
-        let hasAll = numbers?.leftOut.isEmpty ?? true
+        let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty } ?? true
         LinePen.write(into: &buffer, atMost: 96) { pen in
             pen.write(",\"dir\":\"in\"")
             if let numbers {
@@ -63,12 +63,9 @@ package enum RecordingSyntax {
             if hasAll { pen.write(",\"frame\":") }
         }
         if let numbers, !hasAll {
-            buffer.writeStaticString(",\"leftOut\":[")
-            for (index, place) in numbers.leftOut.enumerated() {
-                if index > 0 { buffer.writeStaticString(",") }
-                JSONText.write(place, into: &buffer)
-            }
-            buffer.writeStaticString("],\"frame\":")
+            Self.places("leftOut", numbers.leftOut, into: &buffer)
+            Self.places("possibleRepeats", numbers.possibleRepeats, into: &buffer)
+            buffer.writeStaticString(",\"frame\":")
         }
         frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
         LineSeal.write(into: &buffer, from: start)
@@ -89,6 +86,8 @@ package enum RecordingSyntax {
         Self.number("nextSeq", gap.nextSequence, into: &buffer)
         Self.number("epoch", gap.epoch, into: &buffer)
         Self.number("overlap", gap.overlap, into: &buffer)
+        Self.number("overlapLeast", gap.overlapBounds?.least, into: &buffer)
+        Self.number("overlapMost", gap.overlapBounds?.most, into: &buffer)
         Self.text("symbol", gap.symbol, into: &buffer)
         LineSeal.write(into: &buffer, from: start)
     }
@@ -148,6 +147,18 @@ package enum RecordingSyntax {
         guard let value else { return }
         Self.key(key, into: &buffer)
         JSONText.write(value, into: &buffer)
+    }
+
+    /// Writes places of trades in a frame's text; nothing where there are none.
+    private static func places(_ key: StaticString, _ places: [Int], into buffer: inout ByteBuffer) {
+        guard !places.isEmpty else { return }
+        Self.key(key, into: &buffer)
+        buffer.writeStaticString("[")
+        for (index, place) in places.enumerated() {
+            if index > 0 { buffer.writeStaticString(",") }
+            JSONText.write(place, into: &buffer)
+        }
+        buffer.writeStaticString("]")
     }
 
     private static func key(_ key: StaticString, into buffer: inout ByteBuffer) {

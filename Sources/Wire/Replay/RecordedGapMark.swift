@@ -24,6 +24,12 @@ package struct RecordedGapMark: Sendable, Equatable {
             out.writeStaticString(",\"overlap\":")
             JSONText.write(overlap, into: &out)
         }
+        if let bounds = self.gap.overlapBounds {
+            out.writeStaticString(",\"overlapLeast\":")
+            JSONText.write(bounds.least, into: &out)
+            out.writeStaticString(",\"overlapMost\":")
+            JSONText.write(bounds.most, into: &out)
+        }
         if let symbol = self.gap.symbol {
             out.writeStaticString(",\"symbol\":")
             JSONText.escape(symbol, into: &out)
@@ -52,6 +58,7 @@ package struct RecordedGapMark: Sendable, Equatable {
         else { return nil }
         let gap: Gap? = frame.withUnsafeReadableBytes { bytes in
             var gap = Gap(from: 0, to: 0, reason: "", nextSequence: 0)
+            var bounds = OverlapNumbers()
             let isWhole = JSONReader.wholeObject(bytes) { key, reader in
                 let kind = reader.kind()
                 if key.equals("reason") || key.equals("symbol"), kind == .string {
@@ -61,11 +68,13 @@ package struct RecordedGapMark: Sendable, Equatable {
                     if key.equals("from") { gap.from = number }
                     if key.equals("to") { gap.to = number }
                     if key.equals("overlap") { gap.overlap = Int(exactly: number) }
+                    _ = bounds.take(key, number)
                 } else {
                     return reader.skipValue()
                 }
                 return true
             }
+            gap.overlapBounds = bounds.bounds
             return isWhole ? gap : nil
         }
         guard let gap else { return nil }

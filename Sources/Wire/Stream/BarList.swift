@@ -42,6 +42,7 @@ package enum BarList {
         var start: Int64?
         var prices: [String: ExactDecimal] = [:]
         var count: Int64 = 0
+        var possibleRepeats: Int64 = 0
         var isIncomplete = false
         let isWhole = reader.object { key, reader in
             switch key.text {
@@ -53,6 +54,7 @@ package enum BarList {
                 }
                 prices[key.text] = price
             case "trades": count = reader.integer() ?? 0
+            case "possibleRepeats": possibleRepeats = reader.integer() ?? 0
             case "incomplete":
                 guard let word = reader.literal() else { return false }
                 isIncomplete = word == UInt8(ascii: "t")
@@ -77,6 +79,7 @@ package enum BarList {
             volume: ExactSum(),
             turnover: ExactSum(),
             count: UInt64(max(count, 0)),
+            possibleRepeats: UInt64(max(possibleRepeats, 0)),
             isIncomplete: isIncomplete
         )
     }

@@ -46,6 +46,7 @@ extension StreamEncoder {
         out.field("trades", bar.count)
         out.field("closed", isClosed)
         out.field("incomplete", bar.lacksSomething)
+        if bar.possibleRepeats > 0 { out.field("possibleRepeats", bar.possibleRepeats) }
     }
 
     /// `{"type":"subscribed",…}`: the answer to a subscribe to bars.

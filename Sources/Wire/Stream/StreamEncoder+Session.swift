@@ -165,6 +165,7 @@ extension StreamEncoder {
         buffer.writeStaticString(",\"received\":")
         JSONText.write(received / 1_000, into: &buffer)
         if trade.marks.contains(.ahead) { buffer.writeStaticString(",\"ahead\":true") }
+        if trade.marks.contains(.possibleRepeat) { buffer.writeStaticString(",\"possibleRepeat\":true") }
         buffer.writeStaticString("}")
     }
 }

@@ -104,8 +104,8 @@ package enum StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared;
-    /// `symbol` names the only one concerned and is not there for all.
+    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared, and `overlapBounds`
+    /// is not there then; `symbol` names the only one concerned and is not there for all.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONLine(type: "gap", number: number)
         out.field("from", gap.from / 1_000_000)
@@ -115,6 +115,12 @@ package enum StreamEncoder {
         out.field("epoch", gap.epoch)
         out.field("overlap", gap.overlap)
         out.field("cause", gap.cause?.word)
+        if let bounds = gap.overlapBounds {
+            var numbers = JSONLine()
+            numbers.field("least", bounds.least)
+            numbers.field("most", bounds.most)
+            out.field("overlapBounds", json: numbers.finish())
+        }
         if let symbol = gap.symbol { out.field("symbol", symbol) }
         return out.finish()
     }

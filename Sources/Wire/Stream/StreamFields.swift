@@ -1,6 +1,6 @@
 import Market
 
-/// The members of one flat JSON object; nested values are left out, but for a status and a replay.
+/// The members of one flat JSON object; nested values are left out, but for a status, a replay and bounds.
 struct StreamFields {
     enum Value {
         case text(String)
@@ -12,6 +12,7 @@ struct StreamFields {
     /// What is told within another message.
     private(set) var nestedStatus: FeedStatus?
     private(set) var nestedReplay: ReplayPosition?
+    private var nestedBounds: OverlapBounds?
     /// The names in a list of symbols, but for those that nobody asks for any more.
     private(set) var symbolNames: [String] = []
 
@@ -40,6 +41,7 @@ struct StreamFields {
             switch key {
             case "status": self.nestedStatus = StreamFields(raw, isNested: true)?.status
             case "replay": self.nestedReplay = StreamFields(raw, isNested: true)?.replay
+            case "overlapBounds": self.nestedBounds = StreamFields(raw, isNested: true)?.bounds
             case "symbols": self.symbolNames = Self.names(in: raw)
             default: break
             }
@@ -160,7 +162,8 @@ struct StreamFields {
             size: size,
             exchangeTime: exchangeTime,
             received: received,
-            isAhead: self.isTrue("ahead")
+            isAhead: self.isTrue("ahead"),
+            isPossibleRepeat: self.isTrue("possibleRepeat")
         )
     }
 
@@ -183,9 +186,17 @@ struct StreamFields {
             nextSequence: next,
             epoch: self.count("epoch") ?? 0,
             overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
+            overlapBounds: self.nestedBounds,
             cause: self.cause,
             symbol: self.text("symbol")
         )
+    }
+
+    private var bounds: OverlapBounds? {
+        guard let least = self.count("least").flatMap(Int.init(exactly:)),
+            let most = self.count("most").flatMap(Int.init(exactly:)), least <= most
+        else { return nil }
+        return OverlapBounds(least: least, most: most)
     }
 
     /// A word that this program does not know is one all the same.

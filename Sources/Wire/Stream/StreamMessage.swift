@@ -97,6 +97,8 @@ package struct StreamTrade: Sendable, Equatable {
     package var received: Int64
     /// Whether the exchange's time is later than the arrival by more than clocks explain (``TradeMarks/ahead``).
     package var isAhead: Bool
+    /// Whether it may be a trade that was there before (``TradeMarks/possibleRepeat``).
+    package var isPossibleRepeat: Bool
 
     package init(
         symbol: String,
@@ -105,7 +107,8 @@ package struct StreamTrade: Sendable, Equatable {
         size: ExactDecimal,
         exchangeTime: Int64,
         received: Int64,
-        isAhead: Bool = false
+        isAhead: Bool = false,
+        isPossibleRepeat: Bool = false
     ) {
         self.symbol = symbol
         self.sequence = sequence
@@ -114,5 +117,6 @@ package struct StreamTrade: Sendable, Equatable {
         self.exchangeTime = exchangeTime
         self.received = received
         self.isAhead = isAhead
+        self.isPossibleRepeat = isPossibleRepeat
     }
 }

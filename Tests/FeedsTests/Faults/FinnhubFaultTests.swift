@@ -197,15 +197,19 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("puts each trade of frames that come twice on the tape once")
-    func duplicates() async throws {
+    @Test("marks trades of frames that come twice, and leaves them out if the user wishes", arguments: [false, true])
+    func duplicates(drops: Bool) async throws {
         let running = try await self.run(["duplicate=0.3,copies=3"]) { _ in
             (0..<400).map { .send(Self.trade($0)) } + [.send(Self.trade(1_000))]
+        } change: { settings in
+            settings.dropsRepeats = drops
         }
         #expect(await running.log.waits { $0.lines.last?.contains("61000") == true })
         let contents = running.log.contents
-        #expect(contents.lines == ((0..<400) + [1_000]).map { "BINANCE:BTCUSDT \(60_000 + $0) 0.02" })
-        #expect(contents.sequences == (1...401).map(\.self))
+        let first = zip(contents.lines, contents.trades).filter { $0.1.marks.isEmpty }.map(\.0)
+        #expect(first == ((0..<400) + [1_000]).map { "BINANCE:BTCUSDT \(60_000 + $0) 0.02" })
+        #expect(contents.sequences == (1...UInt64(contents.trades.count)).map(\.self))
+        #expect(drops == (contents.trades.count == 401))
         #expect(contents.frames.count > 450)
         try await running.stop()
     }

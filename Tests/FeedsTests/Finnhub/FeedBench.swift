@@ -82,7 +82,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
         let bound = NIOLoopBound(self.loop, eventLoop: self.loop)
         self.supervisor = FinnhubSupervisor(
             settings: settings,
-            writer: TapeWriter(epoch: 7, readers: [self.log]),
+            writer: TapeWriter(epoch: 7, readers: [self.log], repeats: settings.repeats),
             loop: self.loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

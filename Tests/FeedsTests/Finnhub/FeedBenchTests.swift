@@ -83,8 +83,9 @@ struct FeedBenchTests {
         // The service sends some of it again.
         bench.connections[0].send(FeedBench.trade("A", 1, 2, 3))
         let contents = bench.log.contents
-        #expect(contents.lines == ["A 10 1", "A 10 2", "A 10 3"])
-        #expect(contents.order == ["read 2", "gap", "read 1"])
+        #expect(contents.lines == ["A 10 1", "A 10 2", "A 10 1", "A 10 2", "A 10 3"])
+        #expect(contents.trades.map { $0.marks.contains(.possibleRepeat) } == [false, false, true, true, false])
+        #expect(contents.order == ["read 2", "gap", "read 3"])
         #expect(
             contents.gaps == [
                 Gap(
@@ -94,6 +95,7 @@ struct FeedBenchTests {
                     nextSequence: 3,
                     epoch: 7,
                     overlap: 2,
+                    overlapBounds: OverlapBounds(least: 2, most: 2),
                     cause: .sleep
                 )
             ]

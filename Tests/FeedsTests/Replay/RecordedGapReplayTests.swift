@@ -18,6 +18,7 @@ struct RecordedGapReplayTests {
             nextSequence: 77,
             epoch: 5,
             overlap: 2,
+            overlapBounds: OverlapBounds(least: 1, most: 3),
             symbol: symbol
         )
     }
@@ -54,6 +55,7 @@ struct RecordedGapReplayTests {
         #expect(told.order == ["read 1", "read 1", "gap", "read 1", "gap", "read 1", "gap", "read 1"])
         #expect(told.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
         #expect(told.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
+        #expect(told.gaps.allSatisfy { $0.overlapBounds == OverlapBounds(least: 1, most: 3) })
         // Of the tape on which it is told.
         #expect(told.gaps.map(\.nextSequence) == [3, 4, 5] && told.gaps.map(\.symbol) == [nil, "A", nil])
         #expect(

@@ -51,10 +51,8 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
     private var lastReads: [Int64] = [0, 0, 0]
     /// When a pause ended that was longer than the market makes: the threshold takes it for the symbol's own for an hour.
     private var pausedAt: [Int64] = [0, 0, 0]
-    /// Of each symbol, the newest trade's time before the newest gap (wall ms); a single one sent again is kept.
-    private var newestTime: [Int64] = [0, 0, 0]
-    private var borders: [Int64] = [0, 0, 0]
-    private(set) var twiceAtBorder = 0
+    /// Trades that came again, all of them marked.
+    private(set) var twice = 0
 
     init(clock: SoakClock, capacity: Int) {
         self.clock = clock
@@ -121,14 +119,12 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         if now - self.lastReads[symbol] > SoakMarket.longestPauses[symbol] { self.pausedAt[symbol] = now }
         self.lastReads[symbol] = now
         self.seen[symbol][number - 1] += 1
-        let time = self.times[symbol][number - 1]
-        self.newestTime[symbol] = max(self.newestTime[symbol], time)
-        guard self.seen[symbol][number - 1] > 1 else { return }
-        // The documented ambiguity: what comes first and is of the very time of the newest that came before.
-        if time == self.borders[symbol] {
-            self.twiceAtBorder += 1
-        } else {
-            self.wrong("\(SoakMarket.names[symbol]) \(number) came \(self.seen[symbol][number - 1]) times")
+        let isAgain = self.seen[symbol][number - 1] > 1
+        if isAgain { self.twice += 1 }
+        // No two trades of this market are equal, so that a suspicion is right or wrong.
+        if isAgain != trade.marks.contains(.possibleRepeat) {
+            let count = self.seen[symbol][number - 1]
+            self.wrong("\(SoakMarket.names[symbol]) \(number) came \(count) times and is marked \(trade.marks)")
         }
     }
 
@@ -137,7 +133,6 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         if word != self.phase.word { self.words[word, default: 0] += 1 }
         self.phase = status.phase
         guard let retryAt = status.phase.retryAt else { return }
-        self.borders = self.newestTime
         let wait = self.ladder.paused(now: self.clock.monotonic, chance: self.chance)
         if retryAt - self.clock.wall != wait {
             self.wrong("waits \((retryAt - self.clock.wall) / 1_000_000) ms, not \(wait / 1_000_000): \(status)")
@@ -170,7 +165,6 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
             self.silences += 1
             self.judgeLength(gap, isSilence: true)
             self.symbolGaps[place].append(Span(from: gap.from, to: gap.to))
-            self.borders[place] = self.newestTime[place]
             return
         }
         if let last = self.gaps.last, gap.from < last.to {
@@ -181,7 +175,6 @@ final class SoakLedger: TapeReader, @unchecked Sendable {
         if isSilence { self.silences += 1 }
         self.judgeLength(gap, isSilence: isSilence)
         self.gaps.append(Span(from: gap.from, to: gap.to))
-        self.borders = self.newestTime
     }
 
     /// A gap is what was broken, and then no more than the time to notice it, to wait for the ladder, and until the next

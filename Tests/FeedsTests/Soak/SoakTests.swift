@@ -171,7 +171,7 @@ struct SoakTests {
         #expect(ledger.wrongs.isEmpty, "\(ledger.wrongs.prefix(10))")
         #expect(account.lost.isEmpty, "\(account.lost.count): \(account.lost.prefix(10))")
         #expect(account.onTape * 10 > account.trades * 9 - account.inGaps * 10)
-        #expect(account.atBorder < 40 && ledger.twiceAtBorder <= ledger.redeliveries)
+        #expect(account.atBorder < 40 && ledger.twice <= ledger.redeliveries)
         // Handshakes: each at its time, and all together within what the settings allow.
         #expect(ledger.ladder.wrongs.isEmpty, "\(ledger.ladder.wrongs.prefix(10))")
         #expect(Double(ledger.ladder.attempts) < world.budget + Double(ledger.silences))
@@ -186,7 +186,7 @@ struct SoakTests {
             "\(ledger.nested) nested), longest \(longest / SoakClock.second) s, excess",
             "\(ledger.longestExcess / SoakClock.second) s, heap \(early ?? 0) to \(late ?? 0),",
             "\(account.trades) trades, \(account.onTape) on the tape, \(account.inGaps) in gaps, \(account.refused)",
-            "refused, \(account.atBorder) at borders, \(ledger.twiceAtBorder) twice of \(ledger.redeliveries),",
+            "refused, \(account.atBorder) at borders, \(ledger.twice) twice of \(ledger.redeliveries),",
             "\(Double(clock() - began) / Double(CLOCKS_PER_SEC)) s"
         )
     }

@@ -144,6 +144,7 @@ struct TapeMeterTests {
         var repeated = feed.batch([#"{"type":"ping"}"#])
         repeated.losses.repeatedFrames = 1
         repeated.losses.repeatedTrades = 4
+        repeated.losses.possibleRepeats = 3
         repeated.losses.malformedFrames = 1
         repeated.losses.malformedElements = 2
         meter.read(repeated)
@@ -163,6 +164,9 @@ struct TapeMeterTests {
         #expect(self.value("tickertape_malformed_trades_total", instruments) == "2")
         #expect(self.value("tickertape_repeated_frames_total", instruments) == "1")
         #expect(self.value("tickertape_repeated_trades_total", instruments) == "4")
+        #expect(self.value("tickertape_possible_repeats_total", instruments) == "3")
+        let repeats = instruments.history.repeats
+        #expect(repeats.repeatedFrames == 1 && repeats.repeatedTrades == 4 && repeats.possibleRepeats == 3)
         #expect(self.value("tickertape_gaps_total", instruments) == "1")
         #expect(self.value("tickertape_gap_seconds_total", instruments) == "1.5")
         #expect(self.value(#"tickertape_reconnects_total{reason="pong-timeout"}"#, instruments) == "1")

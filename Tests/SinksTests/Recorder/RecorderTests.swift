@@ -66,6 +66,38 @@ struct RecorderTests {
         #expect(found.map(\.0) == [500, 500] && found.map(\.1) == [gap, open])
     }
 
+    @Test("writes which trades of a frame may have come before, by their places in its text")
+    func possibleRepeats() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        var batch = self.batch(["one", "two"], received: 1_500)
+        batch.trades = (0..<5).map {
+            Trade(
+                price: .zero,
+                size: .zero,
+                exchangeTime: 0,
+                symbol: SymbolID(index: 0),
+                marks: $0 == 3 || $0 == 4 ? .possibleRepeat : []
+            )
+        }
+        batch.losses.possibleRepeats = 2
+        batch.frames[0].trades = 0..<2
+        batch.frames[1].trades = 2..<5
+        batch.frames[1].leftOut = [0, 2]
+        recorder.read(batch)
+        _ = await recorder.finish()
+        let numbers = self.events(of: try folder.read("a.jsonl")).compactMap { event -> RecordedNumbers? in
+            if case .frame(let frame) = event { frame.numbers } else { nil }
+        }
+        #expect(
+            numbers == [
+                RecordedNumbers(first: 1, count: 2),
+                RecordedNumbers(first: 3, count: 3, leftOut: [0, 2], possibleRepeats: [3, 4]),
+            ]
+        )
+    }
+
     @Test("writes what the service said as it closed, and what was in a ping where that is a text")
     func connection() async throws {
         let folder = try TemporaryFolder()

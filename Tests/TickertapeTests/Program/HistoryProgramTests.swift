@@ -85,7 +85,8 @@ struct HistoryProgramTests {
             ]
         )
         #expect(await program.ending() == .exit(0))
-        #expect(program.output == "symbol,price,size,time,received,epoch,seq\n" && program.errors == "0\n")
+        #expect(program.output == "symbol,price,size,time,received,epoch,seq,possibleRepeat\n")
+        #expect(program.errors == "0\n")
     }
 
     @Test(

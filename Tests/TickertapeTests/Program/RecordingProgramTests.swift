@@ -231,14 +231,14 @@ struct RecordingProgramTests {
         let before = try await rows([paths[0]], ["--bars", "1s", "--to", "20s"])
         let behind = try await rows([hole], ["--bars", "1s", "--to", "20s"])
         #expect(behind.errors.contains("10 lines are missing"), "\(behind.errors)")
-        func marked(_ rows: [Substring]) -> Int { rows.count { $0.hasSuffix(",true") } }
+        func marked(_ rows: [Substring]) -> Int { rows.count { $0.hasSuffix(",true,0") } }
         #expect(marked(behind.rows) > marked(before.rows))
         // Every bar that lacks trades says so.
         let known = Dictionary(
             before.rows.map { ($0.split(separator: ",").prefix(3).joined(separator: ","), $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        for row in behind.rows where row.hasSuffix(",false") {
+        for row in behind.rows where row.hasSuffix(",false,0") {
             #expect(known[row.split(separator: ",").prefix(3).joined(separator: ",")] == row)
         }
     }

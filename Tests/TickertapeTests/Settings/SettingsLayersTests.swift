@@ -145,7 +145,7 @@ struct SettingsLayersTests {
         "relay.allowed-origins": "http://localhost:3000, https://example.com",
         "relay.compression": "on",
         "log.level": "debug", "upstream.silent-after": "2m", "upstream.max-symbols": "6",
-        "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "false", "feed.late-after": "6s",
+        "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "true", "feed.late-after": "6s",
         "feed.stale-after": "40s", "feed.stale-factor": "4", "feed.stale-limit": "2h", "feed.cool-down-min": "50s",
         "feed.cool-down-max": "20m", "feed.retry-refused": "6m", "feed.retry-over-limit": "7m", "feed.retry-max": "2h",
     ]

@@ -1,0 +1,34 @@
+import NIOCore
+
+/// Frames of numbered recordings whose trades have no numbers, as the tape has left them out: each file may have them, and they
+/// are written as often as the file that has them most often.
+///
+/// Their arrival and their text name them. A set that is full forgets: then what several files have may be there twice.
+struct UnnumberedFrames: Sendable {
+    /// So many are remembered.
+    private static let most = 1 << 12
+
+    private struct Name: Hashable {
+        var epoch: UInt64
+        var received: Int64
+        var text: ByteBuffer
+    }
+
+    private var written: [Name: Int] = [:]
+    /// How often this file has had them.
+    private var seen: [Name: Int] = [:]
+
+    /// Begins another file.
+    mutating func beginFile() { self.seen = [:] }
+
+    /// Notes that a file has a frame; returns whether it is not written yet.
+    mutating func insert(_ frame: ByteBuffer, epoch: UInt64, received: Int64) -> Bool {
+        let name = Name(epoch: epoch, received: received, text: frame)
+        if self.written.count >= Self.most { (self.written, self.seen) = ([:], [:]) }
+        let count = self.seen[name, default: 0] + 1
+        self.seen[name] = count
+        guard count > self.written[name, default: 0] else { return false }
+        self.written[name] = count
+        return true
+    }
+}

@@ -1,0 +1,162 @@
+import Market
+import Testing
+import TickertapeTesting
+import Wire
+
+@testable import Feeds
+
+/// What comes again, or looks like it, on connections to the service and to another program.
+@Suite("Trades that may have come before")
+struct RepeatTests {
+    private func isMarked(_ bench: FeedBench) -> [Bool] {
+        bench.log.contents.trades.map { $0.marks.contains(.possibleRepeat) }
+    }
+
+    private func marked(_ bench: FeedBench) -> Int {
+        bench.log.contents.losses.reduce(0) { $0 + $1.possibleRepeats }
+    }
+
+    private func leftOut(_ bench: FeedBench) -> Int {
+        bench.log.contents.losses.reduce(0) { $0 + $1.repeatedTrades }
+    }
+
+    @Test("two equal frames of one trade, and 20 equal fills in two of ten, are all on the tape, the later marked")
+    func equalFrames() {
+        let bench = FeedBench()
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1))
+        bench.connections[0].send(FeedBench.trade("A", 1))
+        let fills = FeedBench.trade("A", 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
+        bench.connections[0].send(fills, fills)
+        #expect(bench.log.contents.trades.count == 22 && bench.log.contents.sequences == Array(1...22))
+        let ten = (first: [Bool](repeating: false, count: 10), again: [Bool](repeating: true, count: 10))
+        #expect(self.isMarked(bench) == [false, true] + ten.first + ten.again)
+        #expect(self.marked(bench) == 11 && self.leftOut(bench) == 0)
+        #expect(bench.log.contents.losses.reduce(0) { $0 + $1.repeatedFrames } == 2)
+        bench.stop()
+    }
+
+    @Test("what comes after two seconds, or on another connection, is no frame that comes again")
+    func noRepeat() {
+        let bench = FeedBench()
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1))
+        bench.advance(milliseconds: 2_001)
+        bench.connections[0].send(FeedBench.trade("A", 1))
+        #expect(self.isMarked(bench) == [false, false])
+        bench.stop()
+    }
+
+    @Test("if the user wishes, frames that come again and what likely came before a break are left out, and counted")
+    func dropped() throws {
+        let bench = FeedBench { $0.dropsRepeats = true }
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1), FeedBench.trade("A", 1), FeedBench.trade("A", 2, 3))
+        bench.connections[0].reset()
+        bench.advance(milliseconds: 2_000)
+        let second = try #require(bench.connections.last)
+        second.send(FeedBench.trade("A", 2, 3, 4))
+        #expect(bench.log.contents.lines == ["A 10 1", "A 10 2", "A 10 3", "A 10 4"])
+        #expect(self.leftOut(bench) == 3 && self.marked(bench) == 0)
+        #expect(bench.log.contents.gaps.map(\.overlap) == [2])
+        #expect(bench.log.contents.gaps.map(\.overlapBounds) == [OverlapBounds(least: 2, most: 2)])
+        bench.stop()
+    }
+
+    @Test(
+        "after a break all that comes is on the tape; what equals a trade before it is marked, and the gap has the bounds",
+        arguments: [[2], [3], [2, 3], [1, 2, 3]]
+    )
+    func afterBreak(again: [Int]) throws {
+        let bench = FeedBench()
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1, 2, 3))
+        bench.connections[0].reset()
+        bench.advance(milliseconds: 2_000)
+        let second = try #require(bench.connections.last)
+        for number in again + [4] {
+            // A read each, of which a feed would make out nothing by frames.
+            second.send(FeedBench.trade("A", number))
+        }
+        #expect(bench.log.contents.lines == ([1, 2, 3] + again + [4]).map { "A 10 \($0)" })
+        #expect(self.isMarked(bench) == [false, false, false] + again.map { _ in true } + [false])
+        let gap = try #require(bench.log.contents.gaps.first)
+        #expect(bench.log.contents.gaps.count == 1 && gap.overlapBounds?.most == again.count)
+        #expect(gap.overlapBounds?.least == (again.count > 1 ? again.count : 0), "\(again)")
+        // It stands in front of the first that cannot be from before it.
+        #expect(bench.log.contents.order.last == "read 1" && bench.log.contents.order.dropLast().last == "gap")
+        #expect(gap.nextSequence == UInt64(4 + again.count))
+        bench.stop()
+    }
+
+    @Test("80 trades that are sent again are all marked")
+    func many() throws {
+        let bench = FeedBench()
+        bench.start()
+        for number in 1...100 { bench.connections[0].send(FeedBench.trade("A", number)) }
+        bench.connections[0].reset()
+        bench.advance(milliseconds: 2_000)
+        let second = try #require(bench.connections.last)
+        for number in 21...101 { second.send(FeedBench.trade("A", number)) }
+        #expect(self.isMarked(bench).count { $0 } == 80 && bench.log.contents.trades.count == 181)
+        #expect(bench.log.contents.gaps.map(\.overlapBounds) == [OverlapBounds(least: 80, most: 80)])
+        bench.stop()
+    }
+
+    @Test("a gap that no new trade ends is told with what came until then")
+    func onlyOld() throws {
+        let bench = FeedBench()
+        bench.start()
+        bench.connections[0].send(FeedBench.trade("A", 1, 2))
+        bench.connections[0].reset()
+        bench.advance(milliseconds: 1_000)
+        let second = try #require(bench.connections.last)
+        second.send(FeedBench.trade("A", 2))
+        #expect(bench.log.contents.gaps == [])
+        bench.advance(milliseconds: 6_000)
+        #expect(bench.log.contents.gaps.map(\.overlapBounds) == [OverlapBounds(least: 0, most: 1)])
+        bench.stop()
+    }
+
+    @Test("through another program's relay, which may have cut them, equal frames say nothing, and nothing is left out")
+    func relayed() throws {
+        let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
+        let ownership = DecidedOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
+        for drops in [false, true] {
+            let bench = FeedBench {
+                $0.holding = KeyHolding(ownership: ownership)
+                $0.dropsRepeats = drops
+            }
+            bench.start()
+            let attached = bench.connections[try #require(bench.ways.firstIndex(of: "/"))]
+            attached.send(FeedBench.trade("A", 1), FeedBench.trade("A", 1), FeedBench.trade("A", 2))
+            #expect(self.isMarked(bench) == [false, false, false] && self.leftOut(bench) == 0)
+            attached.reset()
+            bench.advance(milliseconds: 5_000)
+            let place = try #require(bench.ways.lastIndex(of: "/"))
+            #expect(bench.connections[place] !== attached)
+            bench.connections[place].send(FeedBench.trade("A", 1, 2, 3))
+            #expect(self.isMarked(bench) == [false, false, false, true, true, false], "\(drops)")
+            #expect(self.leftOut(bench) == 0)
+            bench.stop()
+        }
+    }
+
+    @Test("a feed that sends every frame several times is told of once", arguments: [2, 3])
+    func systematic(times: Int) {
+        var watch = RepetitionWatch()
+        var said: [Int] = []
+        for frame in 0..<3_000 where watch.take(isRepeat: frame % times != 0, now: Int64(frame) * 1_000_000_000) {
+            said.append(frame)
+        }
+        #expect(said == [RepetitionWatch.frames - 1])
+        // Another connection of the same service, within the hour and behind it.
+        watch = RepetitionWatch(after: watch)
+        let again = (0..<3_000).filter { watch.take(isRepeat: $0 % times != 0, now: Int64(3_000 + $0) * 1_000_000_000) }
+        #expect(again.isEmpty)
+        watch = RepetitionWatch(after: watch)
+        #expect((0..<30).count { watch.take(isRepeat: $0 % times != 0, now: Int64(7_000 + $0) * 1_000_000_000) } == 1)
+        var market = RepetitionWatch()
+        #expect(!(0..<3_000).contains { market.take(isRepeat: $0 % 6 == 0, now: Int64($0)) })
+    }
+}
