@@ -1,4 +1,4 @@
-package import Market
+import Market
 package import Wire
 
 /// What a reader of a relay's `/v1/stream` wants and where it left off, over all connections.

@@ -146,7 +146,8 @@ extension UpstreamFailure {
         case .protocolViolation, .library:
             self.init("the encrypted stream is damaged: \(error.reason)", cause: .lost)
             self.isOurEnd = true
-        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noApplicationProtocol,
+        case .configuration, .certificateRefused, .alertReceived, .versionRefused, .noCommonCipher,
+            .noApplicationProtocol,
             .handshakeInterrupted, .timedOut:
             self.init("\(error)", cause: .tls)
         }

@@ -101,7 +101,7 @@ struct HangingDiskTests {
         let lock = KeyLock(folders: [folder.path], identity: identity, warn: warn)
         settings.holding = KeyHolding(
             ownership: HangingLock(lock, on: disk),
-            ledger: try #require(AttemptFile(directory: folder.path, identity: identity, disk: disk, warn: warn)),
+            ledger: AttemptFile(directory: folder.path, identity: identity, disk: disk, warn: warn),
             lockDisk: DiskQueue("test-lock"),
             ledgerDisk: DiskQueue("test-attempts"),
             warn: warn

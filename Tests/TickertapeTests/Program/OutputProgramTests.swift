@@ -10,6 +10,10 @@ struct OutputProgramTests {
         #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
 
     private func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProgram {
+        try self.start(arguments, environment: environment)
+    }
+
+    private func start(_ arguments: [String], environment: [String: String] = [:]) throws -> RunningProgram {
         try RunningProgram(RunningProgram.tickertape, arguments, environment: environment)
     }
 
@@ -87,14 +91,14 @@ struct OutputProgramTests {
 
     @Test("without a key every price of the demo says whose it is, whatever fields are chosen")
     func demoIsMarked() async throws {
-        for (format, mark) in [("plain", " DEMO"), ("csv", ",demo\r"), ("json", #","source":"demo"}"#)] {
+        for (format, mark) in [("plain", " DEMO"), ("csv", ",demo"), ("json", #","source":"demo"}"#)] {
             for fields in [[], ["--fields", "symbol,price"]] {
                 let program = try self.start(["--demo", "--once", "--format", format] + fields)
                 #expect(await program.ending() == .exit(0), "\(program.errors)")
-                let lines = program.output.split(separator: "\n")
+                let lines = program.output.split(whereSeparator: \.isNewline)
                 let prices = format == "csv" ? lines.dropFirst() : lines[...]
                 #expect(prices.count == 2 && prices.allSatisfy { $0.hasSuffix(mark) }, "\(lines)")
-                if format == "csv" { #expect(lines.first?.hasSuffix(",source\r") == true, "\(lines)") }
+                if format == "csv" { #expect(lines.first?.hasSuffix(",source") == true, "\(lines)") }
             }
         }
     }
