@@ -245,7 +245,7 @@ struct FinnhubFeedTests {
             let losses = running.log.contents.losses
             #expect(losses.map(\.repeatedFrames).reduce(0, +) == 2)
             #expect(losses.map(\.possibleRepeats).reduce(0, +) == (isOn ? 0 : 2))
-            #expect(running.log.contents.trades.count { $0.marks == .possibleRepeat } == (isOn ? 0 : 2))
+            #expect(running.log.contents.trades.count { $0.marks.contains(.possibleRepeat) } == (isOn ? 0 : 2))
             #expect(losses.map(\.repeatedTrades).reduce(0, +) == (isOn ? 2 : 0))
             #expect(running.log.contents.malformedFrames == 0)
             try await self.stop(running, server)

@@ -20,7 +20,7 @@ struct TapeRenewalTests {
 
         func read(_ batch: TapeBatch) {
             if self.epochs.last != batch.epoch { self.epochs.append(batch.epoch) }
-            self.marked += batch.trades.count { !$0.marks.isEmpty }
+            self.marked += batch.trades.count { $0.marks.contains(.possibleRepeat) }
             self.mostNames = max(self.mostNames, batch.symbols.count)
             for (index, trade) in batch.trades.enumerated() {
                 self.lines.append("\(batch.symbols.name(of: trade.symbol)) \(trade.price)")

@@ -108,8 +108,9 @@ struct ExportTests {
         var headless = Self.recording()
         headless.moveReaderIndex(to: (headless.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) ?? 0) + 1)
         let (lines, report) = Self.export([headless], RecordingExport.Order(format: .csv))
-        #expect(lines.dropFirst().allSatisfy { $0.hasSuffix(",,") } && lines.count > 1, "\(lines)")
-        #expect(report.unnamed == UInt64(lines.count - 1))
+        #expect(lines.dropFirst().allSatisfy { $0.contains(",,,") } && lines.count == 7, "\(lines)")
+        // A frame that the tape has left out whole has no numbers to lose.
+        #expect(report.unnamed == 4)
         #expect(Self.export([Self.recording()], RecordingExport.Order(format: .csv)).report.unnamed == 0)
         let other = ByteBuffer(string: String(buffer: Self.recording()).replacing(#""trades":2"#, with: #""trades":3"#))
         #expect(Self.export([other], RecordingExport.Order(format: .csv)).report.unnamed == 2)
@@ -149,9 +150,9 @@ struct ExportTests {
         var order = RecordingExport.Order(format: .csv)
         order.symbols = ["A"]
         order.from = 1_795_239_000_001_000_000
-        #expect(Self.export([Self.recording()], order).lines.count == 2)
+        #expect(Self.export([Self.recording()], order).lines.count == 3)
         order.to = 1_795_239_070_500_000_000
-        #expect(Self.export([Self.recording()], order).lines.count == 1)
+        #expect(Self.export([Self.recording()], order).lines.count == 2)
     }
 
     @Test("a file that is given twice is there once, and what follows without a hole is no gap")
@@ -203,7 +204,8 @@ struct ExportTests {
             RecordingSyntax.frame(fills, stamp, numbers: numbers, into: &out)
         }
         let rows = Self.export([out], RecordingExport.Order(format: .csv)).lines.dropFirst()
-        #expect(rows.map { $0.suffix(7) } == ["1,false", "2,false", "3,true", "4,true"].map { $0.suffix(7) })
+        let ends = rows.map { $0.split(separator: ",").suffix(2).joined(separator: ",") }
+        #expect(ends == ["1,false", "2,false", "3,true", "4,true"])
         let bars = Self.export([out], RecordingExport.Order(format: .csv, bars: .second)).lines
         #expect(bars.last?.hasSuffix(",8,1,4,true,2") == true, "\(bars)")
     }

@@ -20,7 +20,7 @@ import Wire
         arguments: [
             #"{"data":[{"c":null,"p":66972.77,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":0.01559},{"c":null,"p":26626,"s":"BINANCE:ETHUSDT","t":1721555886208,"v":0.000004}],"type":"trade"}"#,
             #"{"data":[{"c":null,"p":5.583,"s":"BINANCE:USDTBRL","t":1636631765675,"v":8060.2}],"type":"trade"}"#,
-            #"{"data":[{"c":null,"p":9.5e-7,"s":"IC MARKETS:1","t":1721555886208,"v":1e+21}],"type":"trade"}"#,
+            #"{"data":[{"c":null,"p":9.5e-7,"s":"IC MARKETS:1","t":1721555886208,"v":100000000000000000}],"type":"trade"}"#,
             #"{"data":[{"c":null,"p":0.00001234,"s":"A\"B\\C\u0001\n","t":1,"v":0}],"type":"trade"}"#,
             #"{"data":[],"type":"trade"}"#,
         ]

@@ -38,7 +38,7 @@ struct RepeatedFramesTests {
             #expect(frames.isRepeat(text, now: 4) == false)
         }
         var frames = RepeatedFrames()
-        for time in [Int64.max, .min, .max] { #expect(frames.isRepeat(text, now: time) == false) }
+        for time in [Int64.max, .min, 0] { #expect(frames.isRepeat(text, now: time) == false) }
         frames.reset()
         #expect(frames.isRepeat(text, now: .max) == false)
     }

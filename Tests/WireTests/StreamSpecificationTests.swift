@@ -131,13 +131,13 @@ struct StreamSpecificationTests {
         var compared = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost)
         compared.overlapBounds = OverlapBounds(least: 0, most: 1)
         return [
+            StreamEncoder.hello(hello, number: 1),
+            StreamEncoder.hello(replayed, number: 1),
             suspect, StreamEncoder.gap(compared, number: 1),
             StreamEncoder.bar(
                 ToldBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),
                 number: 1
             ),
-            StreamEncoder.hello(hello, number: 1),
-            StreamEncoder.hello(replayed, number: 1),
             StreamEncoder.replay(Self.position, number: 1),
             StreamEncoder.snapshot(summary, age: 1, number: 1),
             StreamEncoder.price(update, number: 1),

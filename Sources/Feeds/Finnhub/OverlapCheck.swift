@@ -45,9 +45,11 @@ package struct OverlapCheck: Sendable {
         }
     }
 
-    /// The newest time of a symbol's trades, ns; one from the future says nothing of when the others were.
+    /// The newest time of a symbol's trades, ns. One from the future says nothing of when the others were, unless all are
+    /// ahead alike, as those are that came before our clock was known to be behind.
     private static func newest(of trades: [Trade]) -> Int64 {
-        trades.lazy.filter { !$0.marks.contains(.ahead) }.map(\.exchangeTime).max() ?? .min
+        let times = trades.lazy.filter { !$0.marks.contains(.ahead) }.map(\.exchangeTime)
+        return times.max() ?? trades.lazy.map(\.exchangeTime).max() ?? .min
     }
 
     /// Between which numbers that of the repeats lies.

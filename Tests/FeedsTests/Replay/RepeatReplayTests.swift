@@ -50,9 +50,10 @@ struct RepeatReplayTests {
 
     private static func mixed(_ numbers: Int...) -> String {
         // A trade of each symbol; those of A are all alike.
-        let first = FeedBench.trade("A", 1).dropLast(#"],"type":"trade"}"#.utf8.count)
-        let second = numbers.map { FeedBench.trade("B", $0).dropFirst(#"{"data":["#.utf8.count) }
-        return first + "," + second.joined(separator: ",")
+        let (begin, end) = (#"{"data":["#, #"],"type":"trade"}"#)
+        let frames = [FeedBench.trade("A", 1)] + numbers.map { FeedBench.trade("B", $0) }
+        let trades = frames.map { $0.dropFirst(begin.utf8.count).dropLast(end.utf8.count) }
+        return begin + trades.joined(separator: ",") + end
     }
 
     @Test("a simulated market has for each symbol what the whole has, also with one trade a frame")

@@ -107,8 +107,9 @@ final class SoakService: Connecting, @unchecked Sendable {
         let count = self.redelivers[symbol]
         if count > 0 {
             self.redelivers[symbol] = 0
-            self.ledger.redeliveries += 1
-            connection.send(text: SoakMarket.message(symbol, self.newest[symbol].suffix(count)))
+            let again = self.newest[symbol].suffix(count)
+            self.ledger.redeliveries += again.count
+            connection.send(text: SoakMarket.message(symbol, again))
         }
         return nil
     }
@@ -151,7 +152,9 @@ final class SoakService: Connecting, @unchecked Sendable {
             current.end(isReset: isReset)
             return
         }
-        for _ in 0..<(self.triples ? 3 : 1) { self.sendSplit(frame, current) }
+        let copies = self.triples ? 3 : 1
+        self.ledger.redeliveries += (copies - 1) * trades.count
+        for _ in 0..<copies { self.sendSplit(frame, current) }
         self.triples = false
     }
 

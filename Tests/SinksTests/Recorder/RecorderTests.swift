@@ -13,12 +13,17 @@ struct RecorderTests {
         "{\"msg\":\"odd \\\"text\\\" with \\\\ and ümläuts\",\"type\":\"error\"}",
     ]
 
-    private func recorder(_ path: String, settings: RecorderSettings = RecorderSettings()) throws -> Recorder {
+    private func recorder(
+        _ path: String,
+        epoch: UInt64? = nil,
+        settings: RecorderSettings = RecorderSettings()
+    ) throws -> Recorder {
         try Recorder(
             path: path,
             symbols: ["BINANCE:BTCUSDT"],
             started: 1_000,
             program: "test",
+            epoch: epoch,
             settings: settings,
             clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
             complain: { Issue.record("\($0)") }
@@ -70,7 +75,7 @@ struct RecorderTests {
     func possibleRepeats() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let recorder = try self.recorder("\(folder.path)/a.jsonl")
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 1)
         var batch = self.batch(["one", "two"], received: 1_500)
         batch.trades = (0..<5).map {
             Trade(
@@ -87,14 +92,16 @@ struct RecorderTests {
         batch.frames[1].leftOut = [0, 2]
         recorder.read(batch)
         _ = await recorder.finish()
-        let numbers = self.events(of: try folder.read("a.jsonl")).compactMap { event -> RecordedNumbers? in
+        let text = try folder.read("a.jsonl")
+        let numbers = self.events(of: text).compactMap { event -> RecordedNumbers? in
             if case .frame(let frame) = event { frame.numbers } else { nil }
         }
         #expect(
             numbers == [
                 RecordedNumbers(first: 1, count: 2),
                 RecordedNumbers(first: 3, count: 3, leftOut: [0, 2], possibleRepeats: [3, 4]),
-            ]
+            ],
+            "\(text)"
         )
     }
 

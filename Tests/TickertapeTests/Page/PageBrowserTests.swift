@@ -269,7 +269,7 @@ struct PageBrowserTests {
             if let said = try? JSONDecoder().decode(Address.self, from: data) { address = said.address }
             guard let seen = try? JSONDecoder().decode(BrowserWatch.Seen.self, from: data) else { continue }
             if asked.count < 2 { moved = moved || seen.price.contains { $0.isNumber } }
-            if self.isLive(seen) { prices.insert(seen.price) }
+            if seen.word == "Playing", seen.freshness == "fresh" { prices.insert(seen.price) }
         }
         try #require(asked.count == 2 && prices.count >= 3, "\(browser.program.output) \(browser.program.errors)")
         #expect(asked[0] == "It is kept for this tab only, and sent to this relay only.")

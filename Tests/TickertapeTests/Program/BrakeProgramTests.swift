@@ -102,7 +102,7 @@ struct BrakeProgramTests {
             #expect(await readers.ending(atMost: .seconds(120)) == .exit(0), "\(readers.errors)")
             #expect(await program.ending(atMost: .seconds(30)) == .exit(0), "\(program.errors)")
             let all = try #require(RunningProgram.number(in: program.errors, behind: "replayed "), "\(program.errors)")
-            #expect(all > 70_000)
+            #expect(all > 60_000)
             let told = try readers.output.split(separator: "\n").map {
                 try JSONDecoder().decode(Told.self, from: Data($0.utf8))
             }

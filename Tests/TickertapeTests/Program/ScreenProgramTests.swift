@@ -116,7 +116,7 @@ struct ScreenProgramTests {
             arguments + ["--format", "csv", "--fields", "price", "--record", "\(folder.path)/1.jsonl"],
             environment: ["FINNHUB_TOKEN": "averysecretkey"]
         )
-        #expect(await first.prints("100\r"), "\(first.output) \(first.errors)")
+        #expect(await first.prints("100,live\r"), "\(first.output) \(first.errors)")
         first.send(signal: SIGTERM)
         #expect(await first.ending(atMost: .seconds(10)) == .exit(0), "\(first.errors)")
         // The scale of a chart of one price alone has none of these.
@@ -328,7 +328,7 @@ struct ScreenProgramTests {
             RunningProgram.tickertape,
             ["watch", "ws://127.0.0.1:\(port)", "--format", "csv", "--fields", "price"]
         )
-        #expect(await plain.prints("105\r"), "\(plain.output) \(plain.errors)")
+        #expect(await plain.prints("105,live\r"), "\(plain.output) \(plain.errors)")
         line.mend()
         #expect(await watch.prints("ok wait:BTCUSDT +105 "), "\(watch.output.suffix(4_000))")
         server.send(Self.trade(106, at: Self.now), on: 0)

@@ -34,7 +34,7 @@ struct WatchProgramTests {
         let plain = try self.watch(port, "--format", "plain")
         let json = try self.watch(port, "--format", "json", "--symbol", "BINANCE:BTCUSDT")
         let csv = try self.watch(port, "--format", "csv", "--fields", "symbol,price")
-        #expect(await csv.prints("BINANCE:BTCUSDT,2\r"), "\(csv.output) \(csv.errors)")
+        #expect(await csv.prints("BINANCE:BTCUSDT,2,live\r"), "\(csv.output) \(csv.errors)")
         #expect(await json.prints(#"{"type":"price","symbol":"BINANCE:BTCUSDT","price":"2""#), "\(json.output)")
         #expect(!(await plain.lines(1)).isEmpty)
         first.send(signal: SIGKILL)
@@ -42,7 +42,7 @@ struct WatchProgramTests {
         #expect(await plain.complains(of: "no link to the relay"))
         let second = try self.relay(server, port: port)
         #expect(await second.relayPort() == port, "\(second.errors)")
-        #expect(await csv.prints("BINANCE:BTCUSDT,7\r"), "\(csv.output) \(csv.errors)")
+        #expect(await csv.prints("BINANCE:BTCUSDT,7,live\r"), "\(csv.output) \(csv.errors)")
         #expect(await plain.complains(of: "not all of what was missed can be had"), "\(plain.errors)")
         #expect(await json.prints(#"{"type":"gap","#), "\(json.output)")
         for program in [plain, json, csv, second] { program.send(signal: SIGTERM) }

@@ -18,7 +18,8 @@ extension DisplayView {
         ]
         var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Marks that are words come before more words of the state, and its reason last: it can have its own line.
-        wishes += items[1].shortWord(1) + items[2].shortWord(2) + items[3].shortWord(3) + items[4].shortWord(4)
+        // That the picture stands still is said nowhere else; the state says already that something is played.
+        wishes += items[3].shortWord(3) + items[1].shortWord(1) + items[2].shortWord(2) + items[4].shortWord(4)
         wishes += items[0].all(0)
         if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
         wishes += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + items[4].all(4)
