@@ -69,7 +69,7 @@ struct StandardStreamTests {
         let rows = try self.shell("'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv >&-")
         #expect(await rows.ending() == .exit(1))
         #expect(rows.errors.contains("cannot write the rows: Bad file descriptor"), "\(rows.errors)")
-        let once = try self.shell("'\(RunningProgram.tickertape)' --once >&-")
+        let once = try self.shell("'\(RunningProgram.tickertape)' --demo --once >&-")
         #expect(await once.ending() == .exit(0), "\(once.errors)")
         #expect(!once.errors.contains("Invalid argument"), "\(once.errors)")
     }
