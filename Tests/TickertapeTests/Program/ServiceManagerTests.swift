@@ -51,7 +51,7 @@ struct ServiceManagerTests {
             manager.statusChanged(
                 FeedStatus(source: .live, phase: .stale, since: 0, reason: "no\ntrades")
             )
-            #expect(self.received(descriptor) == "STATUS=stale: no trades")
+            #expect(self.received(descriptor) == "STATUS=stale: no\u{240A}trades")
         }
     }
 
