@@ -48,9 +48,9 @@ struct StoppedClientTests {
         try await RelayFixture.run(isEncrypted: way == .encrypted, instruments: instruments) {
             $0.maximumWaitingBytes = 64 << 10
             $0.sendBufferBytes = 8 << 10
-            $0.pingInterval = .milliseconds(500) * Patience.factor
-            $0.pongTimeout = .seconds(3) * Patience.factor
-            $0.stallTimeout = .seconds(5) * Patience.factor
+            $0.pingInterval = .milliseconds(500)
+            $0.pongTimeout = .seconds(3)
+            $0.stallTimeout = .seconds(5)
             if way == .socketFile { $0.unixSocket = path }
         } body: { fixture, below in
             let address =
