@@ -19,9 +19,12 @@ struct KernelOutflow: Equatable {
     /// The first fields are bytes: `tcpi_retransmits` and `tcpi_probes` count what was sent again and asked without an answer.
     private static let retransmits = 2
     private static let probes = 3
+    /// Milliseconds since data was last sent, be it again, and since the peer last acknowledged anything; 32 bits each.
+    private static let sinceSent = 44
+    private static let sinceAcknowledgement = 56
     private static let bytesAcknowledged = 120
     private static let bytesNotSent = 144
-    private static let informationBytes = 148
+    static let informationBytes = 148
     /// How many of them in a row mean that nobody is there; one or two may have been lost.
     private static let mostUnanswered = 3
 
@@ -48,12 +51,21 @@ struct KernelOutflow: Equatable {
             var length = socklen_t(information.count)
             let result = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, information.baseAddress, &length)
             guard result == 0, Int(length) == information.count else { return nil }
-            let unanswered = max(information[Self.retransmits], information[Self.probes])
-            return KernelOutflow(
-                waiting: Int(information.load(fromByteOffset: Self.bytesNotSent, as: UInt32.self)),
-                taken: Int(information.load(fromByteOffset: Self.bytesAcknowledged, as: UInt64.self)),
-                isAnswered: unanswered < Self.mostUnanswered
-            )
+            return KernelOutflow(tcp: UnsafeRawBufferPointer(information))
         }
+    }
+
+    /// - Parameter information: the first `informationBytes` bytes of `struct tcp_info`, aligned to 8.
+    init(tcp information: UnsafeRawBufferPointer) {
+        func number(_ offset: Int) -> UInt32 { information.load(fromByteOffset: offset, as: UInt32.self) }
+        // Any acknowledgement ends the count of probes, but only a new one that of what was sent again. A machine whose
+        // small receive buffer is full drops the bytes and acknowledges the old ones each time: it answers all the same.
+        let hasAnsweredLast = number(Self.sinceAcknowledgement) <= number(Self.sinceSent)
+        let isSendingHeard = information[Self.retransmits] < Self.mostUnanswered || hasAnsweredLast
+        self.init(
+            waiting: Int(number(Self.bytesNotSent)),
+            taken: Int(information.load(fromByteOffset: Self.bytesAcknowledged, as: UInt64.self)),
+            isAnswered: isSendingHeard && information[Self.probes] < Self.mostUnanswered
+        )
     }
 }
