@@ -56,7 +56,15 @@ package struct TapeBatch: Sendable {
     /// The places, among the trades that a frame's text holds, of those that may have come before.
     package func possibleRepeats(in frame: Frame) -> [Int] {
         // Nearly always there is not one in the whole read.
-        guard self.losses.possibleRepeats > 0 else { return [] }
+        self.losses.possibleRepeats > 0 ? self.places(of: .possibleRepeat, in: frame) : []
+    }
+
+    /// The places, counted in the same way, of those that are ahead.
+    package func ahead(in frame: Frame) -> [Int] {
+        self.aheadArrival == nil ? [] : self.places(of: .ahead, in: frame)
+    }
+
+    private func places(of mark: TradeMarks, in frame: Frame) -> [Int] {
         var leftOut = frame.leftOut[...]
         var places: [Int] = []
         var place = 0
@@ -65,7 +73,7 @@ package struct TapeBatch: Sendable {
                 leftOut.removeFirst()
                 place += 1
             }
-            if self.trades[index].marks.contains(.possibleRepeat) { places.append(place) }
+            if self.trades[index].marks.contains(mark) { places.append(place) }
             place += 1
         }
         return places
@@ -94,13 +102,14 @@ package struct TapeBatch: Sendable {
     /// The trades with the times by which they count in bars, charts and what else goes by the exchange's clock: those that
     /// are ahead count as made when they arrived.
     package var countedTrades: [Trade] {
-        guard let aheadArrival else { return self.trades }
-        return self.trades.map { trade in
-            guard trade.marks.contains(.ahead) else { return trade }
-            var trade = trade
-            trade.exchangeTime = aheadArrival
-            return trade
-        }
+        self.aheadArrival == nil ? self.trades : self.trades.indices.map { self.countedTrade(at: $0) }
+    }
+
+    /// One of ``countedTrades``, for who looks at the read in parts: all of them are not made for each part.
+    package func countedTrade(at index: Int) -> Trade {
+        var trade = self.trades[index]
+        if let aheadArrival, trade.marks.contains(.ahead) { trade.exchangeTime = aheadArrival }
+        return trade
     }
 
     package init(

@@ -70,6 +70,30 @@ struct ExportTests {
         )
         let (rows, _) = Self.export([file], RecordingExport.Order(format: .csv))
         #expect(rows.count == 5 && rows[3].contains(",1797831000000,1795239002080000,"), "\(rows)")
+        #expect(rows.dropFirst().map { $0.hasSuffix(",false,true") } == [false, false, true, false], "\(rows)")
+        let json = Self.export([file], RecordingExport.Order(format: .jsonLines)).lines
+        #expect(json.map { $0.hasSuffix(#","ahead":true}"#) } == [false, false, true, false], "\(json)")
+    }
+
+    @Test("what the run knew to be ahead is so, and in the bar of its arrival, though the file alone does not say why")
+    func recordedAhead() {
+        let start: Int64 = 1_795_239_000_000_000_000
+        var file = ByteBuffer()
+        RecordingSyntax.header(
+            RecordingHeader(version: 2, symbols: ["A"], start: start, epoch: 7, source: "live"),
+            into: &file
+        )
+        let frame = Self.frame(Self.trade("A", "1", "2", at: 0), Self.trade("A", "3", "2", at: 4_000))
+        RecordingSyntax.frame(
+            frame,
+            RecordingSyntax.Stamp(number: 1, wall: start + 80_000_000, at: 0),
+            numbers: RecordedNumbers(first: 1, count: 2, ahead: [1]),
+            into: &file
+        )
+        let rows = Self.export([file], RecordingExport.Order(format: .csv)).lines
+        #expect(rows.dropFirst().map { $0.hasSuffix(",7,2,false,true") } == [false, true], "\(rows)")
+        let bars = Self.export([file], RecordingExport.Order(format: .csv, bars: .second)).lines
+        #expect(bars.dropFirst().map { $0.contains(",1795239000000,1,3,1,3,4,") } == [true], "\(bars)")
     }
 
     @Test("a gap as far from the trades as can be is one of another clock")
@@ -89,14 +113,14 @@ struct ExportTests {
         let (lines, report) = Self.export([Self.recording()], RecordingExport.Order(format: .csv))
         #expect(
             lines == [
-                "symbol,price,size,time,received,epoch,seq,possibleRepeat",
-                "A,1.5,2,1795239000000,1795239000080123,7,1,false",
-                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false"#,
+                "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead",
+                "A,1.5,2,1795239000000,1795239000080123,7,1,false,false",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false,false"#,
                 // The tape has left them out, as it did once, or as its user wished.
-                "A,1.5,2,1795239000000,1795239000090000,,,true",
-                #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true"#,
-                "A,9,9,1795239000001,1795239070580000,,,true",
-                "A,2.25,2,1795239070500,1795239070580000,7,3,false",
+                "A,1.5,2,1795239000000,1795239000090000,,,true,false",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true,false"#,
+                "A,9,9,1795239000001,1795239070580000,,,true,false",
+                "A,2.25,2,1795239070500,1795239070580000,7,3,false,false",
             ]
         )
         #expect(report.trades == 6 && report.possibleRepeats == 3 && report.repeated == 0)
@@ -185,7 +209,10 @@ struct ExportTests {
         let lines = [(0, 1), (10, 2), (20, 1), (2_000_000_000, 2), (5_000_000_000, 1), (.max, 1)].map(line)
         let text = ByteBuffer(string: lines.joined())
         let (rows, report) = Self.export([text], RecordingExport.Order(format: .csv))
-        #expect(rows.dropFirst().map { $0.hasSuffix(",true") } == [false, false, true, true, false, false], "\(rows)")
+        #expect(
+            rows.dropFirst().map { $0.hasSuffix(",true,false") } == [false, false, true, true, false, false],
+            "\(rows)"
+        )
         #expect(report.trades == 6 && report.possibleRepeats == 2 && report.repeated == 0)
         let json = Self.export([text], RecordingExport.Order(format: .jsonLines)).lines
         #expect(json.map { $0.hasSuffix(#","possibleRepeat":true}"#) } == [false, false, true, true, false, false])
@@ -200,12 +227,12 @@ struct ExportTests {
         for (index, places) in [[], [0, 1]].enumerated() {
             let first = UInt64(index * 2 + 1)
             let numbers = RecordedNumbers(first: first, count: 2, possibleRepeats: places)
-            let stamp = RecordingSyntax.Stamp(number: first, wall: 0, at: Int64(index))
+            let stamp = RecordingSyntax.Stamp(number: first, wall: 1_795_239_000_000_000_000, at: Int64(index))
             RecordingSyntax.frame(fills, stamp, numbers: numbers, into: &out)
         }
         let rows = Self.export([out], RecordingExport.Order(format: .csv)).lines.dropFirst()
-        let ends = rows.map { $0.split(separator: ",").suffix(2).joined(separator: ",") }
-        #expect(ends == ["1,false", "2,false", "3,true", "4,true"])
+        let ends = rows.map { $0.split(separator: ",").suffix(3).joined(separator: ",") }
+        #expect(ends == ["1,false,false", "2,false,false", "3,true,false", "4,true,false"])
         let bars = Self.export([out], RecordingExport.Order(format: .csv, bars: .second)).lines
         #expect(bars.last?.hasSuffix(",8,1,4,true,2") == true, "\(bars)")
     }

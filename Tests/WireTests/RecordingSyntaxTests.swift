@@ -80,7 +80,8 @@ import Wire
                 first: UInt64(index * 10),
                 count: index,
                 leftOut: leftOut,
-                possibleRepeats: index == 3 ? [1, 2] : leftOut.map { $0 + 1 }
+                possibleRepeats: index == 3 ? [1, 2] : leftOut.map { $0 + 1 },
+                ahead: index == 3 ? [0, 2] : []
             )
             RecordingSyntax.frame(
                 ByteBuffer(string: frame),
@@ -132,7 +133,7 @@ import Wire
             frames.map(\.1) == [
                 RecordedNumbers(first: 0, count: 0), nil,
                 RecordedNumbers(first: 20, count: 2, leftOut: [0, 3], possibleRepeats: [1, 4]),
-                RecordedNumbers(first: 30, count: 3, possibleRepeats: [1, 2]),
+                RecordedNumbers(first: 30, count: 3, possibleRepeats: [1, 2], ahead: [0, 2]),
             ]
         )
         #expect(lines[5].content == .gap(Self.gap, dropped: nil))

@@ -51,14 +51,14 @@ struct RepeatedFramesTests {
         _ = parser.parse(Self.frame(1, trades: 4), symbols: &symbols, into: &trades)
         var repeats = RecordedRepeats()
         var frame = RecordedFrame(line: 1, at: 0, frame: Self.frame(1, trades: 4))
-        frame.numbers = RecordedNumbers(first: 9, count: 3, leftOut: [1], possibleRepeats: [3])
+        frame.numbers = RecordedNumbers(first: 9, count: 3, leftOut: [1], possibleRepeats: [3], ahead: [2])
         #expect(repeats.mark(&trades, of: frame) == frame.numbers)
         #expect(trades.map { $0.marks.contains(.possibleRepeat) } == [false, true, false, true])
         let mark = try #require(RecordedRepeatMark(of: trades))
         #expect(mark.places == [1, 3] && RecordedRepeatMark(mark.encoded())?.places == [1, 3])
         let numbered = try #require(frame.numberedTrades(&parser, symbols: &symbols))
         #expect(numbered.map(\.sequence) == [9, 10, 11])
-        #expect(numbered.map { $0.trade.marks.contains(.possibleRepeat) } == [false, false, true])
+        #expect(numbered.map(\.trade.marks) == [[], .ahead, .possibleRepeat])
         frame.numbers = nil
         trades = trades.map { Trade(price: $0.price, size: $0.size, exchangeTime: 0, symbol: $0.symbol) }
         #expect(repeats.mark(&trades, of: frame) == nil && trades.allSatisfy { $0.marks == .possibleRepeat })

@@ -27,6 +27,8 @@ final class ReplayPlayer {
     var search: GapSearch?
     private var rebase: Int64?
     private var parser = FinnhubParser()
+    /// Kept where the replay is moved or begins again: a clock that was behind in one place of a recording mostly was so in the
+    /// others, and with no memory the first reads of each place would be ahead.
     private var arrivals = ArrivalCheck()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []

@@ -55,7 +55,8 @@ struct BarBook {
         while self.places.count < batch.symbols.count { self.places.append(-1) }
         var advances: [Advance] = []
         var known: [Int: Int] = [:]
-        for trade in batch.countedTrades[places ?? batch.trades.indices] {
+        for place in places ?? batch.trades.indices {
+            let trade = batch.countedTrade(at: place)
             let index = Int(trade.symbol.index)
             var row = self.places[index]
             if row < 0 {

@@ -129,7 +129,8 @@ package final class Recorder: TapeReader {
                     first: batch.firstSequence + UInt64(frame.trades.lowerBound),
                     count: frame.trades.count,
                     leftOut: frame.leftOut,
-                    possibleRepeats: batch.possibleRepeats(in: frame)
+                    possibleRepeats: batch.possibleRepeats(in: frame),
+                    ahead: batch.ahead(in: frame)
                 )
                 let limit = self.settings.maximumWaitingBytes
                 if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }

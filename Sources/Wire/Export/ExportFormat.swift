@@ -7,7 +7,7 @@ package import NIOCore
 package enum ExportFormat: Sendable, Equatable {
     case csv, jsonLines
 
-    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq,possibleRepeat"
+    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead"
     package static let barColumns =
         "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete,possibleRepeats"
 
@@ -35,6 +35,7 @@ package enum ExportFormat: Sendable, Equatable {
             buffer.writeStaticString(",")
             if let place { JSONText.write(place.sequence, into: &buffer) }
             buffer.writeStaticString(trade.marks.contains(.possibleRepeat) ? ",true" : ",false")
+            buffer.writeStaticString(trade.marks.contains(.ahead) ? ",true" : ",false")
         case .jsonLines:
             var line = JSONLine()
             line.field("symbol", symbol)
@@ -44,6 +45,7 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("received", received.map { Int($0 / 1_000) })
             line.field("epoch", place?.epoch)
             line.field("seq", place?.sequence)
+            if trade.marks.contains(.ahead) { line.field("ahead", true) }
             if trade.marks.contains(.possibleRepeat) { line.field("possibleRepeat", true) }
             Self.write(line.finish(), of: symbol, into: &buffer)
         }

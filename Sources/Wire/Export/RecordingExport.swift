@@ -167,7 +167,11 @@ package struct RecordingExport: Sendable {
         self.arrived = received ?? self.arrived
         // The older form has no arrivals by the clock, but the start alone.
         let arrival = frame.wall.flatMap { $0.multipliedReportingOverflow(by: 1_000).overflow ? nil : $0 * 1_000 }
-        let aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
+        var aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
+        // The run has seen more reads than this file, and knew what this export cannot.
+        if aheadArrival == nil, self.trades.contains(where: { $0.marks.contains(.ahead) }) {
+            aheadArrival = arrival?.addingCapped(self.arrivals.offset)
+        }
         guard let epoch, let numbers else {
             let rows = self.report.rows
             for trade in self.trades { self.take(trade, received: received, aheadArrival: aheadArrival, place: nil) }

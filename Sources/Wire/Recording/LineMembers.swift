@@ -9,7 +9,9 @@ struct LineMembers {
     private var text: JSONString?
     private var gap: Gap?
     private var version: Int?
-    private var numbers = (first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int]())
+    private var numbers = (
+        first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int](), ahead: [Int]()
+    )
     private var event: String?
     private var isOutgoing = false
     private var note = RecordedNote(.state)
@@ -43,6 +45,9 @@ struct LineMembers {
         case .array where key.equals("possibleRepeats"):
             guard let places = reader.places() else { return "broken list" }
             self.numbers.possibleRepeats = places
+        case .array where key.equals("ahead"):
+            guard let places = reader.places() else { return "broken list" }
+            self.numbers.ahead = places
         case .array where key.equals("symbols"):
             guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
             self.details.symbols = names
@@ -223,12 +228,20 @@ struct OverlapNumbers {
 }
 
 extension RecordedNumbers {
-    fileprivate init?(_ read: (first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int])) {
+    fileprivate init?(
+        _ read: (first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int], ahead: [Int])
+    ) {
         // What no program counts up to is no number of a trade.
         guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
             return nil
         }
-        self.init(first: first, count: Int(count), leftOut: read.leftOut, possibleRepeats: read.possibleRepeats)
+        self.init(
+            first: first,
+            count: Int(count),
+            leftOut: read.leftOut,
+            possibleRepeats: read.possibleRepeats,
+            ahead: read.ahead
+        )
     }
 }
 

@@ -12,8 +12,8 @@ package struct RecordedTrade: Sendable, Equatable {
 }
 
 extension RecordedNumbers {
-    /// Marks, among all trades that a frame's text holds, those that may have come before, and takes out those that are not on
-    /// the tape; returns `false`, and changes nothing, where these are not the numbers of that text.
+    /// Marks, among all trades that a frame's text holds, those that may have come before and those that were ahead, and takes
+    /// out those that are not on the tape; returns `false`, and changes nothing, where these are not the numbers of that text.
     package func apply(to trades: inout [Trade]) -> Bool {
         guard self.apply(toAll: &trades) else { return false }
         for place in self.leftOut.reversed() { trades.remove(at: place) }
@@ -26,8 +26,10 @@ extension RecordedNumbers {
         guard trades.count - self.leftOut.count == self.count else { return false }
         if let last = self.leftOut.last, last >= trades.count { return false }
         if let last = self.possibleRepeats.last, last >= trades.count { return false }
+        if let last = self.ahead.last, last >= trades.count { return false }
         for place in self.possibleRepeats { trades[place].marks.insert(.possibleRepeat) }
         for place in self.leftOut { trades[place].marks.insert(.possibleRepeat) }
+        for place in self.ahead { trades[place].marks.insert(.ahead) }
         return true
     }
 }

@@ -52,12 +52,21 @@ public struct RecordedNumbers: Sendable, Equatable {
     public var leftOut: [Int]
     /// The places, counted in the same way, of those that are on the tape and may have come before; ascending.
     public var possibleRepeats: [Int]
+    /// The places, counted in the same way, of those that are on the tape and were ahead of their arrival; ascending.
+    public var ahead: [Int]
 
-    public init(first: UInt64, count: Int, leftOut: [Int] = [], possibleRepeats: [Int] = []) {
+    public init(
+        first: UInt64,
+        count: Int,
+        leftOut: [Int] = [],
+        possibleRepeats: [Int] = [],
+        ahead: [Int] = []
+    ) {
         self.first = first
         self.count = count
         self.leftOut = leftOut
         self.possibleRepeats = possibleRepeats
+        self.ahead = ahead
     }
 }
 

@@ -51,7 +51,7 @@ package enum RecordingSyntax {
         into buffer: inout ByteBuffer
     ) {
         let start = Self.begin(stamp, into: &buffer)
-        let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty } ?? true
+        let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty && $0.ahead.isEmpty } ?? true
         LinePen.write(into: &buffer, atMost: 96) { pen in
             pen.write(",\"dir\":\"in\"")
             if let numbers {
@@ -65,6 +65,7 @@ package enum RecordingSyntax {
         if let numbers, !hasAll {
             Self.places("leftOut", numbers.leftOut, into: &buffer)
             Self.places("possibleRepeats", numbers.possibleRepeats, into: &buffer)
+            Self.places("ahead", numbers.ahead, into: &buffer)
             buffer.writeStaticString(",\"frame\":")
         }
         frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }

@@ -71,7 +71,7 @@ struct RecorderTests {
         #expect(found.map(\.0) == [500, 500] && found.map(\.1) == [gap, open])
     }
 
-    @Test("writes which trades of a frame may have come before, by their places in its text")
+    @Test("writes which trades of a frame may have come before, and which were ahead, by their places in its text")
     func possibleRepeats() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -83,10 +83,11 @@ struct RecorderTests {
                 size: .zero,
                 exchangeTime: 0,
                 symbol: SymbolID(index: 0),
-                marks: $0 == 3 || $0 == 4 ? .possibleRepeat : []
+                marks: [[], .ahead, [], .possibleRepeat, [.possibleRepeat, .ahead]][$0]
             )
         }
         batch.losses.possibleRepeats = 2
+        batch.aheadArrival = 1
         batch.frames[0].trades = 0..<2
         batch.frames[1].trades = 2..<5
         batch.frames[1].leftOut = [0, 2]
@@ -98,8 +99,8 @@ struct RecorderTests {
         }
         #expect(
             numbers == [
-                RecordedNumbers(first: 1, count: 2),
-                RecordedNumbers(first: 3, count: 3, leftOut: [0, 2], possibleRepeats: [3, 4]),
+                RecordedNumbers(first: 1, count: 2, ahead: [1]),
+                RecordedNumbers(first: 3, count: 3, leftOut: [0, 2], possibleRepeats: [3, 4], ahead: [4]),
             ],
             "\(text)"
         )
