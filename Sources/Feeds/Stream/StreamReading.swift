@@ -25,7 +25,7 @@ package struct StreamReading: Sendable {
     /// The last price of each symbol that was passed on, in that run.
     private var told: [String: SymbolSummary] = [:]
     /// Those of them from before a place from which the tape went on at another time.
-    private var moved: Set<String> = []
+    private(set) var moved: Set<String> = []
     /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
     private var released: Set<String> = []
     /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
@@ -195,7 +195,8 @@ package struct StreamReading: Sendable {
         guard !self.released.contains(trade.symbol) else { return .price(update) }
         self.tell(summary)
         // What was there before is of no time that another could be late by, as on the relay's own board.
-        if trade.isAhead, isFirst || isMoved { self.moved.insert(trade.symbol) }
+        // A symbol that finds no room among those that were told is not kept here either.
+        if trade.isAhead, isFirst || isMoved, self.told[trade.symbol] != nil { self.moved.insert(trade.symbol) }
         guard self.isResuming else { return .price(update) }
         let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
         // No longer than an age that a relay sends may be.

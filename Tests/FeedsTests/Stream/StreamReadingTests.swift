@@ -268,6 +268,21 @@ struct StreamReadingTests {
         #expect(next.price.description == "99" && next.sequence == 12)
     }
 
+    @Test("trades of endless symbols that are ahead take no memory without end")
+    func aheadOfMany() throws {
+        var reading = StreamReading(symbols: [], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 10), wall: 1)
+        guard case .trade(var trade) = try self.trade("A", 11, price: "1") else { return }
+        trade.isAhead = true
+        for number in 0..<SymbolTable.capacity + 500 {
+            trade.symbol = "S\(number)"
+            trade.sequence += 1
+            #expect(reading.took(.trade(trade), wall: 2) != nil)
+        }
+        #expect(reading.moved.count == SymbolTable.capacity)
+    }
+
     private func resumed(_ epoch: UInt64, _ sequence: UInt64, isComplete: Bool = true) -> StreamMessage {
         let position = TapePosition(epoch: epoch, sequence: sequence)
         return .resumed(StreamResumed(position: position, trades: 1, isComplete: isComplete))
