@@ -182,7 +182,7 @@ final class UpstreamConnector: Sendable {
     private func secure(_ channel: any Channel, with tls: TLSContext?, route: Route) -> EventLoopFuture<Void> {
         guard let tls else { return channel.eventLoop.makeSucceededVoidFuture() }
         // Nothing would ever happen on a channel that is gone.
-        guard channel.isActive else { return channel.eventLoop.makeFailedFuture(ChannelError.eof) }
+        guard channel.isActive else { return channel.eventLoop.makeFailedFuture(Self.closed) }
         let host = route.address.host
         let begun = channel.eventLoop.now
         let readiness = TLSReadiness(on: channel.eventLoop)
@@ -207,11 +207,13 @@ final class UpstreamConnector: Sendable {
         return readiness.secured.futureResult.flatMapErrorThrowing { error in
             switch error {
             case is IOError: throw TLSError(kind: .handshakeInterrupted, reason: UpstreamFailure.words(of: error))
-            case ChannelError.eof: throw TLSError(kind: .handshakeInterrupted, reason: "the connection was closed")
+            case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: throw Self.closed
             default: throw error
             }
         }
     }
+
+    private static let closed = TLSError(kind: .handshakeInterrupted, reason: "the connection was closed")
 
     private var request: WebSocketClientRequest {
         var request = WebSocketClientRequest(
