@@ -64,7 +64,7 @@ package enum DurableFile {
     }
 
     /// The folder that a file's name is in.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         let end = path.lastIndex(of: "/")
         return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }

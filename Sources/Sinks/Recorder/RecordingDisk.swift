@@ -1,4 +1,5 @@
 import Glibc
+import Recordings
 
 /// What the recorder asks of a disk; one that fails on purpose is another.
 package protocol RecordingDisk: Sendable {
@@ -57,21 +58,12 @@ package struct SystemDisk: RecordingDisk {
             tries += 1
             usleep(Self.lockPause)
         }
-        Self.syncFolder(of: path)
+        // The name of the new file survives a power cut, as far as the disk can do that.
+        _ = SystemSegmentDisk().syncFolder(DurableFile.folder(of: path))
         return SystemFile(descriptor)
     }
 
     package func remove(_ path: String) { unlink(path) }
-
-    /// Makes the name of a new file, or the absence of an old one, survive a power cut, as far as the disk can.
-    package static func syncFolder(of path: String) {
-        let end = path.lastIndex(of: "/")
-        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
-        close(descriptor)
-    }
 }
 
 /// A file of this machine's.
