@@ -144,7 +144,7 @@ let package = Package(
             name: "TickertapeTesting",
             dependencies: [
                 "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
-                .nioHTTP1, .nioPosix,
+                .nioHTTP1, .nioPosix, .logging,
             ],
             path: "Tests/Support",
             swiftSettings: house

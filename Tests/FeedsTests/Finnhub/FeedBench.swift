@@ -73,7 +73,10 @@ final class FeedBench: Connecting, @unchecked Sendable {
         }
     }
 
-    init(_ change: (inout FinnhubSettings) -> Void = { _ in }) {
+    init(
+        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+        _ change: (inout FinnhubSettings) -> Void = { _ in }
+    ) {
         var settings = FinnhubSettings(key: APIKey("a secret key"))
         settings.symbols = ["A"]
         change(&settings)
@@ -85,7 +88,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
             writer: TapeWriter(epoch: 7, readers: [self.log], repeats: settings.repeats),
             loop: self.loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            logger: logger
         )
         let service = Way(path: nil)
         service.bench = self

@@ -5,6 +5,7 @@ import NIOCore
 import NIOEmbedded
 import NIOConcurrencyHelpers
 import Testing
+import TickertapeTesting
 import Wire
 
 @testable import Sinks
@@ -327,29 +328,4 @@ struct StateLogTests {
     private func facts(_ word: String) -> String {
         "retryAt=1970-01-01T00:00:00.000Z since=1970-01-01T00:00:00.000Z state=\(word)"
     }
-}
-
-/// What was logged, a line each: level, message, facts in the order of their names.
-final class LogLines: Sendable {
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { self.metadata[key] }
-            set { self.metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-            self.lines.values.withLockedValue { $0.append("\(event.level) \(event.message)\(facts.joined())") }
-        }
-    }
-
-    private let values = NIOLockedValueBox<[String]>([])
-
-    var all: [String] { self.values.withLockedValue { $0 } }
-
-    var handler: any LogHandler { Handler(lines: self) }
 }
