@@ -9,8 +9,10 @@ final class AnswerMemory: Sendable {
     static let mostBytes = 32 << 20
     /// The most bytes of large ones.
     static let mostLargeBytes = 24 << 20
-    /// The most bytes of an answer that is not large.
+    /// The most bytes of an answer that is not large. Each answer has so many from the question on.
     static let smallBytes = 64 << 10
+    /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
+    private static let itemBytes = 384
 
     private let taken = Mutex(0)
     private let heap: HeapTrim?
@@ -21,17 +23,17 @@ final class AnswerMemory: Sendable {
     /// The bytes that are taken.
     var bytes: Int { self.taken.withLock { $0 } }
 
-    /// Takes room for an answer; `nil` where there is none.
-    ///
-    /// - Parameter bytes: what it takes at most.
-    func take(_ bytes: Int) -> Room? {
+    /// Takes room for a small answer, which may become a large one; `nil` where there is none.
+    func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
+
+    /// Changes what an answer takes, and returns whether there is room; what takes less always has it.
+    private func change(_ before: Int, to bytes: Int) -> Bool {
         let most = bytes > Self.smallBytes ? Self.mostLargeBytes : Self.mostBytes
-        let hasRoom = self.taken.withLock { taken in
-            guard taken + bytes <= most else { return false }
-            taken += bytes
+        return self.taken.withLock { taken in
+            guard bytes <= before || taken + bytes - before <= most else { return false }
+            taken += bytes - before
             return true
         }
-        return hasRoom ? Room(of: self, bytes: bytes) : nil
     }
 
     /// The memory of one answer, which is given back with the last reference to it.
@@ -50,13 +52,23 @@ final class AnswerMemory: Sendable {
             self.memory.heap?.freed(bytes)
         }
 
-        /// The answer is made, and takes so many bytes from now on.
-        func shrink(to bytes: Int) {
-            let before = self.bytes.withLock { before in
-                defer { before = bytes }
-                return before
+        /// The answer takes so many bytes from now on.
+        ///
+        /// - Throws: ``HTTPRefusal/answersTooLarge`` where there is no room.
+        func hold(_ bytes: Int) throws(HTTPRefusal) {
+            let hasRoom = self.bytes.withLock { held in
+                guard self.memory.change(held, to: bytes) else { return false }
+                held = bytes
+                return true
             }
-            self.memory.taken.withLock { $0 += bytes - before }
+            guard hasRoom else { throw .answersTooLarge }
+        }
+
+        /// The answer is about to be made of so many trades or bars.
+        ///
+        /// - Throws: ``HTTPRefusal/answersTooLarge`` where there is no room.
+        func hold(items count: Int) throws(HTTPRefusal) {
+            try self.hold(max(AnswerMemory.smallBytes, count * AnswerMemory.itemBytes))
         }
     }
 }

@@ -56,12 +56,15 @@ struct BarExcerpt: Sendable {
         _ live: BarExcerpt?,
         past: RelayPast?,
         of symbol: String,
-        _ query: BarQuery
+        _ query: BarQuery,
+        _ room: AnswerMemory.Room
     ) async throws -> BarExcerpt? {
         guard let past else { return live }
         let end = min(query.to ?? .max, live?.oldest ?? .max)
         let missing = query.from == nil ? query.limit - (live?.bars.count ?? 0) : query.limit
         guard missing > 0, query.from ?? .min < end else { return live }
+        // How many there are is known when they have been read.
+        try room.hold(items: missing + (live?.bars.count ?? 0))
         let earlier = try await past.bars(symbol, query.width, query.from, end == .max ? nil : end, missing)
         guard !earlier.isEmpty || live != nil else {
             // A symbol that has bars, but none in this span, is one all the same.
@@ -69,6 +72,7 @@ struct BarExcerpt: Sendable {
             return any.isEmpty ? nil : BarExcerpt(bars: [], oldest: .max)
         }
         let bars = earlier.map { ($0, true) } + (live?.bars ?? [])
+        try room.hold(items: bars.count)
         return BarExcerpt(bars: Array(bars.prefix(query.limit)), oldest: earlier.first?.start ?? live?.oldest ?? .max)
     }
 

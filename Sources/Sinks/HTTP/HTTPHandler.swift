@@ -144,22 +144,24 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // The decoder parses no further behind a request that asks for another protocol.
         if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
         let router = self.host.router
-        guard let room = self.host.answers.take(router.mostBytes(of: head)) else {
+        guard let room = self.host.answers.take() else {
             return self.refuse(.answersTooLarge, context: context)
         }
         self.state = .answering
-        let channel = context.channel
         let kept = body.kept
         context.eventLoop.makeFutureWithTask {
-            let response = await router.respond(to: head, body: kept, on: channel)
-            return (response.head, try await ResponseCollector.bytes(of: response.body))
+            let response = await router.respond(to: head, body: kept, room: room)
+            let bytes = try await ResponseCollector.bytes(of: response.body)
+            try room.hold(bytes.storageCapacity)
+            return (response.head, bytes)
         }.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
             switch result {
             case .success((let response, let body)):
-                room.shrink(to: body.storageCapacity)
                 self.room = room
                 self.send(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
+            case .failure(let refusal as HTTPRefusal):
+                self.refuse(refusal, context: context)
             case .failure(let error):
                 router.tell(error)
                 self.refuse(.failed, context: context)

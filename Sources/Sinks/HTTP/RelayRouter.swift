@@ -12,13 +12,13 @@ struct RelayRouter: Sendable {
     struct Sources: Sendable {
         var reading: @Sendable () async throws -> RelayReading
         /// The status and the newest of all symbols, as JSON.
-        var snapshot: @Sendable () async throws -> ByteBuffer
+        var snapshot: @Sendable (AnswerMemory.Room) async throws -> ByteBuffer
         /// The newest of one symbol; `nil` when it has not traded.
         var symbolSnapshot: @Sendable (String) async throws -> ByteBuffer?
         /// The newest trades of one symbol, as many as the limit at most.
-        var trades: @Sendable (String, Int) async throws -> TradeExcerpt?
+        var trades: @Sendable (String, Int, AnswerMemory.Room) async throws -> TradeExcerpt?
         /// The bars of one symbol; `nil` when it has none.
-        var bars: @Sendable (String, BarQuery) async throws -> BarExcerpt?
+        var bars: @Sendable (String, BarQuery, AnswerMemory.Room) async throws -> BarExcerpt?
         /// What earlier runs have recorded.
         var past: RelayPast?
         var instruments: Instruments
@@ -30,11 +30,9 @@ struct RelayRouter: Sendable {
     /// The trades of one answer, at most and by default.
     static let mostTrades = 10_000
     static let usualTrades = 100
-    /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
-    private static let mostItemBytes = 384
     static let methods = ["GET", "HEAD"]
 
-    private let responder: RouterResponder<BasicRequestContext>
+    private let responder: RouterResponder<AnswerContext>
     private let paths: KnownPaths
     private let logger: Logger
     private let refusals: RefusalCounts
@@ -42,10 +40,9 @@ struct RelayRouter: Sendable {
     init(sources: Sources, logger: Logger) {
         self.logger = logger
         self.refusals = sources.instruments.refusals
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        let router = Router(context: AnswerContext.self, options: .autoGenerateHeadEndpoints)
         var paths = KnownPaths()
-        func get(_ path: String, _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response)
-        {
+        func get(_ path: String, _ answer: @escaping @Sendable (Request, AnswerContext) async throws -> Response) {
             paths.add(path)
             router.get(RouterPath(path)) { request, context in try await answer(request, context) }
         }
@@ -66,7 +63,9 @@ struct RelayRouter: Sendable {
             let body = StatusAnswers.status(reading, instruments: sources.instruments, version: sources.version)
             return .fresh("application/json", body)
         }
-        get("/v1/snapshot") { request, _ in .tagged(try await sources.snapshot(), for: request) }
+        get("/v1/snapshot") { request, context in
+            .tagged(try await sources.snapshot(context.room), for: request)
+        }
         get("/v1/snapshot/:symbol") { request, context in
             let symbol = try context.symbol()
             guard let body = try await sources.symbolSnapshot(symbol) else { throw HTTPRefusal.noSuchSymbol(symbol) }
@@ -75,8 +74,8 @@ struct RelayRouter: Sendable {
         get("/v1/trades/:symbol") { request, context in
             let symbol = try context.symbol()
             let query = try TradeQuery(request.uri.query)
-            let trades = try await sources.trades(symbol, query.limit)
-            if let answer = try await query.pastAnswer(symbol, live: trades, past: sources.past) {
+            let trades = try await sources.trades(symbol, query.limit, context.room)
+            if let answer = try await query.pastAnswer(symbol, live: trades, past: sources.past, context.room) {
                 return .fresh("application/json", answer)
             }
             guard let trades else { throw HTTPRefusal.noSuchSymbol(symbol) }
@@ -85,7 +84,9 @@ struct RelayRouter: Sendable {
         get("/v1/bars/:symbol") { request, context in
             let symbol = try context.symbol()
             let query = try BarQuery(request.uri.query)
-            guard let excerpt = try await sources.bars(symbol, query) else { throw HTTPRefusal.noSuchSymbol(symbol) }
+            guard let excerpt = try await sources.bars(symbol, query, context.room) else {
+                throw HTTPRefusal.noSuchSymbol(symbol)
+            }
             return .tagged(excerpt.body(symbol, query), for: request)
         }
         let replay = sources.replay
@@ -102,23 +103,16 @@ struct RelayRouter: Sendable {
         self.responder = router.buildResponder()
     }
 
-    /// What an answer takes at most while it is made, in bytes: a guess by what is asked for, on the high side.
-    func mostBytes(of head: HTTPRequestHead) -> Int {
-        let parts = head.uri.split(separator: "?", maxSplits: 1)
-        guard parts.first.map({ $0.hasPrefix("/v1/trades/") || $0.hasPrefix("/v1/bars/") }) == true else {
-            return AnswerMemory.smallBytes
-        }
-        let most = max(Self.mostTrades, BarQuery.mostBars)
-        let query = try? QueryText(parts.count > 1 ? String(parts[1]) : nil, known: nil)
-        // A query that is none gets a short refusal.
-        let limit = query.flatMap { try? $0.number("limit", in: 1...most, default: Self.usualTrades) } ?? most
-        return max(AnswerMemory.smallBytes, limit * Self.mostItemBytes)
-    }
-
     /// Answers one request; never throws, every failure is an answer too. The request has passed the gate, so whatever
     /// origin it names is an allowed one.
-    func respond(to head: HTTPRequestHead, body: ByteBuffer = ByteBuffer(), on channel: any Channel) async -> Response {
-        var response = await self.answer(to: head, body, on: channel)
+    ///
+    /// - Parameter room: the memory that the answer may take; it grows with the answer.
+    func respond(
+        to head: HTTPRequestHead,
+        body: ByteBuffer = ByteBuffer(),
+        room: AnswerMemory.Room
+    ) async -> Response {
+        var response = await self.answer(to: head, body, room)
         if let origin = head.headers.first(name: "Origin") {
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.accessControlExposeHeaders] = "ETag"
@@ -128,7 +122,7 @@ struct RelayRouter: Sendable {
         return response
     }
 
-    private func answer(to head: HTTPRequestHead, _ body: ByteBuffer, on channel: any Channel) async -> Response {
+    private func answer(to head: HTTPRequestHead, _ body: ByteBuffer, _ room: AnswerMemory.Room) async -> Response {
         do {
             if head.method == .OPTIONS { return try self.options(for: head) }
             let request = Request(
@@ -141,9 +135,7 @@ struct RelayRouter: Sendable {
                 ),
                 body: RequestBody(buffer: body)
             )
-            let context = BasicRequestContext(
-                source: ApplicationRequestContextSource(channel: channel, logger: self.logger)
-            )
+            let context = AnswerContext(source: AnswerContext.Source(logger: self.logger, room: room))
             return try await self.responder.respond(to: request, context: context)
         } catch let refusal as HTTPRefusal {
             self.refusals.add(refusal.type)
@@ -225,7 +217,22 @@ private struct KnownPaths: Sendable {
     }
 }
 
-extension BasicRequestContext {
+/// What the routes know of a request beside its head.
+struct AnswerContext: RequestContext {
+    struct Source: RequestContextSource {
+        let logger: Logger
+        let room: AnswerMemory.Room
+    }
+
+    var coreContext: CoreRequestContextStorage
+    /// The memory that the answer takes.
+    let room: AnswerMemory.Room
+
+    init(source: Source) {
+        self.coreContext = CoreRequestContextStorage(source: source)
+        self.room = source.room
+    }
+
     /// The symbol in the path, decoded: `BINANCE%3ABTCUSDT` is `BINANCE:BTCUSDT`.
     fileprivate func symbol() throws(HTTPRefusal) -> String {
         guard let text = self.parameters.get("symbol"), let symbol = PercentText.decoded(text),

@@ -27,7 +27,12 @@ struct TradeQuery {
     }
 
     /// The answer where the past is asked for; `nil` where only the newest is wanted, which the ring has.
-    func pastAnswer(_ symbol: String, live: TradeExcerpt?, past: RelayPast?) async throws -> ByteBuffer? {
+    func pastAnswer(
+        _ symbol: String,
+        live: TradeExcerpt?,
+        past: RelayPast?,
+        _ room: AnswerMemory.Room
+    ) async throws -> ByteBuffer? {
         guard self.before != nil || self.from != nil || self.to != nil else { return nil }
         guard let past else {
             throw HTTPRefusal(
@@ -39,7 +44,10 @@ struct TradeQuery {
             )
         }
         let query = PastTradesQuery(before: self.before, from: self.from, to: self.to, limit: self.limit)
+        // How many there are is known when they have been read.
+        try room.hold(items: self.limit)
         let found = try await past.trades(symbol, query)
+        try room.hold(items: found.items.count)
         return JSONWriter.line { out in
             out.key("symbol")
             out.text(symbol)

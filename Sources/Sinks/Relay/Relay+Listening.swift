@@ -119,12 +119,29 @@ extension Relay {
                     return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
                 }.get()
             },
-            snapshot: { try await loop.submit { hub.value.snapshot() }.get() },
+            // What an answer takes is asked for on the loop, so that no more than one is there that has no room.
+            snapshot: { room in
+                try await loop.submit {
+                    let snapshot = hub.value.snapshot()
+                    try room.hold(snapshot.storageCapacity)
+                    return snapshot
+                }.get()
+            },
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
-            trades: { symbol, limit in try await loop.submit { hub.value.trades(of: symbol, limit: limit) }.get() },
-            bars: { [past] symbol, query in
-                let live = try await loop.submit { hub.value.bars(of: symbol, query) }.get()
-                return try await BarExcerpt.joining(live, past: past, of: symbol, query)
+            trades: { symbol, limit, room in
+                try await loop.submit {
+                    let trades = hub.value.trades(of: symbol, limit: limit)
+                    try room.hold(items: trades?.items.count ?? 0)
+                    return trades
+                }.get()
+            },
+            bars: { [past] symbol, query, room in
+                let live = try await loop.submit {
+                    let bars = hub.value.bars(of: symbol, query)
+                    try room.hold(items: bars?.bars.count ?? 0)
+                    return bars
+                }.get()
+                return try await BarExcerpt.joining(live, past: past, of: symbol, query, room)
             },
             past: self.past,
             instruments: self.instruments,

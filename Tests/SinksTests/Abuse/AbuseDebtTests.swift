@@ -60,6 +60,31 @@ struct AbuseDebtTests {
         }
     }
 
+    @Test("90 answers of few trades are all made, though each was asked for 10,000")
+    func smallAnswers() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+        } body: { fixture in
+            fixture.feed((0..<100).map { Frames.trade(Frames.btc, "\($0).123456", time: $0) })
+            let request =
+                "GET /v1/trades/\(Frames.btc)?limit=10000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let clients = try await withThrowingTaskGroup(of: RawClient.self) { group in
+                for _ in 0..<90 {
+                    group.addTask {
+                        let client = try await RawClient.connect(to: fixture.address)
+                        #expect(try await client.request(request).hasPrefix("HTTP/1.1 200 OK"))
+                        return client
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for client in clients { try? await client.close() }
+        }
+        #expect(instruments.refusals.all.allSatisfy { $0.number == 0 })
+    }
+
     @Test("answers that nobody reads take 32 MiB together, and then large ones are refused and small ones come")
     func largeAnswers() async throws {
         let instruments = Instruments()

@@ -21,10 +21,10 @@ struct AnswerBench {
         RelayRouter(
             sources: RelayRouter.Sources(
                 reading: { throw HTTPRefusal.failed },
-                snapshot: { throw HTTPRefusal.failed },
+                snapshot: { _ in throw HTTPRefusal.failed },
                 symbolSnapshot: { _ in throw HTTPRefusal.failed },
-                trades: { _, _ in throw HTTPRefusal.failed },
-                bars: { _, _ in throw HTTPRefusal.failed },
+                trades: { _, _, _ in throw HTTPRefusal.failed },
+                bars: { _, _, _ in throw HTTPRefusal.failed },
                 past: nil,
                 instruments: Instruments(),
                 version: "",

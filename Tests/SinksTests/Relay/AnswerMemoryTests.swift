@@ -8,36 +8,42 @@ import Testing
 @Suite("The memory of answers over HTTP")
 struct AnswerMemoryTests {
     @Test("large answers have a limit together, which leaves small ones their part, and what is let go is free again")
-    func bounds() {
+    func bounds() throws {
         let memory = AnswerMemory()
         var large: [AnswerMemory.Room] = []
-        while let room = memory.take(4 << 20) { large.append(room) }
+        for _ in 0..<6 {
+            let room = try #require(memory.take())
+            try room.hold(4 << 20)
+            large.append(room)
+        }
         #expect(memory.bytes == 24 << 20)
-        #expect(memory.take((64 << 10) + 1) == nil)
-        var small: [AnswerMemory.Room] = []
-        while let room = memory.take(64 << 10) { small.append(room) }
+        // One that grows beyond a small one has no room, and keeps what it has.
+        var small = [try #require(memory.take())]
+        #expect(throws: HTTPRefusal.self) { try small[0].hold((64 << 10) + 1) }
+        #expect(memory.bytes == (24 << 20) + (64 << 10))
+        while let room = memory.take() { small.append(room) }
         #expect(memory.bytes == 32 << 20)
-        large[0].shrink(to: 1 << 20)
+        try large[0].hold(1 << 20)
         #expect(memory.bytes == 29 << 20)
         small = []
         large.removeLast()
         #expect(memory.bytes == 17 << 20)
-        #expect(memory.take(7 << 20) != nil)
+        try large[0].hold(8 << 20)
+        #expect(memory.bytes == 24 << 20)
         large = []
-        #expect(memory.bytes == 0)
     }
 
-    @Test(
-        "an answer counts as large by what is asked for",
-        arguments: [
-            ("/livez", 65_536), ("/v1/trades/A:B", 65_536), ("/v1/trades/A:B?limit=10000", 3_840_000),
-            ("/v1/bars/A:B?width=1m&limit=1000", 384_000), ("/v1/trades/A:B?from=1&limit=%31000", 384_000),
-            ("/v1/trades/A:B?limit=99999999", 3_840_000), ("/v1/tradesX?limit=10000", 65_536),
-        ]
-    )
-    func estimates(uri: String, bytes: Int) {
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri)
-        #expect(AnswerBench.router.mostBytes(of: head) == bytes)
+    @Test("an answer takes room for as many trades as it has, whatever the most is that was asked for")
+    func items() throws {
+        let memory = AnswerMemory()
+        let room = try #require(memory.take())
+        #expect(memory.bytes == 65_536)
+        try room.hold(items: 100)
+        #expect(memory.bytes == 65_536)
+        try room.hold(items: 10_000)
+        #expect(memory.bytes == 3_840_000)
+        try room.hold(1_400_000)
+        #expect(memory.bytes == 1_400_000)
     }
 
     @Test("memory is given back some time after many connections have gone, once, and not for a few")

@@ -116,7 +116,10 @@ struct BarTests {
             oldest: 300_000_000_000
         )
         func prices(_ live: BarExcerpt?, _ query: BarQuery) async throws -> [String]? {
-            try await BarExcerpt.joining(live, past: past, of: "A", query)?.bars.map { $0.bar.close.description }
+            let room = try #require(AnswerMemory().take())
+            return try await BarExcerpt.joining(live, past: past, of: "A", query, room)?.bars.map {
+                $0.bar.close.description
+            }
         }
         #expect(try await prices(live, BarQuery(limit: 4)) == ["3", "4", "50", "60"])
         #expect(try await prices(live, BarQuery(from: 120_000_000_000, limit: 2)) == ["2", "3"])

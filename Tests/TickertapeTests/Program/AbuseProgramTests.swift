@@ -205,8 +205,12 @@ final class Socket {
 
     struct Failed: Error {}
 
-    init(port: Int) throws {
+    /// - Parameter receiveBuffer: the kernel's buffer for what comes (`SO_RCVBUF`), in bytes; `nil` leaves it to the kernel.
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(self.descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         // Blocks no test for longer than this.
         var patience = timeval(tv_sec: 15 * Patience.factor, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -254,6 +258,18 @@ final class Socket {
             guard count > 0 else { return false }
             self.bytes.append(contentsOf: buffer[..<count])
         }
+    }
+
+    /// Reads so many bytes more; fewer where no more come.
+    func next(_ count: Int) -> String {
+        var buffer = [UInt8](repeating: 0, count: count)
+        while self.bytes.count < count {
+            let more = recv(self.descriptor, &buffer, count - self.bytes.count, 0)
+            guard more > 0 else { break }
+            self.bytes.append(contentsOf: buffer[..<more])
+        }
+        defer { self.bytes.removeFirst(min(count, self.bytes.count)) }
+        return String(decoding: self.bytes.prefix(count), as: UTF8.self)
     }
 
     static func masked(_ text: String, first: UInt8 = 0x81) -> [UInt8] {
