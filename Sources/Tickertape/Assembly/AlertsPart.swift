@@ -131,6 +131,7 @@ struct AlertsPart {
             Console.complain("warning: the webhook is http:// and not encrypted; who is on the way can read and use it")
         }
         var tls = TLSClientConfiguration()
+        tls.ciphers = settings.tls.ciphers
         if let file = settings.alerts.webhookAuthorityFile { tls.trust = .file(file) }
         do throws(TLSError) {
             return try AlertWebhook(

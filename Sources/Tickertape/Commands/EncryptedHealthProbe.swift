@@ -7,6 +7,8 @@ import TLS
 /// The certificate is not checked: it may be for other names than the loopback, and nothing but `GET /livez` is sent.
 struct EncryptedHealthProbe {
     let endpoint: Endpoint
+    /// The ciphers of TLS 1.2: those of the relay that is asked.
+    let ciphers: TLSCipherList
     /// How long everything may take together, in milliseconds.
     let limit: Int64
 
@@ -29,6 +31,7 @@ struct EncryptedHealthProbe {
     private func ask() async throws -> String {
         var configuration = TLSClientConfiguration()
         configuration.verification = .disabled
+        configuration.ciphers = self.ciphers
         configuration.handshakeTimeout = .milliseconds(self.limit)
         let context = try TLSContext(client: configuration)
         let loop = MultiThreadedEventLoopGroup.singleton.next()

@@ -15,7 +15,8 @@ struct HealthCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.relay, self.common] }
 
     mutating func run() async throws {
-        let relay = try self.loadSettings().settings.relay
+        let settings = try self.loadSettings().settings
+        let relay = settings.relay
         guard let place = relay.listen.map({ .endpoint($0.fromHere) }) ?? relay.unixSocket.map(HealthProbe.Place.file)
         else {
             Console.print("nothing to ask: the relay is off")
@@ -24,7 +25,8 @@ struct HealthCommand: SettingsCommand {
         do throws(HealthProbe.Failure) {
             let line: String
             if case .endpoint(let endpoint) = place, relay.certificateFile != nil {
-                line = try await EncryptedHealthProbe(endpoint: endpoint, limit: 3_000).statusLine()
+                let probe = EncryptedHealthProbe(endpoint: endpoint, ciphers: settings.tls.ciphers, limit: 3_000)
+                line = try await probe.statusLine()
             } else {
                 line = try HealthProbe(place: place, limit: 3_000).statusLine()
             }

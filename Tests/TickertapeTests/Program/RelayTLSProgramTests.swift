@@ -97,6 +97,37 @@ struct RelayTLSProgramTests {
         }
     }
 
+    @Test("`health` and the webhook speak no cipher without AEAD, but one that `tls.ciphers` names")
+    func ciphers() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try await self.makePair(in: folder)
+        let (authority, key) = ("\(folder.path)/certificate.pem", "\(folder.path)/key.pem")
+        let cipher = "ECDHE-ECDSA-AES128-SHA256"
+        let server = try self.client("webhook_server.py", [authority, key, cipher], trusting: authority)
+        let port = try #require(await server.lines(1).first.flatMap { RunningProgram.number(in: $0, behind: "port ") })
+        let health = [
+            "health", "--relay", "127.0.0.1:\(port)", "--set", "relay.certificate-file=\(authority)", "--set",
+            "relay.key-file=\(key)",
+        ]
+        let url = try folder.write("https://localhost:\(port)/hook\n", to: "url")
+        chmod(url, 0o600)
+        let alert = [
+            "replay", Self.demo, "--relay", "off", "--quiet", "--speed", "max", "--alert", "BTCUSDT below 59990 once",
+            "--set", "alerts.webhook-file=\(url)", "--set", "alerts.webhook-ca-file=\(authority)",
+        ]
+        let allowed = ["--set", "tls.ciphers=\(cipher)"]
+        let strict = try await self.output(RunningProgram.tickertape, health)
+        #expect(strict.ending == .exit(1), "\(strict)")
+        let loose = try await self.output(RunningProgram.tickertape, health + allowed)
+        #expect(loose.ending == .exit(0), "\(loose)")
+        let refused = try await self.output(RunningProgram.tickertape, alert)
+        #expect(refused.text.contains("webhook") && server.output.split(separator: "\n").count == 1, "\(refused)")
+        let sent = try await self.output(RunningProgram.tickertape, alert + allowed)
+        #expect(await server.lines(2, atMost: .seconds(20)).count == 2, "\(sent)")
+        server.send(signal: SIGTERM)
+    }
+
     @Test("Finnhub's Python sample, /v1/stream, `watch`, `health` and openssl s_client work over wss with a CA file")
     func serves() async throws {
         let folder = try TemporaryFolder()
