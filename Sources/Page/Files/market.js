@@ -145,6 +145,8 @@ export class Market {
         for (const key of ["size", "open", "high", "low", "volume"]) {
             if (typeof message[key] === "string") symbol[key] = message[key];
         }
+        // A sum that the relay cannot hold is no number, and not the one from before.
+        if (message.volume === null) symbol.volume = null;
         for (const price of [symbol.open, symbol.high, symbol.low]) this.#seen(symbol, price);
         symbol.time = message.time;
         symbol.trades = message.trades;
@@ -165,7 +167,8 @@ export class Market {
             if (compare(message.price, symbol.high) > 0) symbol.high = message.price;
             if (compare(message.price, symbol.low) < 0) symbol.low = message.price;
             if (compare(message.size, "0") > 0) {
-                symbol.volume = add(symbol.volume ?? "0", message.size);
+                const before = symbol.volume ?? (symbol.trades > 0 ? null : "0");
+                symbol.volume = before === null ? null : add(before, message.size);
                 symbol.trades = (symbol.trades ?? 0) + 1;
             }
         }

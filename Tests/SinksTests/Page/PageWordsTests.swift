@@ -53,6 +53,30 @@ struct PageWordsTests {
         )
     }
 
+    @Test("show no volume where the relay has none, and begin none in the middle of a session")
+    func volume() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                const market = fresh("live", "live", false);
+                const say = () => console.log(market.symbol.volume, market.symbol.trades);
+                const trade = (seq) => market.take({ type: "trade", symbol: "A", price: "1", size: "2", time: seq, received: 1000, seq }, 500);
+                const price = { type: "price", symbol: "A", price: "1", size: "1", time: 9, received: 1000 };
+                market.take({ ...price, seq: 2, trades: 2, volume: "5" }, 500);
+                say();
+                trade(3);
+                say();
+                market.take({ ...price, seq: 4, trades: 4, volume: null }, 500);
+                say();
+                trade(5);
+                say();
+                market.take({ type: "trade", symbol: "B", price: "1", size: "2", time: 1, received: 1000, seq: 6 }, 500);
+                market.choose("B");
+                say();
+                """
+        )
+        #expect(lines == ["5 2", "7 3", "null 4", "null 5", "2 1"])
+    }
+
     @Test("let no price of a replay that is paused or over be late or old, nor grow older at its end")
     func ages() async throws {
         let lines = try await PagePastTests().printed(
