@@ -143,7 +143,7 @@ struct SymbolStateTests {
         #expect(line().contains("Y no price yet") && !line().contains("61837"))
         let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 0)
         model.symbolChanged(self.status("X:Y", refused, since: sampleNoon.wall))
-        #expect(line().contains("Y no such symbol") && !line().contains("61837"), "\(line())")
+        #expect(line().contains("X:Y no such symbol") && !line().contains("61837"), "\(line())")
         model.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
         #expect(line().contains("Y") && line().contains("RECON"))
         choice.selected = "X:A"

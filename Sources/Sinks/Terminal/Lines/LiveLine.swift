@@ -191,12 +191,16 @@ package struct LiveLine: Sendable {
         }
     }
 
-    /// The symbol without its exchange, unless another one would have the same name. tmux takes `#` for its own.
+    /// The symbol without its exchange, unless another one would have the same name, or the service refuses it: then the
+    /// exchange may be what is wrong. tmux takes `#` for its own.
     private func shortName(_ symbol: String) -> String {
         let short = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
-        let isAlone = self.order.prefix(Self.mostSymbols).allSatisfy {
-            $0 == symbol || !$0.hasSuffix(":\(short)") && $0 != short
-        }
+        let isRefused = self.states[symbol]?.isRefused == true
+        let isAlone =
+            !isRefused
+            && self.order.prefix(Self.mostSymbols).allSatisfy {
+                $0 == symbol || !$0.hasSuffix(":\(short)") && $0 != short
+            }
         return LineFormat.word(isAlone ? short : symbol).replacing("#", with: "_")
     }
 

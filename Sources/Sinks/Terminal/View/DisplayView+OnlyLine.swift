@@ -20,7 +20,7 @@ extension DisplayView {
         let row = waiting != nil ? nil : self.state.rows.first { $0.summary.symbol == wanted } ?? self.state.rows.first
         var state = ScreenItem(words.forms, CellStyle(words.ink, .bold))
         var price = ScreenItem([])
-        var symbol = ScreenItem(waiting.map(Self.symbolForms) ?? [])
+        var symbol = ScreenItem(waiting.map(self.waitingForms) ?? [])
         var change = ScreenItem([])
         if let waiting, status.phase == .live || status.phase == .late {
             // Without a price there is what keeps it from coming.
@@ -71,5 +71,15 @@ extension DisplayView {
         wishes += marks.flatMap { items[$0].all($0) }
         if waiting == nil { wishes += items[3].all(3) }
         self.place(items, wishes: wishes, row: 0, gap: 1)
+    }
+
+    /// The forms of a symbol without a price: of one that is refused only the whole name, where it has room beside a mark, for
+    /// the exchange may be what is wrong.
+    private func waitingForms(_ symbol: String) -> [String] {
+        let room = self.grid.size.columns - 2
+        guard self.state.symbolStates[symbol]?.isRefused == true,
+            ScreenText.width(of: symbol, limit: room + 1, glyphs: self.glyphs) <= room
+        else { return Self.symbolForms(symbol) }
+        return [symbol]
     }
 }

@@ -71,20 +71,20 @@ struct LiveLineTests {
 
     @Test("a lost connection, a quiet or refused symbol and an old price are told in words; waits count down")
     func trouble() {
-        var line = LiveLine(.oneline, symbols: ["X:A", "X:B", "C"], status: sampleStatus())
+        var line = LiveLine(.oneline, symbols: ["X:A", "X:B", "Z:C"], status: sampleStatus())
         line.took(
             .snapshot(PriceUpdate(summary: sampleSummary("X:A"), skipped: 0), arrived: self.at(-90_000).monotonic),
             now: 0
         )
         line.took(self.price("X:B", at: 0), now: 0)
         line.took(.symbol(SymbolStatus(symbol: "X:B", state: .quiet, since: 0)), now: 0)
-        let refused = SymbolStatus(symbol: "C", state: .refused(.noSuchSymbol, retryAt: 0), since: 0)
+        let refused = SymbolStatus(symbol: "Z:C", state: .refused(.noSuchSymbol, retryAt: 0), since: 0)
         line.took(.symbol(refused), now: 0)
         let until = self.at(12_000).wall
         line.took(.status(sampleStatus(.reconnecting(attempt: 3, retryAt: until))), now: 0)
         #expect(
             self.text(&line, 0)
-                == "A 61837.63 +0.02% old 1m30s | B 61837.63 +0.02% quiet 0 s | C - no-such-symbol | reconnecting 3 in 12 s"
+                == "A 61837.63 +0.02% old 1m30s | B 61837.63 +0.02% quiet 0 s | Z:C - no-such-symbol | reconnecting 3 in 12 s"
         )
         #expect(self.text(&line, 2_000)?.hasSuffix("reconnecting 3 in 10 s") == true)
     }
