@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import NIOCore
 import Sinks
 
 /// Where the program begins.
@@ -12,6 +13,8 @@ enum Program {
     static func main() {
         StandardDescriptors.fill()
         LocalTime.readZone()
+        // Each loop opens three files, and one for each processor is more than the errands need that they are for.
+        NIOSingletons.groupLoopCountSuggestion = 1
         if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.leastOfAll)) {
             Console.complain(words)
             exit(ExitStatus.failure.rawValue)
