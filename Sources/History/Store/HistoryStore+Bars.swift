@@ -107,7 +107,11 @@ extension HistoryStore {
                 let newest = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'newestTime'")?
                     .value(0).integer
                 guard let newest, newest > limit else { return newest }
-                let sql = "SELECT max(start) FROM bar WHERE width = 1 AND start <= ?"
+                // A symbol at a time: then the bars' key finds it, and years of bars are not read through.
+                let sql = """
+                    SELECT max((SELECT max(start) FROM bar WHERE bar.symbol = symbol.id AND width = 1 AND start <= ?))
+                    FROM symbol
+                    """
                 return try Row.fetchOne(database, sql: sql, arguments: [limit])?.value(0).integer
             }
         } catch {
