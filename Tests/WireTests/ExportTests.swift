@@ -218,6 +218,32 @@ struct ExportTests {
         #expect(json.map { $0.hasSuffix(#","possibleRepeat":true}"#) } == [false, false, true, true, false, false])
     }
 
+    @Test(
+        "messages that the tape left out are remembered within bounds, and it is said where that was not enough",
+        arguments: [(100, 0, false), (4_200, 0, true), (40, 512 << 10, true)]
+    )
+    func forgotten(count: Int, padding: Int, isTooMuch: Bool) {
+        let start: Int64 = 1_795_239_000_000_000_000
+        var file = ByteBuffer()
+        RecordingSyntax.header(
+            RecordingHeader(version: 2, symbols: ["A"], start: start, epoch: 7, source: "live"),
+            into: &file
+        )
+        let rest = #"],"x":""# + String(repeating: "x", count: padding) + #"","type":"trade"}"#
+        for number in 1...count {
+            let at = Int64(number) * 1_000_000
+            let stamp = RecordingSyntax.Stamp(number: UInt64(number), wall: start + at, at: at)
+            let text = #"{"data":["# + Self.trade("A", "\(number)", "2", at: number) + rest
+            RecordingSyntax.frame(ByteBuffer(string: text), stamp, numbers: nil, into: &file)
+        }
+        let once = Self.export([file], RecordingExport.Order(format: .csv)).report
+        #expect(once.trades == UInt64(count) && once.repeated == 0 && !once.mayRepeat)
+        let twice = Self.export([file, file], RecordingExport.Order(format: .csv)).report
+        #expect(twice.mayRepeat == isTooMuch)
+        #expect(twice.trades + twice.repeated == UInt64(2 * count))
+        if !isTooMuch { #expect(twice.trades == UInt64(count)) }
+    }
+
     @Test("what the tape has marked is marked, and 20 equal fills in two messages are all there")
     func marked() {
         let fills = Self.frame(Self.trade("A", "1", "2", at: 0), Self.trade("A", "1", "2", at: 0))

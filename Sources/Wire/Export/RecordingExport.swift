@@ -274,7 +274,7 @@ package struct RecordingExport: Sendable {
     /// Notes that there is no more: the bars under way are written, those that were not over marked incomplete.
     package mutating func finish() {
         self.noteSymbols()
-        self.report.mayRepeat = self.written.forgotten > 0
+        self.report.mayRepeat = self.written.forgotten > 0 || self.unnumbered.mayRepeat
         if let oldest, let newest { self.report.times = oldest...newest }
         guard let width = self.order.bars else { return }
         // A cut by `--to` ends a bar as the recording's end does.
