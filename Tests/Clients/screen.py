@@ -12,6 +12,8 @@ usage: screen.py STEP... -- PROGRAM [ARGUMENT...]
     stopped         until the program is stopped, as by Ctrl-Z
     exit:0          until it has ended with this status; exit:-11 is a signal
     restored        the terminal is as it was: modes, main screen, cursor, and its title as often off the stack as on it
+    clean           the program has sent nothing but its own sequences, and no text that is none: no other control characters,
+                    no marks that turn the direction of writing, no invisible ones
     show            prints the picture
 
 Each step prints "ok STEP" when it has come true, and has thirty seconds. The first that has not prints the picture and ends
@@ -29,6 +31,7 @@ import struct
 import sys
 import termios
 import time
+import unicodedata
 
 import pyte
 
@@ -147,6 +150,19 @@ class Session:
         is_titled = self.raw.count(b"\x1b[22;0t") == self.raw.count(b"\x1b[23;0t")
         return is_main and is_titled and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
 
+    def foreign(self):
+        """What was sent that is neither text nor a sequence of the program's own; None where there is nothing."""
+        text = self.raw.decode("utf8", "replace")
+        # The title, notifications, a hyperlink and the question for the colour: their text ends with ST and is text.
+        text = re.sub(r"\x1b\](?:2|8|9|11|777);([^\x00-\x1f\x7f-\x9f]*)\x1b\\", r"\1", text)
+        text = re.sub(r"\x1b\[[0-9;?<>=$]*[a-zA-Z]|\x1b[=>78]|\x1b\\(?=\x1b\[\?2026l)", "", text)
+        # The bell of an alert stands behind its text, and a sequence may still be on its way.
+        text = re.sub(r"\x1b[^\x1b]*$", "", text).replace("\x07", "")
+        # Ways of the cursor.
+        text = re.sub(r"\r\n?|\x08|\n(?=\x1b|$)", "", text)
+        return next((text[max(0, at - 40) : at + 40] for at, character in enumerate(text)
+                     if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")), None)
+
     def current(self):
         return termios.tcgetattr(self.terminal)[:4]
 
@@ -163,6 +179,8 @@ class Session:
             return f"ended {value}" in self.news
         if kind == "restored":
             return self.is_restored()
+        if kind == "clean":
+            return self.foreign() is None
         raise SystemExit(f"no such step: {step}")
 
     def do(self, step):
@@ -251,7 +269,7 @@ def main():
         if session.screen.faults:
             failure = f"{step}: {session.screen.faults[:3]}"
         if failure:
-            print(f"FAILED {failure}\n{session.text()}\n{session.news}", flush=True)
+            print(f"FAILED {failure}\n{session.text()}\n{session.news}\n{session.foreign()!r}", flush=True)
             break
         print(f"ok {step}", flush=True)
     for process in (session.program, session.supervisor):

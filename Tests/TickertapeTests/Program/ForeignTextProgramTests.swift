@@ -126,6 +126,96 @@ struct ForeignTextProgramTests {
         }
     }
 
+    /// What a hostile relay says on `/v1/stream`, in every member that is text.
+    private func relay() -> [ScriptedFinnhub.Act] {
+        let (evil, now) = (Self.json, Int(Date().timeIntervalSince1970 * 1_000))
+        func price(_ symbol: String) -> String {
+            #""symbol":\#(symbol),"price":"61837.63","size":"1","open":"1","high":"61837.63","low":"1","volume":"2","trades":2,"#
+                + #""time":\#(now),"received":\#(now)000,"seq":3"#
+        }
+        let state = #""since":\#(now),"reason":\#(evil),"cause":\#(evil),"via":\#(evil),"file":\#(evil)"#
+        return [
+            #""hello","version":\#(evil),"time":\#(now),"epoch":7,"seq":3,"status":{"state":"live","source":"live",\#(state)},"#
+                + #""symbols":[{\#(price(evil)),"age":0,"state":"live"},{\#(price("\"A:B\"")),"age":0,"state":"live"}]"#,
+            #""snapshot",\#(price(evil)),"age":0"#, #""price",\#(price(evil))"#, #""price",\#(price("\"A:B\""))"#,
+            #""trade",\#(price(evil))"#, #""symbol","symbol":\#(evil),"state":"live",\#(state)"#,
+            #""symbol","symbol":"A:C","state":"refused","refusal":\#(evil),\#(state)"#,
+            #""gap","epoch":7,"from":\#(now - 9_000),"to":\#(now),"nextSeq":4,"symbol":\#(evil),"#
+                + #""reason":\#(evil),"cause":\#(evil)"#,
+            #""gap","epoch":7,"from":\#(now - 5_000),"to":\#(now),"nextSeq":4,"reason":\#(evil)"#,
+            #""error","msg":\#(evil),"code":\#(evil)"#, evil,
+            #""status","state":"reconnecting","source":"live","attempt":1,"retryAt":\#(now + 60_000),\#(state)"#,
+        ].enumerated().map { .send(#"{"n":\#($0 + 1),"type":\#($1)}"#) }
+    }
+
+    /// A service that answers every question for headlines with one that a stranger wrote.
+    private func news(in folder: TemporaryFolder) async throws -> (program: RunningProgram, place: [String]) {
+        let names = ["headline", "source", "summary", "category"]
+        let fields = names.map { #""\#($0)":\#(Self.json)"# }.joined(separator: ",")
+        let url = #""url":"https://example.org/\#(Self.json.dropFirst())"#
+        let path = "\(folder.path)/api/v1"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try #"[{"datetime":1700000000,"id":1,\#(fields),\#(url)}]"#
+            .write(toFile: "\(path)/news", atomically: true, encoding: .utf8)
+        let server = try RunningProgram(
+            "/usr/bin/python3",
+            ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.path]
+        )
+        #expect(await server.prints("Serving HTTP"), "\(server.errors)")
+        let port = try #require(RunningProgram.number(in: server.output, behind: "port "))
+        return (server, ["--set", "service.url=http://127.0.0.1:\(port)/api/v1"])
+    }
+
+    @Test("a headline, in every form", arguments: ["plain", "json", "csv"])
+    func headline(form: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (server, place) = try await self.news(in: folder)
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["news", "--format", form] + place,
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        self.check(program, has: "example.org", form)
+        server.send(signal: SIGTERM)
+    }
+
+    @Test("a relay's messages, a symbol in an alert and a headline, on the screen, in its title and in notifications")
+    func screen() async throws {
+        try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (service, place) = try await self.news(in: folder)
+        let called = "\(folder.path)/called"
+        let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" >> '\(called)'\n"
+        chmod(try folder.write(script, to: "notify-send"), 0o700)
+        let acts = self.relay()
+        let relay = try await ScriptedFinnhub.start { _ in .play(acts) }
+        let steps = [
+            "size:100x30", "wait:61837.63", "clean", "key:e", "wait:EVENTS", "wait:gap", "clean", "key:e", "key:n",
+            "wait:NEWS", "wait:example.org|owned", "clean", "size:40x12", "clean", "key:n", "key:\\r", "clean", "key:q",
+            "exit:0",
+            "restored", "clean",
+        ]
+        let run = try RunningProgram(
+            RunningProgram.python,
+            ["\(RunningProgram.sources)/Tests/Clients/screen.py"] + steps + [
+                "--", RunningProgram.tickertape, "watch", "ws://127.0.0.1:\(relay.port)", "--alert", "* above 1 once",
+                "--set", "alerts.actions=bell,flash,osc9,osc777,notify-send",
+            ] + place,
+            environment: [
+                "PATH": "\(folder.path):/usr/bin:/bin", "FINNHUB_TOKEN": "averysecretkey",
+                "TICKERTAPE_TEST_PATIENCE": "\(Patience.factor)",
+            ]
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+        let notified = try String(contentsOfFile: called, encoding: .utf8)
+        #expect(notified.contains("owned") && Self.isClean(notified), "\(notified.debugDescription)")
+        service.send(signal: SIGTERM)
+        try await relay.stop()
+    }
+
     @Test("arguments, variables and a config file, in complaints and in the list of settings")
     func settings() async throws {
         let folder = try TemporaryFolder()
