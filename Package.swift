@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
         .target(
             name: "Recordings",
-            dependencies: ["CLinux", "CZstd", "Market", "Wire", .nioCore],
+            dependencies: ["CLinux", "CZstd", "Market", "Wire", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
         // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.

@@ -1,6 +1,6 @@
 import Glibc
+import NIOConcurrencyHelpers
 package import NIOCore
-import Synchronization
 
 /// Work on files that an event loop needs done and must not wait for.
 package protocol DiskWorker: Sendable {
@@ -55,7 +55,7 @@ package final class DiskQueue: DiskWorker {
 
         let name: String
         let bell = Bell()
-        let state = Mutex(State())
+        let state = NIOLockedValueBox(State())
 
         init(name: String) { self.name = name }
 
@@ -63,7 +63,7 @@ package final class DiskQueue: DiskWorker {
             // Others wait for what it does: an attempt for its line in the file, a takeover for the lock.
             DiskThread.begin(self.name, niceness: 0)
             while true {
-                let (work, isOver) = self.state.withLock { state in
+                let (work, isOver) = self.state.withLockedValue { state in
                     defer { state.waiting = [] }
                     return (state.waiting, state.isClosed)
                 }
@@ -82,19 +82,19 @@ package final class DiskQueue: DiskWorker {
     package init(_ name: String) { self.shared = Shared(name: name) }
 
     deinit {
-        self.shared.state.withLock { $0.isClosed = true }
+        self.shared.state.withLockedValue { $0.isClosed = true }
         self.shared.bell.ring()
     }
 
     package func submit(_ work: @escaping @Sendable () -> Void) {
-        let mustStart = self.shared.state.withLock { state in
+        let mustStart = self.shared.state.withLockedValue { state in
             state.waiting.append(work)
             defer { state.hasThread = true }
             return !state.hasThread
         }
         if mustStart, !self.start() {
             // No thread is to be had now; perhaps for the next work.
-            self.shared.state.withLock { $0.hasThread = false }
+            self.shared.state.withLockedValue { $0.hasThread = false }
         } else {
             self.shared.bell.ring()
         }

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The memory that answers over HTTP take together, from the question to the last byte that has left the program.
 ///
@@ -14,14 +14,14 @@ final class AnswerMemory: Sendable {
     /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
     private static let itemBytes = 384
 
-    private let taken = Mutex(0)
+    private let taken = NIOLockedValueBox(0)
     private let heap: HeapTrim?
 
     /// - Parameter heap: hears of what is free again.
     init(heap: HeapTrim? = nil) { self.heap = heap }
 
     /// The bytes that are taken.
-    var bytes: Int { self.taken.withLock { $0 } }
+    var bytes: Int { self.taken.withLockedValue { $0 } }
 
     /// Takes room for a small answer, which may become a large one; `nil` where there is none.
     func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
@@ -29,7 +29,7 @@ final class AnswerMemory: Sendable {
     /// Changes what an answer takes, and returns whether there is room; what takes less always has it.
     private func change(_ before: Int, to bytes: Int) -> Bool {
         let most = bytes > Self.smallBytes ? Self.mostLargeBytes : Self.mostBytes
-        return self.taken.withLock { taken in
+        return self.taken.withLockedValue { taken in
             guard bytes <= before || taken + bytes - before <= most else { return false }
             taken += bytes - before
             return true
@@ -39,16 +39,16 @@ final class AnswerMemory: Sendable {
     /// The memory of one answer, which is given back with the last reference to it.
     final class Room: Sendable {
         private let memory: AnswerMemory
-        private let bytes: Mutex<Int>
+        private let bytes: NIOLockedValueBox<Int>
 
         fileprivate init(of memory: AnswerMemory, bytes: Int) {
             self.memory = memory
-            self.bytes = Mutex(bytes)
+            self.bytes = NIOLockedValueBox(bytes)
         }
 
         deinit {
-            let bytes = self.bytes.withLock { $0 }
-            self.memory.taken.withLock { $0 -= bytes }
+            let bytes = self.bytes.withLockedValue { $0 }
+            self.memory.taken.withLockedValue { $0 -= bytes }
             self.memory.heap?.freed(bytes)
         }
 
@@ -56,7 +56,7 @@ final class AnswerMemory: Sendable {
         ///
         /// - Throws: ``HTTPRefusal/answersTooLarge`` where there is no room.
         func hold(_ bytes: Int) throws(HTTPRefusal) {
-            let hasRoom = self.bytes.withLock { held in
+            let hasRoom = self.bytes.withLockedValue { held in
                 guard self.memory.change(held, to: bytes) else { return false }
                 held = bytes
                 return true
