@@ -39,6 +39,8 @@ package final class StreamFeed: Service {
             self.ladder.limit = 5_000_000_000
             // An attempt that comes to nothing carries nothing for 0 ns, and must climb.
             self.ladder.settled = 1_000_000_000
+            // How short a relay's connections are says nothing about a key.
+            self.ladder.briefLimit = .max
         }
     }
 
