@@ -127,7 +127,7 @@ struct PackingTests {
         #expect(stream.damagedParts == 1)
         #expect(export.report.rows > 1_000 && export.report.unnamed == export.report.rows, "\(export.report)")
         let rows = String(buffer: export.takeText()).split(separator: "\n").dropFirst()
-        #expect(rows.allSatisfy { $0.hasSuffix(",,,false") })
+        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false") })
     }
 
     @Test("damaged anywhere they lose a frame at most, say where, and every line that is read is true")
