@@ -52,8 +52,7 @@ struct FinnhubTemplate {
             guard end - here >= Self.restOfElement else { return false }
             guard here.word() == Word.element, here.word(6) == Word.elementRest else { return false }
             here += 14
-            // The number takes at most 16 bytes and reads no further: 30 of the 65. It has 15 characters at most, and no exponent: no
-            // such number is beyond `TradeBounds`.
+            // The number takes at most 16 bytes and reads no further: 30 of the 65. It is within `TradeBounds`.
             guard let price = TemplateNumber.parse(&here), price.significand > 0 else { return false }
 
             guard end - here >= Self.restBehindPrice else { return false }

@@ -1,11 +1,12 @@
 import Market
 
-/// A plain decimal number of at most 15 characters, read eight bytes at a time.
+/// A decimal number of at most 15 characters, read eight bytes at a time.
 enum TemplateNumber {
     /// Eight times the character `0`.
     static var zeros: UInt64 { 0x3030_3030_3030_3030 }
 
-    /// Reads the number at `here` and steps over it; `nil` when it is longer, malformed, negative or has an exponent.
+    /// Reads the number at `here` and steps over it; `nil` when it is longer, malformed, negative, or not a size that
+    /// ``TradeBounds`` allows, which is a price they allow, too, where it is not 0.
     ///
     /// Reads no further than 16 bytes. What stands behind the number is the caller's to check.
     @inline(__always)
@@ -50,10 +51,11 @@ enum TemplateNumber {
     /// Reads a number of more than eight characters.
     @inline(never)
     private static func parseLong(_ here: inout UnsafeRawPointer) -> ExactDecimal? {
-        // The scanner stops at the first byte that is not the number's; one that reaches the end may go on behind it.
+        // The scanner stops at the first byte that is not the number's; one that reaches the end may go on behind it. It
+        // takes exponents, by which a number can be beyond the bounds.
         guard
             case .number(let number, let length) = ExactDecimal.scan(UnsafeRawBufferPointer(start: here, count: 16)),
-            length < 16, number.significand >= 0
+            length < 16, TradeBounds.canBeSize(number)
         else { return nil }
         here += length
         return number
