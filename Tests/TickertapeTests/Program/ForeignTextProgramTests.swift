@@ -129,9 +129,9 @@ struct ForeignTextProgramTests {
     /// What a hostile relay says on `/v1/stream`, in every member that is text.
     private func relay() -> [ScriptedFinnhub.Act] {
         let (evil, now) = (Self.json, Int(Date().timeIntervalSince1970 * 1_000))
-        func price(_ symbol: String) -> String {
-            #""symbol":\#(symbol),"price":"61837.63","size":"1","open":"1","high":"61837.63","low":"1","volume":"2","trades":2,"#
-                + #""time":\#(now),"received":\#(now)000,"seq":3"#
+        func price(_ symbol: String, _ price: String = "61837.63", number: Int = 3) -> String {
+            #""symbol":\#(symbol),"price":"\#(price)","size":"1","open":"1","high":"\#(price)","low":"1","volume":"2","trades":2,"#
+                + #""time":\#(now),"received":\#(now)000,"seq":\#(number)"#
         }
         let state = #""since":\#(now),"reason":\#(evil),"cause":\#(evil),"via":\#(evil),"file":\#(evil)"#
         return [
@@ -144,6 +144,8 @@ struct ForeignTextProgramTests {
                 + #""reason":\#(evil),"cause":\#(evil)"#,
             #""gap","epoch":7,"from":\#(now - 5_000),"to":\#(now),"nextSeq":4,"reason":\#(evil)"#,
             #""error","msg":\#(evil),"code":\#(evil)"#, evil,
+            // Another price behind all that, so that it has been read when this one is there.
+            #""price",\#(price("\"A:B\"", "71234.5", number: 4))"#,
             #""status","state":"reconnecting","source":"live","attempt":1,"retryAt":\#(now + 60_000),\#(state)"#,
         ].enumerated().map { .send(#"{"n":\#($0 + 1),"type":\#($1)}"#) }
     }
@@ -213,6 +215,25 @@ struct ForeignTextProgramTests {
         let notified = try String(contentsOfFile: called, encoding: .utf8)
         #expect(notified.contains("owned") && Self.isClean(notified), "\(notified.debugDescription)")
         service.send(signal: SIGTERM)
+        try await relay.stop()
+    }
+
+    @Test(
+        "a relay's messages, in every form of lines",
+        arguments: [("plain", 4), ("csv", 5), ("json", 12), ("oneline", 3), ("waybar", 3)]
+    )
+    func lines(form: String, count: Int) async throws {
+        let acts = self.relay()
+        let relay = try await ScriptedFinnhub.start { _ in .play(acts) }
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["watch", "ws://127.0.0.1:\(relay.port)", "--format", form]
+        )
+        let lines = await program.lines(count, atMost: .seconds(20))
+        #expect(lines.contains { $0.contains("71234.5") }, "\(lines)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(20)) != nil)
+        self.check(program, has: "forged", form)
         try await relay.stop()
     }
 
