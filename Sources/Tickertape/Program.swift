@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import NIOCore
 import Sinks
+import TLS
 
 /// Where the program begins.
 @main
@@ -13,6 +14,7 @@ enum Program {
     static func main() {
         StandardDescriptors.fill()
         LocalTime.readZone()
+        OpenSSLCleanup.disable()
         // Each loop opens three files, and one for each processor is more than the errands need that they are for.
         NIOSingletons.groupLoopCountSuggestion = 1
         if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.leastOfAll)) {
