@@ -89,9 +89,17 @@ let package = Package(
         ),
         .target(name: "Market", swiftSettings: house),
         .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
+        // What the operating system gives: clocks, threads, wake-ups, patient writes.
+        .target(
+            name: "Platform",
+            dependencies: ["CLinux", "Market", .nioConcurrency, .nioCore],
+            swiftSettings: outer
+        ),
         .target(
             name: "Recordings",
-            dependencies: ["CLinux", "CZstd", "Market", "Wire", .nioConcurrency, .nioCore],
+            dependencies: [
+                "CLinux", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore, .nioPosix,
+            ],
             swiftSettings: outer
         ),
         // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.
@@ -112,26 +120,67 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+            ],
+            swiftSettings: outer
+        ),
+        // What is measured; the sinks may read it.
+        .target(
+            name: "Measurements",
+            dependencies: [
+                "Market", "Platform", "Wire", "TLS", .nioConcurrency, .nioCore, .logging, .histogram, .coreMetrics,
             ],
             swiftSettings: outer
         ),
         .target(
-            name: "Sinks",
+            name: "Relay",
             dependencies: [
-                "CLinux", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page",
-                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioTLS, .nioWebSocket,
-                .nioHTTPTypesHTTP1,
-                .httpTypes, .hummingbird,
-                .serviceLifecycle, .logging, .histogram, .coreMetrics,
+                "CLinux", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioHTTPTypesHTTP1,
+                .httpTypes, .hummingbird, .serviceLifecycle, .logging, .coreMetrics,
+            ],
+            swiftSettings: outer
+        ),
+        .target(
+            name: "Terminal",
+            dependencies: [
+                "Market", "Measurements", "Platform", "Wire", .nioConcurrency, .nioCore,
+            ],
+            swiftSettings: outer
+        ),
+        .target(
+            name: "Alerts",
+            dependencies: [
+                "Market", "Measurements", "Platform", "Wire", "TLS",
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .coreMetrics,
+            ],
+            swiftSettings: outer
+        ),
+        // Mock servers of the service with their faults, the player of recordings, the simulated market.
+        .target(
+            name: "MockUpstream",
+            dependencies: [
+                "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging,
+            ],
+            swiftSettings: outer
+        ),
+        // Virtual time, and all outputs on it: the hashes of a replay. Nothing else links NIOEmbedded.
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "Alerts", "Feeds", "Market", "Measurements", "MockUpstream", "Recordings", "Relay", "Terminal", "TLS",
+                "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
             ],
             swiftSettings: outer
         ),
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", "Sinks", "History",
+                "Alerts", "Feeds", "History", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
+                "Relay",
+                "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser,
                 .configuration,
             ],
@@ -143,7 +192,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
+                "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore,
+                .nioEmbedded,
                 .nioHTTP1, .nioPosix, .logging,
             ],
             path: "Tests/Support",
@@ -152,7 +202,7 @@ let package = Package(
         // What the Autobahn suite talks to: an echo server and a client on this package's WebSocket.
         .executableTarget(
             name: "AutobahnEcho",
-            dependencies: ["WebSocket", "TLS", "Sinks", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
+            dependencies: ["WebSocket", "TLS", "Relay", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
             path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),
@@ -160,7 +210,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "WebSocket", "Market", "Wire", "Recordings", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
+                "WebSocket", "Market", "MockUpstream", "Wire", "Recordings", "Feeds", .nioConcurrency, .nioCore,
+                .nioEmbedded,
                 .nioHTTP1,
             ],
             path: "Tests/Fuzz/Targets",
@@ -200,23 +251,69 @@ let package = Package(
         ),
         .testTarget(
             name: "RecordingsTests",
-            dependencies: ["Recordings", "Wire", "Market", "TickertapeTesting", .nioConcurrency, .nioCore],
+            dependencies: [
+                "Market", "Platform", "Recordings", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore,
+            ],
             swiftSettings: house
         ),
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Market", "Wire", "Recordings", "WebSocket", "TLS", "TickertapeTesting",
+                "Feeds", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings", "WebSocket", "TLS",
+                "TickertapeTesting",
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "MeasurementsTests",
+            dependencies: [
+                "Market", "Measurements", "TickertapeTesting", "Wire", .nioCore, .nioConcurrency, .logging,
+                .coreMetrics,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "RelayTests",
+            dependencies: [
+                "COpenSSL", "Market", "Measurements", "Page", "Relay", "TLS", "TickertapeTesting",
+                "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
             swiftSettings: house
         ),
         .testTarget(
-            name: "SinksTests",
+            name: "TerminalTests",
             dependencies: [
-                "COpenSSL", "Sinks", "Market", "Wire", "Recordings", "WebSocket", "TLS", "Page", "TickertapeTesting",
-                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
-                .coreMetrics,
+                "Market", "Measurements", "Platform", "Terminal", "TickertapeTesting", "Wire",
+                .nioConcurrency, .nioCore, .nioEmbedded,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "AlertsTests",
+            dependencies: [
+                "Alerts", "Market", "Measurements", "TLS", "TickertapeTesting", "Wire",
+                .nioConcurrency, .nioCore, .nioPosix,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "MockUpstreamTests",
+            dependencies: [
+                "Feeds", "Market", "MockUpstream", "Recordings", "Simulation", "TLS", "TickertapeTesting",
+                "WebSocket",
+                "Wire",
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .logging,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Feeds", "Market", "Simulation", "TickertapeTesting", "WebSocket",
+                "Wire",
+                .nioCore, .nioEmbedded, .logging,
             ],
             swiftSettings: house
         ),
@@ -230,8 +327,9 @@ let package = Package(
         .testTarget(
             name: "TickertapeTests",
             dependencies: [
-                "Tickertape", "Feeds", "Sinks", "History", "Market", "Wire", "Recordings", "WebSocket", "TLS",
-                "TickertapeTesting",
+                "Feeds", "History", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
+                "Relay",
+                "Simulation", "TLS", "Terminal", "Tickertape", "TickertapeTesting", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],
             swiftSettings: house

@@ -1,5 +1,5 @@
-package import NIOCore
 import Market
+package import NIOCore
 package import Wire
 
 /// What stands where in a recording, block by block: times, numbers, symbols, gaps.

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import NIOCore
-import Sinks
+import Relay
 import TLS
 
 /// Where the program begins.

@@ -1,5 +1,5 @@
 import NIOCore
-import Sinks
+import Relay
 import WebSocket
 
 /// Sends back every message in its own type, by the relay's way out: whole frames, compressed as they are for many

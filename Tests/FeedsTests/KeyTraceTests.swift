@@ -3,7 +3,6 @@ import NIOCore
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import Feeds
 
 @Suite struct KeyTraceTests {
@@ -55,7 +54,7 @@ import Wire
             now: 1
         )
         let message = writer.take(ByteBuffer(string: frame), now: 2)
-        writer.endRead(FeedMoment(monotonic: 0, wall: 5))
+        writer.endRead(Moment(monotonic: 0, wall: 5))
         return (message, Array(log.contents.frames.dropFirst()), Array(log.contents.lines.dropFirst()))
     }
 

@@ -3,7 +3,6 @@ import Market
 import NIOCore
 import TLS
 import Testing
-
 @testable import Feeds
 
 @Suite("TLS refusals, as a person reads them")

@@ -2,7 +2,6 @@ import Market
 import NIOCore
 import Testing
 import Wire
-
 @testable import Feeds
 
 /// Names and their numbers are bounded, and nobody who asks for enough symbols may use them up for the others.
@@ -51,7 +50,7 @@ struct TapeRenewalTests {
                 _ = writer.take(Self.frame(symbol, number), now: Int64(number))
                 expected.append("\(symbol) \(number)")
             }
-            writer.endRead(FeedMoment(monotonic: Int64(number), wall: Int64(number)))
+            writer.endRead(Moment(monotonic: Int64(number), wall: Int64(number)))
         }
         #expect(book.lines == expected)
         // No two trades have the same place.
@@ -68,13 +67,13 @@ struct TapeRenewalTests {
         let names = SymbolTable.capacity + 100
         for number in 1...names { _ = writer.take(Self.frame("NAME:\(number)", number), now: 1) }
         _ = writer.take(ByteBuffer(string: #"{"data":[{"p":"x"},{"p":1,"s":"","t":1,"v":1}],"type":"trade"}"#), now: 1)
-        writer.endRead(FeedMoment(monotonic: 1, wall: 1))
+        writer.endRead(Moment(monotonic: 1, wall: 1))
         #expect(book.lines.count == SymbolTable.capacity)
         #expect(writer.losses.unnumberedTrades == 100)
         #expect(writer.losses.malformedElements == 2 && writer.losses.malformedFrames == 0)
         // The next read has room again.
         _ = writer.take(Self.frame("NAME:\(names)", 1), now: 2)
-        writer.endRead(FeedMoment(monotonic: 2, wall: 2))
+        writer.endRead(Moment(monotonic: 2, wall: 2))
         #expect(book.lines.last == "NAME:\(names) 1")
     }
 
@@ -91,7 +90,7 @@ struct TapeRenewalTests {
             // Each time from shortly before its end on.
             if number > 3_800 { writer.interrupted() }
             writer.compareWithTails(now: Int64(number))
-            writer.endRead(FeedMoment(monotonic: Int64(number), wall: 1))
+            writer.endRead(Moment(monotonic: Int64(number), wall: 1))
             guard number < 10_000 else { break }
         }
         #expect(book.lines.count == 2 * number && book.marked == 0)

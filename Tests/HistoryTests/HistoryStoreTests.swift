@@ -5,7 +5,6 @@ import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import History
 
 /// Trades and batches for the tests of the history.

@@ -5,7 +5,6 @@ import Recordings
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import History
 
 @Suite("Recorded trades of the past", .timeLimit(.minutes(2 * Patience.factor)))

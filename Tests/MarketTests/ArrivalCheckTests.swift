@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Market
 
 @Suite("The check of arrivals")

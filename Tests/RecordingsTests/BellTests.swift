@@ -1,4 +1,5 @@
 import NIOCore
+import Platform
 import Recordings
 import Testing
 

@@ -1,7 +1,6 @@
 import Glibc
 import NIOCore
 import Testing
-
 @testable import Recordings
 
 @Suite("Files that cannot be read")

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Platform
 import Recordings
 import Testing
 import TickertapeTesting

@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Recordings
 
 @Suite("An index that says what cannot be")

@@ -2,6 +2,7 @@ package import Feeds
 import Glibc
 import NIOConcurrencyHelpers
 package import NIOCore
+import Platform
 import Recordings
 
 /// A disk that hangs when the test says so, until it lets it go on: whoever waits for it waits with the whole thread.

@@ -1,8 +1,9 @@
-package import Feeds
+import Feeds
+package import MockUpstream
+import NIOConcurrencyHelpers
 import NIOCore
 package import NIOHTTP1
 import NIOPosix
-import NIOConcurrencyHelpers
 package import TLS
 package import WebSocket
 

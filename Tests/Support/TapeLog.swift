@@ -1,6 +1,6 @@
 package import Market
-import NIOCore
 import NIOConcurrencyHelpers
+import NIOCore
 package import Wire
 
 /// A reader of the tape that keeps everything, for tests to look at and to wait for.

@@ -1,10 +1,10 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOTLS
-import NIOConcurrencyHelpers
 import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
 
 @Suite("TLS under back-pressure")
 struct BackPressureTests {

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
-@testable import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
+@testable import TLS
 
 @Suite("TLS refusals of what stands in the chain")
 struct ChainRefusalTests {

@@ -1,7 +1,6 @@
 import NIOCore
-import TickertapeTesting
 import Testing
-
+import TickertapeTesting
 @testable import TLS
 
 @Suite("The ciphers of TLS 1.2")

@@ -1,8 +1,8 @@
 import Glibc
 import NIOCore
-@testable import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
+@testable import TLS
 
 @Suite("TLS settings")
 struct ConfigurationTests {

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOEmbedded
 import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
 
 @Suite("TLS handshake")
 struct HandshakeTests {

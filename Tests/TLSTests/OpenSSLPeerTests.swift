@@ -1,7 +1,7 @@
 import NIOCore
 import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
 
 @Suite("TLS with the openssl command as the peer")
 struct OpenSSLPeerTests {

@@ -3,7 +3,6 @@ import NIOCore
 import NIOEmbedded
 import Testing
 import TickertapeTesting
-
 @testable import TLS
 
 /// A peer that sends messages which want an answer, and reads none of the answers.

@@ -1,7 +1,7 @@
 import NIOCore
-@testable import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
+@testable import TLS
 
 @Suite("TLS public key pins")
 struct PublicKeyPinTests {

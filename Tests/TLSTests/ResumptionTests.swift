@@ -1,8 +1,8 @@
 import NIOCore
 import NIOEmbedded
-@testable import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
+@testable import TLS
 
 @Suite("TLS session resumption")
 struct ResumptionTests {

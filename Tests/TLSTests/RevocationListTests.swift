@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
-@testable import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
+@testable import TLS
 
 @Suite("TLS revocation lists")
 struct RevocationListTests {

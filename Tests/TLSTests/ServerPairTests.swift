@@ -1,7 +1,6 @@
 import Foundation
-import TickertapeTesting
 import Testing
-
+import TickertapeTesting
 @testable import TLS
 
 @Suite("A server's certificate and key from files")

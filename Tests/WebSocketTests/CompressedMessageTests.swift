@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import Testing
-
 @testable import WebSocket
 
 private let kept = DeflateAgreement(fromServer: .init(), fromClient: .init())

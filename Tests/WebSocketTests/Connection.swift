@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-
 @testable import WebSocket
 
 /// What an application sees of a connection, in order.

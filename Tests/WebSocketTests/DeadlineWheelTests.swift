@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import Testing
-
 @testable import WebSocket
 
 @Suite("The wheel of deadlines")

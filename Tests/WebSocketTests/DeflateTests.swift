@@ -1,6 +1,5 @@
 import NIOCore
 import Testing
-
 @testable import WebSocket
 
 /// What comes out of a whole message, or why nothing does.

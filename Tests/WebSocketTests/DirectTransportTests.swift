@@ -2,7 +2,6 @@ import NIOCore
 import NIOEmbedded
 import NIOWebSocket
 import Testing
-
 @testable import WebSocket
 
 /// A transport that takes as much as the test says, and writes down what it took.

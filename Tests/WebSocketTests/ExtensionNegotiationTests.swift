@@ -1,6 +1,5 @@
 import NIOHTTP1
 import Testing
-
 @testable import WebSocket
 
 @Suite struct WebSocketExtensionTests {

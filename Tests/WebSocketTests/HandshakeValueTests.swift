@@ -1,7 +1,6 @@
 import NIOCore
 import NIOHTTP1
 import Testing
-
 @testable import WebSocket
 
 @Suite struct HandshakeValueTests {

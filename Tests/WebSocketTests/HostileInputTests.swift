@@ -3,7 +3,6 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOWebSocket
 import Testing
-
 @testable import WebSocket
 
 /// A generator whose numbers are the same in every run.

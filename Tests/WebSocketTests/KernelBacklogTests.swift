@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import Testing
-
 @testable import WebSocket
 
 /// Peers of whom nothing waits in the channel, and something in the kernel; what the kernel tells is the test's.

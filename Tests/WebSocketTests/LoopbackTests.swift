@@ -1,10 +1,9 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
-
 @testable import WebSocket
 
 /// Client and server over a real socket of this machine.

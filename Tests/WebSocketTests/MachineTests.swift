@@ -1,6 +1,5 @@
 import NIOCore
 import Testing
-
 @testable import WebSocket
 
 @Suite struct KeepaliveMachineTests {

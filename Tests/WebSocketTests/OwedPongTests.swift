@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import Testing
-
 @testable import WebSocket
 
 /// A socket that takes nothing while it is full, and does not say so yet: little waits in it.

@@ -2,7 +2,6 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Testing
-
 @testable import WebSocket
 
 /// A client that asks a proxy for a tunnel, on an embedded channel.

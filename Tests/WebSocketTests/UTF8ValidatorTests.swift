@@ -1,5 +1,4 @@
 import Testing
-
 @testable import WebSocket
 
 @Suite struct UTF8ValidatorTests {

@@ -2,7 +2,6 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Testing
-
 @testable import WebSocket
 
 /// A client's opening handshake on an embedded channel.

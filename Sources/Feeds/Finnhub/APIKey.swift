@@ -52,6 +52,6 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
 
 extension ConnectorSettings: CustomStringConvertible, CustomReflectable {
     /// Without the target, which carries the key.
-    var description: String { "ConnectorSettings(\(self.address))" }
-    var customMirror: Mirror { Mirror(self, children: ["address": self.address]) }
+    package var description: String { "ConnectorSettings(\(self.address))" }
+    package var customMirror: Mirror { Mirror(self, children: ["address": self.address]) }
 }

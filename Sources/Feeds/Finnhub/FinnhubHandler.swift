@@ -6,26 +6,26 @@ import Wire
 /// Who supervises a connection: what outlives it.
 protocol FinnhubHandlerOwner: AnyObject {
     /// The requests whose turn it is.
-    func takeRequests(_ now: FeedMoment) -> [FinnhubRequest]
+    func takeRequests(_ now: Moment) -> [FinnhubRequest]
     /// Takes an error of the service; returns whether it is about a symbol, and says nothing about the feed.
-    func refusalArrived(_ text: String, handler: FinnhubHandler, now: FeedMoment) -> Bool
+    func refusalArrived(_ text: String, handler: FinnhubHandler, now: Moment) -> Bool
     /// Takes an error about the feed; the connection's memory of errors is in `handler`.
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment)
+    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: Moment)
     /// Takes the end of a read; returns whether a deadline may have moved nearer.
-    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool
+    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: Moment) -> Bool
     /// When ``deadlineReached(_:now:)`` wants to be called next, monotonic ns.
     func deadline(now: Int64) -> Int64?
     /// Takes the passing of time; returns the silence that the connection is to be given up for.
-    func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence?
+    func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence?
     /// Whether trades flow.
     var isLive: Bool { get }
     /// Whether the peer is a stand-in that tells of what becomes of its replay.
     var takesReplayMarks: Bool { get }
     /// Notes that the replay goes on otherwise from here on.
-    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment)
+    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: Moment)
     func replayHasGap(_ mark: RecordedGapMark)
     /// Notes that the error is no longer told.
-    func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment)
+    func errorForgotten(_ handler: FinnhubHandler, now: Moment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
 }
 
@@ -150,7 +150,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         let now = self.readAt ?? self.now(context)
         self.readAt = now
         if case .error(let text) = self.writer.take(bytes, now: now) {
-            let moment = FeedMoment(monotonic: now, wall: self.wallClock())
+            let moment = Moment(monotonic: now, wall: self.wallClock())
             if let owner, !owner.refusalArrived(text, handler: self, now: moment) {
                 let isNews = self.session.errorArrived(text, isLive: owner.isLive, now: now)
                 owner.errorArrived(text, isNews: isNews, handler: self, now: moment)
@@ -167,10 +167,10 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private func endRead(_ context: ChannelHandlerContext) {
         guard let readAt else { return }
         self.readAt = nil
-        self.readEnded(FeedMoment(monotonic: readAt, wall: self.wallClock()), context)
+        self.readEnded(Moment(monotonic: readAt, wall: self.wallClock()), context)
     }
 
-    private func readEnded(_ now: FeedMoment, _ context: ChannelHandlerContext) {
+    private func readEnded(_ now: Moment, _ context: ChannelHandlerContext) {
         // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall
@@ -230,7 +230,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.owner?.ended(self.ending ?? .inactive, handler: self)
     }
 
-    private func sendRequests(_ now: FeedMoment) {
+    private func sendRequests(_ now: Moment) {
         guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
         for request in requests {
             let text = request.encoded()
@@ -244,8 +244,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         Int64(context.eventLoop.now.uptimeNanoseconds)
     }
 
-    private func moment(_ context: ChannelHandlerContext) -> FeedMoment {
-        FeedMoment(monotonic: self.now(context), wall: self.wallClock())
+    private func moment(_ context: ChannelHandlerContext) -> Moment {
+        Moment(monotonic: self.now(context), wall: self.wallClock())
     }
 
     /// Sees to it that the timer fires no later than the nearest deadline. One that fires too early looks again.

@@ -54,7 +54,7 @@ extension FinnhubSettings {
     }
 
     /// The same for the connector.
-    var connector: ConnectorSettings {
+    package var connector: ConnectorSettings {
         var webSocket = WebSocketSettings(role: .client)
         webSocket.maximumMessageBytes = self.maximumMessageBytes
         webSocket.pingInterval = self.pingInterval

@@ -6,9 +6,9 @@ import Wire
 extension FinnhubSupervisor: FinnhubHandlerOwner {
     var isLive: Bool { self.condition == .live }
 
-    func takeRequests(_ now: FeedMoment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
+    func takeRequests(_ now: Moment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
 
-    func refusalArrived(_ text: String, handler: FinnhubHandler, now: FeedMoment) -> Bool {
+    func refusalArrived(_ text: String, handler: FinnhubHandler, now: Moment) -> Bool {
         let isOfOurs = self.watch.errorArrived(text, now: now)
         // Also of a symbol that is not asked for any more it says nothing about the feed.
         guard isOfOurs || SymbolRefusalText.isOfSymbol(text) else { return false }
@@ -18,18 +18,18 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         return true
     }
 
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: FeedMoment) {
+    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: Moment) {
         // A service that says the same a thousand times is told of once.
         guard isNews else { return }
         self.logError(text, now: now)
         self.report(self.told.phase, reason: "the service says: \(text)")
     }
 
-    func errorForgotten(_ handler: FinnhubHandler, now: FeedMoment) {
+    func errorForgotten(_ handler: FinnhubHandler, now: Moment) {
         self.report(self.condition, lastError: nil)
     }
 
-    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: FeedMoment) -> Bool {
+    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: Moment) -> Bool {
         self.lookForSleep(since: previousFrame, now)
         self.writer.compareWithTails(now: now.monotonic)
         if self.writer.takeRepetition() { self.reportRepetition() }
@@ -55,7 +55,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'
     /// tape is whole; but only while these traded all the time, or they may have been mute for less than their thresholds.
-    private func silenceEnded(_ silence: SymbolSilence, _ now: FeedMoment) {
+    private func silenceEnded(_ silence: SymbolSilence, _ now: Moment) {
         let failure = UpstreamFailure(.stale(silence))
         guard silence.others == 0, !self.gaps.isOpen, self.lastSilent <= silence.from else {
             self.gaps.interrupted(from: silence.from, reason: failure.description, cause: failure.cause)
@@ -75,7 +75,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     /// A machine that slept has heard nothing meanwhile, though its connection may stand.
-    private func lookForSleep(since previousFrame: Int64, _ now: FeedMoment) {
+    private func lookForSleep(since previousFrame: Int64, _ now: Moment) {
         guard let slept = self.sleep.looked(now), self.settings.source == .live else { return }
         self.interrupted(
             from: previousFrame,
@@ -94,7 +94,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         ].compactMap(\.self).min()
     }
 
-    func deadlineReached(_ handler: FinnhubHandler, now: FeedMoment) -> SymbolSilence? {
+    func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence? {
         if self.pausedSince != nil { return nil }
         self.lookForSleep(since: handler.lastReceived, now)
         self.report(self.losses.take(self.writer.losses, now: now.monotonic))
@@ -131,7 +131,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
             monotonic: now.monotonic
         )
         if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
-            failure = UpstreamFailure(StandIn.endOfRecording, disposition: .ended)
+            failure = UpstreamFailure(ReplayEnd.closeReason, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
             self.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)

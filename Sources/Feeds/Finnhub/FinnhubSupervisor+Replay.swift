@@ -7,7 +7,7 @@ extension FinnhubSupervisor {
     var takesReplayMarks: Bool { self.settings.source != .live }
 
     /// Numbers go on when a replay is moved, and so does our own clock; that the tape goes on elsewhere is told as a gap.
-    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: FeedMoment) {
+    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: Moment) {
         if let from = mark.movedFrom {
             // The same frames come again behind a way back, and are no repeats of the service's.
             self.writer.connectionOpened()

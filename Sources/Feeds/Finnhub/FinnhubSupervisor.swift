@@ -1,6 +1,6 @@
-import Logging
+package import Logging
 import Market
-import NIOCore
+package import NIOCore
 import TLS
 import Wire
 
@@ -8,7 +8,7 @@ import Wire
 ///
 /// Belongs to the feed's event loop. What it decides stands in machines: ``SymbolWatch``, ``GapWatch``, ``SleepWatch`` and
 /// ``LossReport``.
-final class FinnhubSupervisor {
+package final class FinnhubSupervisor {
     let settings: FinnhubSettings
     let writer: TapeWriter
     private let loop: any EventLoop
@@ -34,7 +34,7 @@ final class FinnhubSupervisor {
     /// The newest that was reported here, whatever another program said of it.
     var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
 
-    init(
+    package init(
         settings: FinnhubSettings,
         writer: TapeWriter,
         loop: any EventLoop,
@@ -47,7 +47,7 @@ final class FinnhubSupervisor {
         self.loop = loop
         self.wallClock = wallClock
         self.logger = logger
-        let now = FeedMoment(monotonic: Int64(loop.now.uptimeNanoseconds), wall: wallClock())
+        let now = Moment(monotonic: Int64(loop.now.uptimeNanoseconds), wall: wallClock())
         var watchSettings = settings.watch
         // Whatever a recording is silent about, asking for it again brings no more of it.
         if settings.source != .live { watchSettings.takesSteps = false }
@@ -61,7 +61,7 @@ final class FinnhubSupervisor {
     }
 
     /// Makes the keeper whose connections this supervises; returns the future of its end.
-    func supervise(
+    package func supervise(
         with connector: any Connecting,
         chance: @escaping @Sendable () -> Double
     ) -> EventLoopFuture<Void> {
@@ -91,12 +91,12 @@ final class FinnhubSupervisor {
         return keeper.finished.futureResult
     }
 
-    func start() {
+    package func start() {
         self.publishChanges()
         self.keeper?.start()
     }
 
-    func stop() { self.keeper?.stop() }
+    package func stop() { self.keeper?.stop() }
 
     func setReading(_ isReading: Bool) { self.keeper?.setReading(isReading) }
 
@@ -126,8 +126,8 @@ final class FinnhubSupervisor {
         handler.requestsWait()
     }
 
-    var now: FeedMoment {
-        FeedMoment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
+    var now: Moment {
+        Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
     }
 
     // MARK: Connections
@@ -190,7 +190,7 @@ final class FinnhubSupervisor {
     }
 
     /// Logs what the service says, as often as is of use.
-    func logError(_ text: String, now: FeedMoment) {
+    func logError(_ text: String, now: Moment) {
         guard let leftOut = self.errorAllowance.wanted(now: now.monotonic) else { return }
         var facts: Logger.Metadata = ["text": "\(text)"]
         if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
@@ -230,7 +230,7 @@ final class FinnhubSupervisor {
     // MARK: What is true
 
     /// Looks whether the condition has changed, and reports it.
-    func look(_ handler: FinnhubHandler, _ now: FeedMoment) {
+    func look(_ handler: FinnhubHandler, _ now: Moment) {
         let condition = self.watch.condition(now: now.monotonic)
         guard condition != self.condition else { return }
         if self.pausedSince != nil, condition == .late || condition == .stale { return }

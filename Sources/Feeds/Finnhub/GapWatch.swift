@@ -13,7 +13,7 @@ package struct GapWatch: Sendable {
         var cause: FeedStatus.Cause?
         var attempts = 0
         /// When a connection was asked for the symbols again: wall clock, and monotonic ns.
-        var asked: FeedMoment?
+        var asked: Moment?
     }
 
     private var open: Open?
@@ -43,7 +43,7 @@ package struct GapWatch: Sendable {
     package mutating func attempted() { self.open?.attempts += 1 }
 
     /// Notes that the connection that now stands has been asked for the symbols.
-    package mutating func asked(_ now: FeedMoment) { self.open?.asked = now }
+    package mutating func asked(_ now: Moment) { self.open?.asked = now }
 
     /// Takes trades that equal none of before the gap, received at that time on the wall clock; returns the gap that ends here.
     package mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {

@@ -1,5 +1,5 @@
 /// What is done with trades that may have come before, as nothing proves that they did.
-enum RepeatHandling: Sendable, Equatable {
+package enum RepeatHandling: Sendable, Equatable {
     /// Nothing is looked for: the tape is what a recording holds, in which the same frames may come again.
     case ignored
     /// They are on the tape, marked.

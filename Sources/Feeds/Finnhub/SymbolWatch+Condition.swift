@@ -1,4 +1,4 @@
-import Market
+package import Market
 
 extension SymbolWatch {
     /// What the symbols together say of an open connection.
@@ -42,7 +42,7 @@ extension SymbolWatch {
     }
 
     /// Takes the passing of time.
-    package mutating func deadlineReached(_ now: FeedMoment) -> Action {
+    package mutating func deadlineReached(_ now: Moment) -> Action {
         guard self.opened != nil else { return .none }
         self.retryRefused(now)
         return self.takeSteps(now)

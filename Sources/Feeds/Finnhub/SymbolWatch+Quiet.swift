@@ -1,4 +1,4 @@
-import Market
+package import Market
 
 /// Symbols that a connection is given up for, because they do not trade.
 package struct SymbolSilence: Sendable, Equatable {
@@ -60,7 +60,7 @@ extension SymbolWatch {
     }
 
     /// Takes the steps that are due.
-    mutating func takeSteps(_ now: FeedMoment) -> Action {
+    mutating func takeSteps(_ now: Moment) -> Action {
         var wantsReconnect = false
         for place in self.entries.indices {
             guard let due = self.stepDeadline(place, now: now.monotonic), now.monotonic >= due else { continue }
@@ -83,7 +83,7 @@ extension SymbolWatch {
         return self.reconnect(now)
     }
 
-    private mutating func becameQuiet(_ place: Int, now: FeedMoment) {
+    private mutating func becameQuiet(_ place: Int, now: Moment) {
         let clock = self.clocks[place]
         // Trades for as long as the pause was are a sign that all was well again.
         let pause = Self.doubled(
@@ -100,7 +100,7 @@ extension SymbolWatch {
 
     /// Notes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
     /// for longer than is usual for it, what it traded meanwhile may be missing.
-    mutating func silenceEnded(_ place: Int, now: FeedMoment) {
+    mutating func silenceEnded(_ place: Int, now: Moment) {
         // One that was quiet before this connection may trade at once here: the gap between the two tells of it.
         guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since,
             now.monotonic - since >= self.settings.staleAfter
@@ -126,7 +126,7 @@ extension SymbolWatch {
     }
 
     /// Since when the first of the symbols that are quiet now has been; wall clock, ns since 1970.
-    package func quietSince(_ now: FeedMoment) -> Int64? {
+    package func quietSince(_ now: Moment) -> Int64? {
         guard self.takesSteps else { return nil }
         let sinces = self.entries.indices.compactMap { self.isQuiet($0) ? self.clocks[$0].since : nil }
         return sinces.min().map { now.wall(at: $0) }
@@ -141,7 +141,7 @@ extension SymbolWatch {
     }
 
     /// Gives the connection up for all symbols that are quiet: they share it.
-    private mutating func reconnect(_ now: FeedMoment) -> Action {
+    private mutating func reconnect(_ now: Moment) -> Action {
         let quiet = self.entries.indices.filter { self.isQuiet($0) && self.clocks[$0].since != nil }
         let fresh = quiet.filter { self.entries[$0].spell?.hasReconnected == false }
         // Those that were silent before this connection are told of by the gap before it.

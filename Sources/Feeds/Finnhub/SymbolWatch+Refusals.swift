@@ -1,4 +1,4 @@
-import Market
+package import Market
 
 // Symbols that the service does not send.
 extension SymbolWatch {
@@ -9,7 +9,7 @@ extension SymbolWatch {
     /// there are refuse as many symbols. Any other refusal is the answer to the oldest request that may still be answered.
     /// Either is a suspicion, which the symbol's first trade disproves; then another one is suspected.
     @discardableResult
-    package mutating func errorArrived(_ text: String, now: FeedMoment) -> Bool {
+    package mutating func errorArrived(_ text: String, now: Moment) -> Bool {
         guard self.opened != nil, let refusal = SymbolRefusalText(text) else { return false }
         if let named = self.named(in: text, refusal) {
             self.refuse(named, refusal.kind, text: text, isGuess: false, now: now)
@@ -28,7 +28,7 @@ extension SymbolWatch {
 
     /// Refuses the symbol that an error without a name most likely means.
     @discardableResult
-    mutating func suspect(_ kind: SymbolStatus.Refusal, text: String?, now: FeedMoment) -> Bool {
+    mutating func suspect(_ kind: SymbolStatus.Refusal, text: String?, now: Moment) -> Bool {
         let open = self.entries.indices.filter { place in
             let entry = self.entries[place]
             return entry.order > 0 && !entry.isConfirmed && (entry.refusal == nil || entry.refusal?.isRetried == true)
@@ -60,7 +60,7 @@ extension SymbolWatch {
         _ kind: SymbolStatus.Refusal,
         text: String,
         isGuess: Bool,
-        now: FeedMoment
+        now: Moment
     ) {
         if let known = self.entries[place].refusal, known.kind == kind, !known.isRetried, !known.isHeld {
             // The same said again is no second refusal, or a service that repeats itself would cost the symbol an hour.
@@ -80,7 +80,7 @@ extension SymbolWatch {
     }
 
     /// Holds a symbol back that would be one too many; the service is not asked.
-    mutating func hold(_ place: Int, now: FeedMoment) {
+    mutating func hold(_ place: Int, now: Moment) {
         let retryAt = now.monotonic + self.settings.retryLimit
         self.entries[place].refusal = Refusal(kind: .overLimit, count: 1, retryAt: retryAt, isHeld: true)
         self.change(
@@ -93,7 +93,7 @@ extension SymbolWatch {
     }
 
     /// A symbol was given up or refused: the first one that there was no place for is asked for.
-    mutating func placeBecameFree(now: FeedMoment) {
+    mutating func placeBecameFree(now: Moment) {
         guard self.acceptedCount < self.settings.symbolLimit else { return }
         let place = self.entries.firstIndex { entry in
             entry.refusal?.kind == .overLimit && entry.refusal?.isRetried == false
@@ -101,7 +101,7 @@ extension SymbolWatch {
         if let place { self.retry(place, now: now) }
     }
 
-    private mutating func retry(_ place: Int, now: FeedMoment) {
+    private mutating func retry(_ place: Int, now: Moment) {
         guard self.acceptedCount < self.settings.symbolLimit else { return self.hold(place, now: now) }
         if self.entries[place].refusal?.isHeld == true {
             self.entries[place].refusal = nil
@@ -122,7 +122,7 @@ extension SymbolWatch {
     var refusalDeadline: Int64? { self.entries.indices.compactMap { self.retryDeadline($0) }.min() }
 
     /// Asks again for what was refused long ago, and believes a symbol that was asked for again and not refused.
-    mutating func retryRefused(_ now: FeedMoment) {
+    mutating func retryRefused(_ now: Moment) {
         for place in self.entries.indices {
             guard let due = self.retryDeadline(place), now.monotonic >= due else { continue }
             if self.entries[place].refusal?.isRetried == true {

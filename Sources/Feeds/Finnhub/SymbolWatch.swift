@@ -90,7 +90,7 @@ package struct SymbolWatch: Sendable {
     /// The most symbols that are remembered, asked for or not.
     static let mostEntries = SymbolTable.capacity
 
-    package init(symbols: [String], settings: Settings, now: FeedMoment) {
+    package init(symbols: [String], settings: Settings, now: Moment) {
         self.settings = settings
         self.takesSteps = settings.takesSteps
         self.pacer = RequestPacer(burst: settings.subscribeBurst, interval: settings.subscribeInterval)
@@ -106,7 +106,7 @@ package struct SymbolWatch: Sendable {
     // MARK: Wishes
 
     /// Takes a wish for one more symbol. Beyond the limit it is held back, as refused, until a place becomes free.
-    package mutating func wished(for symbol: String, now: FeedMoment) {
+    package mutating func wished(for symbol: String, now: Moment) {
         guard self.place(of: symbol) == nil else { return }
         guard self.entries.count < Self.mostEntries else { return }
         let isHeld = self.acceptedCount >= self.settings.symbolLimit
@@ -122,7 +122,7 @@ package struct SymbolWatch: Sendable {
     }
 
     /// Takes the end of a wish. The place that becomes free goes to the first symbol that waits for one.
-    package mutating func unwished(_ symbol: String, now: FeedMoment) {
+    package mutating func unwished(_ symbol: String, now: Moment) {
         guard let place = self.place(of: symbol) else { return }
         let wasAccepted = self.entries[place].isAccepted
         let isAsked = self.entries[place].order > 0
@@ -142,7 +142,7 @@ package struct SymbolWatch: Sendable {
     // MARK: Connections
 
     /// Notes that a connection opened: everything is asked for again, what was refused last.
-    package mutating func connectionOpened(_ now: FeedMoment) {
+    package mutating func connectionOpened(_ now: Moment) {
         self.opened = now.monotonic
         self.lastTrade = nil
         self.pacer.reset()
@@ -154,7 +154,7 @@ package struct SymbolWatch: Sendable {
     }
 
     /// Notes that the connection is gone.
-    package mutating func connectionEnded(_ now: FeedMoment) {
+    package mutating func connectionEnded(_ now: Moment) {
         self.opened = nil
         self.pacer.reset()
         for place in self.entries.indices {
@@ -169,7 +169,7 @@ package struct SymbolWatch: Sendable {
     }
 
     /// Takes the trades of one read; returns whether there are changes to be taken.
-    package mutating func traded(_ trades: [Trade], symbols: SymbolTable, now: FeedMoment) -> Bool {
+    package mutating func traded(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         guard !trades.isEmpty else { return false }
         if self.places.count != symbols.count { self.learn(symbols) }
         self.lastTrade = now.monotonic
@@ -194,7 +194,7 @@ package struct SymbolWatch: Sendable {
     // MARK: What the owner takes
 
     /// The requests whose turn it is.
-    package mutating func takeRequests(_ now: FeedMoment) -> [FinnhubRequest] {
+    package mutating func takeRequests(_ now: Moment) -> [FinnhubRequest] {
         guard self.opened != nil else { return [] }
         var requests: [FinnhubRequest] = []
         while let request = self.pacer.take(now: now.monotonic) {
@@ -230,7 +230,7 @@ extension SymbolWatch {
         self.pacer.append(.subscribe(self.entries[place].symbol))
     }
 
-    mutating func change(_ place: Int, to state: SymbolStatus.State, reason: String?, now: FeedMoment) {
+    mutating func change(_ place: Int, to state: SymbolStatus.State, reason: String?, now: Moment) {
         let before = self.entries[place].status
         var status = before
         status.state = state
@@ -241,7 +241,7 @@ extension SymbolWatch {
         self.changes.append(.state(status))
     }
 
-    private mutating func becameLive(_ place: Int, now: FeedMoment) {
+    private mutating func becameLive(_ place: Int, now: Moment) {
         self.clocks[place].becameLive(now: now.monotonic)
         self.entries[place].isConfirmed = true
         self.entries[place].spell = nil

@@ -1,6 +1,6 @@
 import Market
 import NIOCore
-import Wire
+package import Wire
 
 /// The feed's end of the tape: parses frames, numbers their trades and hands each read to the readers.
 ///
@@ -8,7 +8,7 @@ import Wire
 ///
 /// What is touched with every message has no run-time check for overlapping access, which would cost more than the parser:
 /// it is private, on one loop, and no call that gets a part of it comes back here.
-final class TapeWriter {
+package final class TapeWriter {
     @exclusivity(unchecked) private var tape: Tape
     @exclusivity(unchecked) private var symbols = SymbolTable()
     @exclusivity(unchecked) private var parser = FinnhubParser()
@@ -49,7 +49,7 @@ final class TapeWriter {
     ///   - repeats: what is done with what may have come before: frames that come again within two seconds, and trades
     ///     that come again after an interruption.
     ///   - judgesArrivals: whether trades are compared with our clock, which says nothing of those of a replay.
-    init(
+    package init(
         epoch: UInt64,
         readers: [any TapeReader],
         key: APIKey? = nil,
@@ -260,7 +260,7 @@ final class TapeWriter {
     /// Ends the current read: numbers its trades and hands them to every reader.
     ///
     /// - Parameter now: when the read was made.
-    func endRead(_ now: FeedMoment) {
+    func endRead(_ now: Moment) {
         guard !self.frames.isEmpty else { return }
         let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
         if self.repeats != .ignored { self.tails.append(self.trades, symbolCount: self.symbols.count) }

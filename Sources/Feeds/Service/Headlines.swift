@@ -1,4 +1,5 @@
 package import NIOCore
+import Wire
 
 /// One headline as the service has it.
 package struct Headline: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import NIOCore
-import Wire
+package import Wire
 
 /// The symbols that can be followed, searched by what a person types.
 ///

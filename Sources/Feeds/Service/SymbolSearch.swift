@@ -1,3 +1,5 @@
+package import Wire
+
 /// The search in a list of symbols: by ticker, pair, symbol, description, and the names of well-known coins.
 package struct SymbolSearch: Sendable {
     /// How well an entry fits, the best first.

@@ -1,4 +1,5 @@
-package import Recordings
+package import Platform
+import Recordings
 
 /// What makes a feed a good neighbour of other programs with the same key, and of itself before and after a restart.
 ///

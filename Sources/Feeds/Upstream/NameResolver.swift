@@ -1,6 +1,6 @@
 import Dispatch
-import NIOCore
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// Why a name gave no address.
 enum NameFailure: Error, Equatable {

@@ -1,14 +1,15 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOTLS
-import NIOConcurrencyHelpers
+import Platform
 import Recordings
 import TLS
-import WebSocket
+package import WebSocket
 
 /// What a connection to a WebSocket service needs to be told.
-struct ConnectorSettings: Sendable {
+package struct ConnectorSettings: Sendable {
     var address: UpstreamAddress
     /// The request target; may carry a key, so it is never logged.
     var target: String
@@ -26,7 +27,7 @@ struct ConnectorSettings: Sendable {
     var tcpTimeout: TimeAmount
     /// The limit for the answer to the WebSocket request, and for a proxy's answer before it.
     var upgradeTimeout: TimeAmount
-    var webSocket: WebSocketSettings
+    package var webSocket: WebSocketSettings
 }
 
 /// The way from an address to an open WebSocket: name, TCP, perhaps a proxy, TLS, upgrade, each with its limit.

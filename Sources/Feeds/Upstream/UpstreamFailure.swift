@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import TLS
 import WebSocket
+import Wire
 
 /// Why an attempt failed or a connection ended, as a person and the supervisor must know it.
 package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConvertible {
@@ -180,7 +181,7 @@ extension UpstreamFailure {
 extension WebSocketClosure {
     /// Whether a stand-in says that its recording is over.
     var isEndOfRecording: Bool {
-        self.cause == .peerClosed && self.code == .normal && self.reason == StandIn.endOfRecording
+        self.cause == .peerClosed && self.code == .normal && self.reason == ReplayEnd.closeReason
     }
 }
 

@@ -2,6 +2,7 @@ import Glibc
 package import Market
 import NIOConcurrencyHelpers
 import NIOPosix
+import Platform
 import Recordings
 package import Wire
 

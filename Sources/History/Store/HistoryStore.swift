@@ -1,5 +1,5 @@
-import Glibc
 import GRDB
+import Glibc
 import Market
 
 /// The database of what survives a restart: bars of every width, gaps, and an index over the recording's segments.

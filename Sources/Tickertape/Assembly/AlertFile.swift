@@ -2,6 +2,7 @@ import Feeds
 import Glibc
 import Market
 import NIOConcurrencyHelpers
+import Platform
 import Recordings
 
 /// What alerts keep over a restart, as a file in the state directory.

@@ -1,9 +1,10 @@
+import Alerts
 import Glibc
 import Market
+import Measurements
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Sinks
 import TLS
 
 /// The alerts of a program: the list of them, the reader that watches, and what happens when one fires.

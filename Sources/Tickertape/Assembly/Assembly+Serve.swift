@@ -1,11 +1,12 @@
 import Feeds
 import Logging
+import MockUpstream
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import UnixSignals
 import TLS
+import UnixSignals
 
 extension Assembly {
     /// Serves a recording to other programs until it is stopped.

@@ -1,6 +1,7 @@
 import Feeds
 import Glibc
 import Market
+import MockUpstream
 import NIOCore
 import Recordings
 

@@ -1,10 +1,11 @@
 import Feeds
 import Logging
 import Market
+import Measurements
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Sinks
+import Platform
 import Wire
 
 extension Assembly {

@@ -1,9 +1,10 @@
 import Glibc
 import Logging
 import Market
+import Measurements
 import NIOCore
 import ServiceLifecycle
-import Sinks
+import Terminal
 
 /// The display of a program: the screen or lines, what feeds it, and the log that does not disturb it.
 struct DisplayPart {
@@ -103,7 +104,7 @@ struct DisplayPart {
                             throw OperatorError("cannot write the lines: \(reason)", status: .failure)
                         case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
                         }
-                    case .rehearsal: preconditionFailure("a display that runs is no rehearsal")
+                    case .observer: preconditionFailure("a display that runs has a screen or lines")
                     }
                     return true
                 }
@@ -113,7 +114,7 @@ struct DisplayPart {
                     switch output {
                     case .screen(let screen): screen.stop()
                     case .lines(let printer): printer.stop()
-                    case .rehearsal: break
+                    case .observer: break
                     }
                     return false
                 }

@@ -1,6 +1,7 @@
+import Platform
 import Recordings
+import Relay
 import ServiceLifecycle
-import Sinks
 import Synchronization
 import UnixSignals
 

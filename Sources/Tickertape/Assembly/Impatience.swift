@@ -1,6 +1,6 @@
 import Glibc
 import ServiceLifecycle
-import Sinks
+import Terminal
 import UnixSignals
 
 /// The answer to a second signal: who asks twice wants the end at once.

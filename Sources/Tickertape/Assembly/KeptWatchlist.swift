@@ -1,5 +1,6 @@
 import Feeds
 import Market
+import Platform
 import Recordings
 
 /// The symbols that a person added and removed at the screen, kept for the next start as a file in the state directory.

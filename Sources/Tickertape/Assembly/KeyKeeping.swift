@@ -1,6 +1,7 @@
 import Feeds
 import Logging
 import NIOConcurrencyHelpers
+import Platform
 import Recordings
 
 /// The lock and the memory of a live feed's key, where the settings and the system have a place for them.

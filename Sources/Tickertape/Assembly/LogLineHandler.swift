@@ -1,6 +1,5 @@
 import Logging
 import Market
-import Sinks
 
 /// A log line: time, level, message, facts: `2026-11-21T05:31:02.123Z warning the feed's state cause=lost reason="…"`.
 ///

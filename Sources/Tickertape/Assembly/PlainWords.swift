@@ -1,5 +1,6 @@
 import Feeds
 import Glibc
+import MockUpstream
 import NIOCore
 
 /// An error of the system in the system's words, without the calls and numbers around them.

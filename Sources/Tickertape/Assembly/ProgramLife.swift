@@ -1,7 +1,7 @@
 import Logging
 import NIOPosix
+import Relay
 import ServiceLifecycle
-import Sinks
 import UnixSignals
 
 extension TickerProgram {

@@ -1,5 +1,6 @@
 import Feeds
-import Sinks
+import Market
+import MockUpstream
 
 /// Names of symbols of recordings, for messages.
 enum RecordedSymbols {

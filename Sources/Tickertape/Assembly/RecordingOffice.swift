@@ -1,7 +1,6 @@
 import Market
 import NIOCore
 import Recordings
-import Sinks
 import Wire
 
 /// What `tickertape recording` does and says.

@@ -1,5 +1,6 @@
 import Logging
-import Sinks
+import Measurements
+import Relay
 import TLS
 
 extension Settings {

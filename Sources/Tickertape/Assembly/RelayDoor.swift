@@ -1,8 +1,10 @@
 import Feeds
 import Glibc
-import Sinks
 import NIOConcurrencyHelpers
+import Platform
 import Recordings
+import Relay
+import Terminal
 
 /// The relay of a live program, which listens as soon as its address is free for it.
 ///
@@ -18,7 +20,7 @@ final class RelayDoor: Sendable {
     /// How long the lock's disk is waited for; without its answer nobody is known to hold the key.
     private static let lockLimit = Duration.seconds(2)
 
-    let relay: Relay
+    let relay: RelayServer
     /// Where it is to listen; port 0 takes any, and `nil` is for the socket file alone.
     let listen: Endpoint?
     /// Whether it speaks TLS there.
@@ -35,7 +37,7 @@ final class RelayDoor: Sendable {
     private let tell = NIOLockedValueBox<@Sendable (String) -> Void>({ _ in })
 
     init(
-        relay: Relay,
+        relay: RelayServer,
         listen: Endpoint?,
         isEncrypted: Bool,
         socket: String?,

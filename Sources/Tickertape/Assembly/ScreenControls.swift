@@ -1,6 +1,8 @@
+import Alerts
 import Feeds
 import Market
-import Sinks
+import Relay
+import Terminal
 
 /// What the keys at a screen can have done in the rest of a program.
 enum ScreenControls {
@@ -16,7 +18,7 @@ enum ScreenControls {
     static func make(
         feed: FinnhubFeed,
         source: FeedStatus.Source,
-        relay: Relay?,
+        relay: RelayServer?,
         display: PriceDisplay,
         symbols: [String],
         limit: Int,

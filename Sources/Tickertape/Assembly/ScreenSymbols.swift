@@ -1,4 +1,4 @@
-import Sinks
+import Terminal
 
 /// The watchlist of a screen: what a person adds and removes, one after the other.
 actor ScreenSymbols {

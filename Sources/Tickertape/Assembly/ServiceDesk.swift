@@ -1,8 +1,8 @@
 import Feeds
 import Market
 import NIOPosix
-import Sinks
 import TLS
+import Terminal
 
 /// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
 struct ServiceDesk: Sendable {

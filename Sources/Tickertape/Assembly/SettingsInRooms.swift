@@ -1,8 +1,11 @@
 import Feeds
 import Market
+import Measurements
 import NIOCore
-import Sinks
+import Recordings
+import Relay
 import TLS
+import Terminal
 
 // What the settings mean in each room.
 
@@ -279,7 +282,7 @@ extension CertificateAuthority {
     }
 }
 
-extension Relay {
+extension RelayServer {
     /// Reads the number of clients.
     var counter: @Sendable () -> Int { { self.clientCount } }
 }

@@ -1,7 +1,6 @@
 import Feeds
 import Market
 import ServiceLifecycle
-import Sinks
 
 /// The feed of the program, at whose end a replay is over.
 extension TickerProgram {

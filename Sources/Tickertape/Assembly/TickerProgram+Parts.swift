@@ -1,7 +1,10 @@
 import Feeds
 import Market
+import Measurements
 import NIOCore
-import Sinks
+import Recordings
+import Relay
+import Terminal
 import Wire
 
 /// The feed, and what reads its tape.

@@ -1,7 +1,7 @@
 import Feeds
 import Market
+import Recordings
 import ServiceLifecycle
-import Sinks
 
 /// The recorder of the program, and what it says at the end.
 extension TickerProgram {

@@ -1,9 +1,11 @@
 import Feeds
 import Logging
 import Market
+import Measurements
 import NIOCore
+import Recordings
+import Relay
 import ServiceLifecycle
-import Sinks
 
 /// The relay of the program: where it lives and listens, what it knows of before, and when its door closes.
 extension TickerProgram {
@@ -53,7 +55,7 @@ extension TickerProgram {
         guard listen != nil || socket != nil else { return nil }
         var relaySettings = RelaySettings(self.settings, listen: listen)
         relaySettings.inheritedSocket = inherited?.descriptor
-        let relay = Relay(
+        let relay = RelayServer(
             settings: relaySettings,
             eventLoop: loop,
             logger: logger,
@@ -89,7 +91,7 @@ extension TickerProgram {
     }
 
     /// Gives the relay the newest trades of the runs before this one, as far as they are recorded where this one records.
-    func remember(_ relay: Relay) async {
+    func remember(_ relay: RelayServer) async {
         guard self.feed.source == .live, let path = self.settings.record.file else { return }
         let end = path.lastIndex(of: "/")
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -97,7 +99,7 @@ extension TickerProgram {
     }
 
     /// Closes the relay's door as soon as the end is near, and tells the service manager of the beginning and the end.
-    static func doorPart(_ relay: Relay?, manager: ServiceManager) -> ProgramPart {
+    static func doorPart(_ relay: RelayServer?, manager: ServiceManager) -> ProgramPart {
         ProgramPart("door") {
             manager.tell("READY=1")
             try? await gracefulShutdown()

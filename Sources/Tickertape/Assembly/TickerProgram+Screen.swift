@@ -1,11 +1,11 @@
 import Feeds
 import Market
-import Sinks
+import Relay
 
 /// The keys of the program's screen.
 extension TickerProgram {
     /// Has the keys of the screen carried out by the rest of the program.
-    func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: Relay?, alerts: AlertsPart) {
+    func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: RelayServer?, alerts: AlertsPart) {
         guard let shown else { return }
         if let replay = self.replay {
             let display = shown.display

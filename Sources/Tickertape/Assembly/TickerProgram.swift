@@ -1,10 +1,11 @@
 import Feeds
 import Logging
 import Market
+import Measurements
+import MockUpstream
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Sinks
 import Wire
 
 /// A whole running ticker: one feed, and the relay, the display and the recorder that read its tape.

@@ -1,6 +1,6 @@
 import Market
-import NIOCore
 import NIOConcurrencyHelpers
+import NIOCore
 import Wire
 
 /// The count of a replay's trades and of the time they took, for the last line of it.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
+import Market
 import NIOCore
-import Sinks
+import Terminal
 import Wire
 
 /// How a command prints a list.

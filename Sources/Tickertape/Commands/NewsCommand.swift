@@ -1,6 +1,6 @@
 import ArgumentParser
 import Feeds
-import Sinks
+import Market
 
 /// Prints the newest headlines.
 struct NewsCommand: SettingsCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Feeds
 import Market
+import MockUpstream
 package import NIOCore
-import Sinks
 import Wire
 
 /// Lives a recording again.

@@ -1,5 +1,6 @@
 import ArgumentParser
-package import Feeds
+import Feeds
+package import MockUpstream
 import NIOCore
 
 /// Offers a recording to other programs as if it were the service.

@@ -1,5 +1,7 @@
 import ArgumentParser
-package import Feeds
+import Feeds
+import Market
+package import MockUpstream
 package import NIOCore
 
 /// Follows a market that is made up.

@@ -1,4 +1,4 @@
-import Sinks
+import Market
 import Wire
 
 /// What of an order the recordings do not have: a mistyped symbol and a wrong day give nothing, and nobody should have to guess

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Feeds
 import Market
+import MockUpstream
 import Recordings
 import Wire
 

@@ -1,7 +1,8 @@
 import Feeds
+import Market
 import NIOCore
 import ServiceLifecycle
-import Sinks
+import Terminal
 
 /// Begins the charts of `watch` with the bars that the relay has, a symbol at a time.
 final class EarlierCharts: Sendable {

@@ -2,8 +2,10 @@ import Feeds
 import History
 import Market
 import NIOConcurrencyHelpers
+import Recordings
+import Relay
 import ServiceLifecycle
-import Sinks
+import Terminal
 import Wire
 
 /// The history of a program that records: its keeper, and what the relay asks of it.
@@ -72,7 +74,7 @@ final class HistoryPart: Sendable {
     }
 
     /// Gives the relay the newest bars of the runs before this one, and notes recordings that the index does not have.
-    func seed(_ relay: Relay) async {
+    func seed(_ relay: RelayServer) async {
         await relay.remember(await self.earlierBars())
         let (folder, source) = (self.folder, self.source)
         await self.asked { store in

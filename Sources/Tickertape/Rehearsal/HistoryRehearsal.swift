@@ -2,7 +2,7 @@ import Glibc
 import History
 import Market
 import NIOConcurrencyHelpers
-import Sinks
+import Simulation
 import Wire
 
 /// A history in a folder of its own for as long as a rehearsal lasts: what the database would tell of the bars.

@@ -1,7 +1,8 @@
-package import Feeds
+import Feeds
 package import Market
+package import MockUpstream
 import NIOCore
-package import Sinks
+package import Simulation
 
 /// What is to be proved of a replay: the same bytes on every sink, whatever the speed, the run and the machine.
 package struct ReplayHash: Sendable {

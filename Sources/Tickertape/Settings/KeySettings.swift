@@ -1,4 +1,4 @@
-import Sinks
+import Terminal
 
 extension Setting {
     /// The keys of the screen, one setting for each action.

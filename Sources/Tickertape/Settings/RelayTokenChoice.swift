@@ -1,5 +1,5 @@
 import Glibc
-import Sinks
+import Relay
 
 /// Where the token of the relay's clients is: in the file that the flags or the environment name, in the service manager's
 /// credential ``credentialName``, or in the file that the config file names; the first of these counts.

@@ -1,6 +1,6 @@
+package import Alerts
 package import Market
 package import NIOCore
-package import Sinks
 
 extension Settings {
     /// What is to be told of, and how.

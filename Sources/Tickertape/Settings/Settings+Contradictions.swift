@@ -1,4 +1,4 @@
-import Sinks
+import Terminal
 
 extension Settings {
     /// Refuses wishes for the output that cannot both be met.

@@ -1,4 +1,4 @@
-import Sinks
+import Relay
 
 extension Settings {
     /// Finds out whether the relay may listen where it is to, before anything is opened.

@@ -1,7 +1,8 @@
 package import Logging
 package import NIOCore
-package import Sinks
+import Relay
 package import TLS
+package import Terminal
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
 ///

@@ -1,6 +1,5 @@
 import Logging
 import NIOCore
-import Sinks
 
 /// What a person, a pipe and a log get.
 extension Setting {

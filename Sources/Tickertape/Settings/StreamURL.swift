@@ -1,4 +1,4 @@
-import Sinks
+import Relay
 
 /// The address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.
 ///

@@ -1,6 +1,6 @@
 import Market
-import enum Sinks.LineField
 import TLS
+import Terminal
 
 /// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
 package struct Misfit: Error, Equatable {

@@ -3,7 +3,6 @@ import NIOCore
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import Feeds
 
 @Suite("The tape's judgement of arrivals")
@@ -28,7 +27,7 @@ struct ArrivalJudgeTests {
     private static func read(_ writer: TapeWriter, _ milliseconds: [Int], at received: Int) {
         let now = Int64(received) * 1_000_000
         _ = writer.take(Self.frame(milliseconds), now: now)
-        writer.endRead(FeedMoment(monotonic: now, wall: Self.start + now))
+        writer.endRead(Moment(monotonic: now, wall: Self.start + now))
     }
 
     @Test("marks a trade of the market that is ahead, leaves it as it is, and tells as which time it counts")

@@ -1,7 +1,6 @@
 import Logging
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 @Suite("The log of what the service says")

@@ -1,11 +1,10 @@
 import Logging
 import Market
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
-import NIOConcurrencyHelpers
 import TickertapeTesting
 import WebSocket
-
 @testable import Feeds
 
 /// A whole feed but for the socket: its supervisor, on a loop whose time is the test's, with connections on which the

@@ -2,7 +2,6 @@ import Market
 import NIOCore
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 /// What happens between the feed's parts, on virtual time.

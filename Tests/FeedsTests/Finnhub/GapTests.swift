@@ -6,8 +6,8 @@ import Testing
 struct GapWatchTests {
     private let second: Int64 = 1_000_000_000
 
-    private func moment(_ seconds: Int64) -> FeedMoment {
-        FeedMoment(monotonic: seconds * second, wall: (1_000 + seconds) * second)
+    private func moment(_ seconds: Int64) -> Moment {
+        Moment(monotonic: seconds * second, wall: (1_000 + seconds) * second)
     }
 
     @Test("every interruption becomes one gap, from the last frame to the first trade")
@@ -74,12 +74,12 @@ struct GapWatchTests {
     @Test("a machine that slept is noticed by its clocks, a clock that is set right is not")
     func sleep() {
         var watch = SleepWatch()
-        #expect(watch.looked(FeedMoment(monotonic: 0, wall: 0)) == nil)
-        #expect(watch.looked(FeedMoment(monotonic: 600 * second, wall: 605 * second)) == nil)
-        #expect(watch.looked(FeedMoment(monotonic: 601 * second, wall: 4_206 * second)) == 3_600 * second)
-        #expect(watch.looked(FeedMoment(monotonic: 602 * second, wall: 4_207 * second)) == nil)
+        #expect(watch.looked(Moment(monotonic: 0, wall: 0)) == nil)
+        #expect(watch.looked(Moment(monotonic: 600 * second, wall: 605 * second)) == nil)
+        #expect(watch.looked(Moment(monotonic: 601 * second, wall: 4_206 * second)) == 3_600 * second)
+        #expect(watch.looked(Moment(monotonic: 602 * second, wall: 4_207 * second)) == nil)
         // Set back: nobody slept.
-        #expect(watch.looked(FeedMoment(monotonic: 603 * second, wall: 7 * second)) == nil)
+        #expect(watch.looked(Moment(monotonic: 603 * second, wall: 7 * second)) == nil)
     }
 
     @Test("what cannot be used is told once a minute at most, and nothing of it is forgotten")

@@ -1,7 +1,6 @@
 import Market
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 @Suite("The comparison of trades after an interruption with those before it")

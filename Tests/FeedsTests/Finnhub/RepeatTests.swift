@@ -2,7 +2,6 @@ import Market
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import Feeds
 
 /// What comes again, or looks like it, on connections to the service and to another program.

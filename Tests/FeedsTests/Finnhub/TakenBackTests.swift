@@ -3,7 +3,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Testing
 import Wire
-
 @testable import Feeds
 
 @Suite("The memory of reads")
@@ -39,7 +38,7 @@ struct TakenBackTests {
                     + "],\"type\":\"trade\"}"
                 _ = writer.take(ByteBuffer(string: text), now: Int64(number))
             }
-            writer.endRead(FeedMoment(monotonic: Int64(number), wall: Int64(number)))
+            writer.endRead(Moment(monotonic: Int64(number), wall: Int64(number)))
         }
         read(frames: 1, trades: 2)
         read(frames: 500, trades: 10)

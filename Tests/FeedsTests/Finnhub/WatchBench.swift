@@ -19,16 +19,16 @@ struct WatchBench {
         var settings = SymbolWatch.Settings()
         change(&settings)
         self.now = 0
-        self.watch = SymbolWatch(symbols: symbols, settings: settings, now: FeedMoment(monotonic: 0, wall: 0))
+        self.watch = SymbolWatch(symbols: symbols, settings: settings, now: Moment(monotonic: 0, wall: 0))
         for symbol in symbols { _ = self.table.intern(symbol) }
         self.take()
         if opened { self.open() }
     }
 
-    var moment: FeedMoment {
+    var moment: Moment {
         // The wall clock is a thousand seconds ahead.
         let time = Int64(self.now * Double(Self.second))
-        return FeedMoment(monotonic: time, wall: time + 1_000 * Self.second)
+        return Moment(monotonic: time, wall: time + 1_000 * Self.second)
     }
 
     mutating func open() {
@@ -85,7 +85,7 @@ struct WatchBench {
         self.pass(to: time)
     }
 
-    mutating func take(_ moment: FeedMoment? = nil) {
+    mutating func take(_ moment: Moment? = nil) {
         for request in self.watch.takeRequests(moment ?? self.moment) {
             switch request {
             case .subscribe(let symbol): self.sent.append("+\(symbol)")

@@ -5,8 +5,9 @@ import NIOPosix
 import TLS
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
+@testable import MockUpstream
+@testable import Wire
 
 /// The client of the REST service against servers that say anything.
 @Suite("A request to the REST service", .timeLimit(.minutes(2 * Patience.factor)))

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
-
+import Wire
 @testable import Feeds
 
 @Suite("The list of symbols", .timeLimit(.minutes(2 * Patience.factor)))

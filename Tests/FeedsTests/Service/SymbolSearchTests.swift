@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
-
 @testable import Feeds
+@testable import Wire
 
 @Suite("Finding symbols by what people type")
 struct SymbolSearchTests {

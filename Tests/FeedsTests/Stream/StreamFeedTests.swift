@@ -4,7 +4,6 @@ import NIOPosix
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import Feeds
 
 @Suite("A relay's stream as a feed", .timeLimit(.minutes(2 * Patience.factor)))

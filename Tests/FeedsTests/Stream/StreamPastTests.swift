@@ -3,7 +3,6 @@ import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 @Suite("What a relay knows of the time before", .timeLimit(.minutes(2 * Patience.factor)))

@@ -2,7 +2,6 @@ import Market
 import NIOCore
 import Testing
 import Wire
-
 @testable import Feeds
 
 @Suite("What a reader of a relay's stream asks for and makes of the answers")

@@ -1,7 +1,6 @@
 import Market
 import Testing
 import Wire
-
 @testable import Feeds
 
 @Suite("What a relay says to who adds a symbol")

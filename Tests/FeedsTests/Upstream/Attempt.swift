@@ -4,7 +4,6 @@ import Synchronization
 import TLS
 import TickertapeTesting
 import WebSocket
-
 @testable import Feeds
 
 /// One attempt of a connector, and what came of it.

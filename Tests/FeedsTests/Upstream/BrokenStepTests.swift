@@ -4,7 +4,6 @@ import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 /// A connection that ends on its way to the WebSocket, by FIN or by RST: what is told depends on the step alone.

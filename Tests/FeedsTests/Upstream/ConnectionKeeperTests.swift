@@ -5,7 +5,6 @@ import TLS
 import Testing
 import TickertapeTesting
 import WebSocket
-
 @testable import Feeds
 
 @Suite("The keeper of a connection")

@@ -4,7 +4,6 @@ import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 /// The way to an open WebSocket on loopback, up to TCP.

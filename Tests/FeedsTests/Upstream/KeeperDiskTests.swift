@@ -1,8 +1,9 @@
 import Feeds
 import Market
-import NIOCore
 import NIOConcurrencyHelpers
+import NIOCore
 import NIOEmbedded
+import Platform
 import Recordings
 import Testing
 import TickertapeTesting

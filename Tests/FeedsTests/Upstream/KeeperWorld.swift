@@ -1,9 +1,9 @@
 import Feeds
 import Logging
 import Market
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
-import NIOConcurrencyHelpers
 import TickertapeTesting
 
 /// What becomes of an attempt.

@@ -5,7 +5,6 @@ import NIOPosix
 import Synchronization
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 @Suite("The finding of addresses", .timeLimit(.minutes(5 * Patience.factor)))

@@ -3,7 +3,6 @@ import NIOHTTP1
 import TLS
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 
 /// Connections through an HTTP proxy on loopback, to a service of another name.

@@ -1,7 +1,7 @@
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import NIOConcurrencyHelpers
 
 /// A server that takes bytes and answers with bytes: whatever a test wants to say in the place of a service or a proxy.
 final class RawServer: Sendable {

@@ -1,6 +1,5 @@
 import NIOHTTP1
 import Testing
-
 @testable import Feeds
 
 @Suite("Retry-After")

@@ -1,7 +1,6 @@
 import Market
 import NIOHTTP1
 import Testing
-
 @testable import Feeds
 
 @Suite("The meaning of an answer that is not 101")

@@ -3,7 +3,6 @@ import NIOCore
 import NIOHTTP1
 import Testing
 import TickertapeTesting
-
 @testable import Feeds
 @testable import WebSocket
 

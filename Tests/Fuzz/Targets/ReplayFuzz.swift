@@ -1,5 +1,6 @@
 import Feeds
 import Market
+import MockUpstream
 import NIOCore
 import Wire
 

@@ -1,7 +1,7 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-import NIOConcurrencyHelpers
 import WebSocket
 
 /// The rules for the opening handshake of a client, whatever its server answers.

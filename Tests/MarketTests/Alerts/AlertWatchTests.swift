@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Market
 
 /// A watch with a tape of its own; what fires is kept as lines.

@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Market
 
 @Suite("A chart that begins with bars of an earlier run")

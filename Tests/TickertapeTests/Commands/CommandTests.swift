@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feeds
+import MockUpstream
 import Testing
-
 @testable import Tickertape
 
 @Suite("The command line")

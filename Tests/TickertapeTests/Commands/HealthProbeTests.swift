@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import Testing
-
 @testable import Tickertape
 
 @Suite("The health check")

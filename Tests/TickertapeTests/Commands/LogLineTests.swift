@@ -1,6 +1,5 @@
 import Logging
 import Testing
-
 @testable import Tickertape
 
 @Suite("A line of the log")

@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Tickertape
 
 @Suite("A list that a command prints")

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import Testing
+import Tickertape
 import TickertapeTesting
 
 /// Abuse of the whole program, with the upstream looking on.

@@ -1,9 +1,8 @@
 import Glibc
 import Market
 import NIOConcurrencyHelpers
-import TickertapeTesting
 import Testing
-
+import TickertapeTesting
 @testable import Tickertape
 
 @Suite("What alerts keep over a restart")

@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import Testing
-
 @testable import Tickertape
 
 @Suite("The way from the relay back to the feed")

@@ -1,14 +1,15 @@
 import Feeds
 import Logging
 import Market
+import MockUpstream
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import Platform
 import Recordings
-import Sinks
+import Relay
 import Testing
 import TickertapeTesting
-
 @testable import Tickertape
 
 /// Parts of a program put together as it does, with a disk that hangs for as long as the test wants: whatever waited for it
@@ -107,7 +108,7 @@ struct HangingDiskTests {
             warn: warn
         )
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let relay = Relay(
+        let relay = RelayServer(
             settings: RelaySettings(host: "127.0.0.1", port: 0),
             eventLoop: loop,
             logger: Self.silent,
@@ -191,7 +192,7 @@ struct HangingDiskTests {
         var program = TickerProgram(settings: Settings(), feed: settings)
         program.replay = standIn.remote
         #expect(!program.relaySharesLoop)
-        let relay = Relay(
+        let relay = RelayServer(
             settings: RelaySettings(host: "127.0.0.1", port: 0),
             eventLoop: groups[2].next(),
             logger: Self.silent,

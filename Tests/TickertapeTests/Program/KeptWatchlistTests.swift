@@ -2,7 +2,6 @@ import Glibc
 import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
-
 @testable import Tickertape
 
 @Suite("The watchlist that is kept")

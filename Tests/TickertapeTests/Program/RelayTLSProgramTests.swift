@@ -1,7 +1,7 @@
 import Foundation
 import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
 
 /// The built program with a certificate for its relay, and clients that are not ours.
 @Suite("The program's relay over TLS", .serialized, .timeLimit(.minutes(5 * Patience.factor)))

@@ -4,7 +4,6 @@ import NIOPosix
 import ServiceLifecycle
 import Testing
 import TickertapeTesting
-
 @testable import Tickertape
 
 @Suite("The service manager")

@@ -1,7 +1,7 @@
 import Glibc
 import TLS
-import TickertapeTesting
 import Testing
+import TickertapeTesting
 
 /// What a person sees of TLS: the built program against a scripted Finnhub with a certificate of the tests' authority.
 @Suite("The program and the certificates", .serialized, .timeLimit(.minutes(5 * Patience.factor)))

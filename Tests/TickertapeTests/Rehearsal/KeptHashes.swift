@@ -1,5 +1,5 @@
 import Foundation
-import Sinks
+import Simulation
 import Testing
 import TickertapeTesting
 

@@ -1,10 +1,10 @@
 import Feeds
 import Market
-import Sinks
+import MockUpstream
+import Simulation
 import Testing
 import TickertapeTesting
 import Wire
-
 @testable import Tickertape
 
 /// What each output of a replay says, on virtual time.

@@ -1,7 +1,6 @@
 import ArgumentParser
-import Sinks
+import Terminal
 import Testing
-
 @testable import Tickertape
 
 @Suite("Wishes for the output that contradict each other")

@@ -1,6 +1,5 @@
-import Sinks
+import Terminal
 import Testing
-
 @testable import Tickertape
 
 @Suite("The keys in the settings")

@@ -1,6 +1,5 @@
 import Feeds
 import Testing
-
 @testable import Tickertape
 
 @Suite("The proxy")

@@ -1,10 +1,10 @@
 import Logging
+import Measurements
 import NIOCore
-import Sinks
+import Relay
 import TLS
 import Testing
 import TickertapeTesting
-
 @testable import Tickertape
 
 @Suite("The relay's certificate in the program")

@@ -1,5 +1,4 @@
 import Testing
-
 @testable import Tickertape
 
 @Suite("The token of the relay's clients")

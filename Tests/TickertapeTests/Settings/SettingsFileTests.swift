@@ -2,7 +2,6 @@ import Glibc
 import Logging
 import NIOCore
 import Testing
-
 @testable import Tickertape
 
 @Suite("The config file")

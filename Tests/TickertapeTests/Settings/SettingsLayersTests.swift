@@ -1,7 +1,6 @@
 import ArgumentParser
 import NIOCore
 import Testing
-
 @testable import Tickertape
 
 @Suite("Where settings come from")

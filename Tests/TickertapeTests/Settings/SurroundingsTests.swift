@@ -1,7 +1,6 @@
 import Feeds
 import NIOCore
 import Testing
-
 @testable import Tickertape
 
 @Suite("Where the program runs")

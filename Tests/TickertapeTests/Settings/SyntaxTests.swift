@@ -1,6 +1,5 @@
 import NIOCore
 import Testing
-
 @testable import Tickertape
 
 @Suite("How values are written")

@@ -1,6 +1,5 @@
 import Market
 import Testing
-
 @testable import Tickertape
 
 @Suite("Where a replay stands that another program plays")

@@ -1,0 +1,126 @@
+package import Market
+import NIOConcurrencyHelpers
+
+/// The list of alerts that are set, for all threads: keys add and remove, the feed's loop watches, the screen shows.
+///
+/// Nothing here is touched by a trade: the loop's ``AlertReader`` has a copy of the rules, and is told when they change.
+package final class AlertBoard: Sendable {
+    struct Entry: Sendable {
+        /// Names the rule in this run.
+        var number: Int
+        var rule: AlertRule
+        /// Whether it was set while the program ran, or in an earlier run, and stands in no setting.
+        var isByKey: Bool
+        var state = "armed"
+        /// Monotonic ns.
+        var fired: Int64?
+    }
+
+    private enum Outcome {
+        case added
+        case known
+        case full
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var next = 0
+        var changed: (@Sendable () -> Void)?
+
+        mutating func add(_ rule: AlertRule, isByKey: Bool) -> Outcome {
+            guard !self.entries.contains(where: { $0.rule == rule }) else { return .known }
+            guard self.entries.count < AlertRule.most else { return .full }
+            self.entries.append(Entry(number: self.next, rule: rule, isByKey: isByKey))
+            self.next += 1
+            return .added
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameters:
+    ///   - rules: those of the settings.
+    ///   - kept: those that an earlier run kept; the ones that are in the settings too are taken once.
+    package init(rules: [AlertRule], kept: [AlertRule] = []) {
+        self.state.withLockedValue { state in
+            for (rule, isByKey) in rules.map({ ($0, false) }) + kept.map({ ($0, true) }) {
+                _ = state.add(rule, isByKey: isByKey)
+            }
+        }
+    }
+
+    /// Sets an alert. From any thread.
+    ///
+    /// - Throws: what is wrong with it, in one line that names the cure.
+    package func add(_ text: String) throws(AlertRule.Misfit) {
+        let rule = try AlertRule(text)
+        let outcome = self.state.withLockedValue { state in (state.add(rule, isByKey: true), state.changed) }
+        switch outcome.0 {
+        case .added: outcome.1?()
+        case .known: throw AlertRule.Misfit("this alert is set already")
+        case .full: throw AlertRule.Misfit("there are \(AlertRule.most) alerts; remove one first")
+        }
+    }
+
+    /// Removes the alert that is shown with this text; returns whether there was one. From any thread.
+    @discardableResult
+    package func remove(_ text: String) -> Bool {
+        let (isGone, changed) = self.state.withLockedValue { state in
+            let before = state.entries.count
+            state.entries.removeAll { $0.rule.description == text }
+            return (state.entries.count < before, state.changed)
+        }
+        if isGone { changed?() }
+        return isGone
+    }
+
+    /// What is wrong with a rule's text, in one line; `nil` when it is one. From any thread.
+    package static func complaint(about text: String) -> String? {
+        do throws(AlertRule.Misfit) {
+            _ = try AlertRule(text)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// The alerts in the order in which they were set, as the screen shows them. From any thread.
+    package var list: [ListedAlert] {
+        self.state.withLockedValue { state in
+            state.entries.map { ListedAlert(text: $0.rule.description, state: $0.state, fired: $0.fired) }
+        }
+    }
+
+    // MARK: For the reader
+
+    /// Has `changed` called after every change of the rules, on whatever thread made it; it must return at once.
+    func connect(_ changed: @escaping @Sendable () -> Void) { self.state.withLockedValue { $0.changed = changed } }
+
+    var rules: [(number: Int, rule: AlertRule)] {
+        self.state.withLockedValue { $0.entries.map { ($0.number, $0.rule) } }
+    }
+
+    /// The rules that are in no setting, as they are written.
+    var keptRules: [String] {
+        self.state.withLockedValue { $0.entries.filter(\.isByKey).map { $0.rule.description } }
+    }
+
+    /// Takes where the rules stand.
+    func publish(_ states: [(number: Int, words: String)]) {
+        self.state.withLockedValue { state in
+            let words = Dictionary(states, uniquingKeysWith: { first, _ in first })
+            for place in state.entries.indices {
+                guard let words = words[state.entries[place].number] else { continue }
+                state.entries[place].state = words
+            }
+        }
+    }
+
+    /// Notes that a rule has fired, at a time by the monotonic clock, ns.
+    func fired(_ text: String, at time: Int64) {
+        self.state.withLockedValue { state in
+            guard let place = state.entries.firstIndex(where: { $0.rule.description == text }) else { return }
+            state.entries[place].fired = time
+        }
+    }
+}

@@ -1,0 +1,289 @@
+import Glibc
+package import Market
+import NIOConcurrencyHelpers
+package import Platform
+import Wire
+
+/// The programs that alerts start, each with the alert as JSON on its standard input: no shell, a few at a time, none for
+/// longer than its limit, none with anything of ours but an environment without secrets.
+///
+/// A thread of its own starts them, ends those that hang with all that they started in their process group, and collects
+/// them. What waits is bounded, and what does not fit is counted.
+package final class AlertPrograms: Sendable {
+    package struct Limits: Sendable {
+        /// How long a program may run, ns; then it gets SIGTERM, and a second later SIGKILL.
+        package var time: Int64 = 10_000_000_000
+        package var atOnce = 4
+        package var waiting = 64
+
+        package init() {}
+    }
+
+    /// A program to run: its name and arguments, and what it finds on its standard input.
+    struct Order: Sendable {
+        var arguments: [String]
+        var input: [UInt8]
+    }
+
+    private struct State: Sendable {
+        var queue: ErrandQueue<Order>
+        var hasThread = false
+        /// Monotonic ns from which on nothing is waited for any more; `nil` while the program runs.
+        var stopAt: Int64?
+        /// Whether no more are taken.
+        var isClosed = false
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let wake: WakeSignal
+    private let limits: Limits
+    private let environment: [String]
+    private let meter: ErrandMeter
+
+    /// - Parameter environment: `NAME=VALUE` of each variable that the programs get; see ``harmless(_:)``.
+    /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
+    package init(limits: Limits = Limits(), environment: [String], meter: ErrandMeter) throws(SystemCallFailure) {
+        self.wake = try WakeSignal()
+        self.limits = limits
+        self.environment = environment
+        self.meter = meter
+        self.state = NIOLockedValueBox(
+            State(queue: ErrandQueue(capacity: limits.waiting, atOnce: limits.atOnce))
+        )
+    }
+
+    /// What of an environment other programs get: nothing that is a secret of ours or a service manager's word to us.
+    package static func harmless(_ environment: [String]) -> [String] {
+        let ours = [
+            "FINNHUB_TOKEN=", "TICKERTAPE_", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=", "LISTEN_", "WATCHDOG_",
+        ]
+        return environment.filter { variable in !ours.contains { variable.hasPrefix($0) } }
+    }
+
+    /// Runs `arguments` for an alert. From any thread; never waits.
+    package func run(_ arguments: [String], for alert: Alert) {
+        self.run(Order(arguments: arguments, input: Array(AlertText.json(alert).readableBytesView) + [0x0A]))
+    }
+
+    /// Shows an alert on the desktop by `notify-send`. From any thread; never waits.
+    package func notify(_ alert: Alert) {
+        let (heading, body) = AlertText.desktop(alert)
+        self.run(Order(arguments: ["notify-send", "--app-name=tickertape", "--", heading, body], input: []))
+    }
+
+    func run(_ order: Order) {
+        let (isTaken, mustStart) = self.state.withLockedValue { state -> (Bool, Bool) in
+            guard !state.isClosed, state.queue.add(order) else { return (false, false) }
+            defer { state.hasThread = true }
+            return (true, !state.hasThread)
+        }
+        guard isTaken else { return self.meter.ended(.dropped, reason: "too many alerts at once; one was left out") }
+        if mustStart {
+            OwnThread.start {
+                var runner = Runner(programs: self)
+                runner.run()
+            }
+        } else {
+            self.wake.ring()
+        }
+    }
+
+    /// Waits until nothing runs or waits, at most for `limit`.
+    package func finish(atMost limit: Duration) async {
+        let start = ContinuousClock.now
+        while !self.isIdle, ContinuousClock.now - start < limit, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Takes no more, gives what runs or waits `limit`, and then ends it. Answers when the thread is through.
+    package func stop(atMost limit: Duration) async {
+        let nanoseconds = limit.components.seconds * 1_000_000_000 + limit.components.attoseconds / 1_000_000_000
+        self.state.withLockedValue { state in
+            state.isClosed = true
+            state.stopAt = DisplayClock.monotonic() + nanoseconds
+        }
+        self.wake.ring()
+        // The children's end takes moments once they are killed; a child that the kernel holds is left to it.
+        let patience = ContinuousClock.now + limit + .seconds(1)
+        while self.state.withLockedValue({ $0.hasThread }), ContinuousClock.now < patience {
+            try? await Task.sleep(for: .milliseconds(5))
+            if Task.isCancelled { break }
+        }
+    }
+
+    private var isIdle: Bool { self.state.withLockedValue { $0.queue.isIdle } }
+
+    // MARK: The thread
+
+    private struct Child {
+        var process: pid_t
+        var name: String
+        /// When it is told to end, and when it is made to.
+        var limit: Int64
+        var isTold = false
+    }
+
+    private struct Runner {
+        /// How often it is looked whether a child has ended.
+        private static let glance: Int64 = 20_000_000
+        private static let grace: Int64 = 1_000_000_000
+
+        let programs: AlertPrograms
+        var children: [Child] = []
+
+        mutating func run() {
+            while true {
+                let (orders, stopAt) = self.programs.state.withLockedValue { state -> ([Order], Int64?) in
+                    var orders: [Order] = []
+                    while let order = state.queue.start() { orders.append(order) }
+                    return (orders, state.stopAt)
+                }
+                for order in orders { self.start(order) }
+                let now = DisplayClock.monotonic()
+                self.collect(now: now)
+                if let stopAt {
+                    if now >= stopAt { self.endAll() }
+                    let isOver = self.programs.state.withLockedValue { state -> Bool in
+                        if now >= stopAt { state.queue.clear() }
+                        guard state.queue.isIdle else { return false }
+                        state.hasThread = false
+                        return true
+                    }
+                    if isOver { return }
+                }
+                self.listen(isStopping: stopAt != nil)
+            }
+        }
+
+        private func listen(isStopping: Bool) {
+            var descriptors = [pollfd(fd: self.programs.wake.descriptor, events: Int16(POLLIN), revents: 0)]
+            let canSleep =
+                self.children.isEmpty && !isStopping
+                && self.programs.state.withLockedValue { $0.queue.isIdle }
+            DisplayClock.wait(&descriptors, nanoseconds: canSleep ? nil : Self.glance)
+            if descriptors[0].revents != 0 { self.programs.wake.hush() }
+        }
+
+        private mutating func start(_ order: Order) {
+            let name = order.arguments.first ?? ""
+            switch SpawnedProgram.start(order, environment: self.programs.environment) {
+            case .success(let process):
+                let limit = DisplayClock.monotonic() + self.programs.limits.time
+                self.children.append(Child(process: process, name: name, limit: limit))
+            case .failure(let error):
+                self.programs.meter.ended(.failed, reason: "\(name) cannot be started: \(error)")
+                self.programs.state.withLockedValue { $0.queue.ended() }
+            }
+        }
+
+        /// Collects those that have ended, and sees to those whose time is up.
+        private mutating func collect(now: Int64) {
+            for index in self.children.indices.reversed() {
+                var status: Int32 = 0
+                let child = self.children[index]
+                let result = waitpid(child.process, &status, WNOHANG)
+                if result == 0 || (result < 0 && errno == EINTR) {
+                    guard now >= child.limit else { continue }
+                    kill(-child.process, child.isTold ? SIGKILL : SIGTERM)
+                    self.children[index].isTold = true
+                    self.children[index].limit = now + Self.grace
+                    continue
+                }
+                self.children.remove(at: index)
+                self.programs.state.withLockedValue { $0.queue.ended() }
+                self.tell(child, status: result < 0 ? nil : status)
+            }
+        }
+
+        private func tell(_ child: Child, status: Int32?) {
+            let meter = self.programs.meter
+            if child.isTold {
+                let limit = AlertSpan.write(self.programs.limits.time)
+                meter.ended(.failed, reason: "\(child.name) did not end within \(limit), and was ended")
+            } else if let status, status & 0x7F != 0 {
+                meter.ended(.failed, reason: "\(child.name) was ended by signal \(status & 0x7F)")
+            } else if let status, status >> 8 & 0xFF != 0 {
+                meter.ended(.failed, reason: "\(child.name) ended with status \(status >> 8 & 0xFF)")
+            } else {
+                meter.ended(.done)
+            }
+        }
+
+        private mutating func endAll() {
+            for index in self.children.indices {
+                kill(-self.children[index].process, SIGKILL)
+                self.children[index].isTold = true
+            }
+        }
+    }
+}
+
+/// A program started with nothing of ours: no descriptor but the three standard ones, no blocked or ignored signal, a
+/// process group of its own.
+enum SpawnedProgram {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ number: Int32) { self.description = String(cString: strerror(number)) }
+    }
+
+    static func start(_ order: AlertPrograms.Order, environment: [String]) -> Result<pid_t, Failure> {
+        guard let name = order.arguments.first, !name.isEmpty else { return .failure(Failure(ENOENT)) }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return .failure(Failure(errno)) }
+        defer { for end in ends { close(end) } }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        // A pipe holds 64 KiB, and an alert is far smaller: all of it is there before anybody could read it, so that
+        // nobody has to wait for a program that does not.
+        let written = order.input.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
+        guard written == order.input.count else { return .failure(Failure(written < 0 ? errno : EMSGSIZE)) }
+
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        guard posix_spawn_file_actions_init(&actions) == 0 else { return .failure(Failure(ENOMEM)) }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        guard posix_spawnattr_init(&attributes) == 0 else { return .failure(Failure(ENOMEM)) }
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        guard let closeFrom = Self.closeFrom else { return .failure(Failure(ENOSYS)) }
+        _ = closeFrom(&actions, STDERR_FILENO + 1)
+        var all = sigset_t()
+        var none = sigset_t()
+        sigfillset(&all)
+        sigemptyset(&none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var process: pid_t = 0
+        let failure = Self.withTexts(order.arguments) { arguments in
+            Self.withTexts(environment) { environment in
+                posix_spawnp(&process, name, &actions, &attributes, arguments, environment)
+            }
+        }
+        return failure == 0 ? .success(process) : .failure(Failure(failure))
+    }
+
+    private typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+
+    /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which its header shows to GNU sources only.
+    private static let closeFrom: CloseFrom? = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: CloseFrom.self)
+    }
+
+    /// Texts as C has them: an array of pointers that ends with none.
+    private static func withTexts<Result>(
+        _ texts: [String],
+        _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = texts.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
+    }
+}

@@ -1,0 +1,223 @@
+import CoreMetrics
+package import Market
+package import Measurements
+package import NIOCore
+package import Wire
+
+/// The reader that watches the tape for alerts. It works on the feed's loop: nothing a trade where no rule is set, and a
+/// machine's step where one is; what an alert sets off happens on other threads.
+package final class AlertReader: TapeReader {
+    /// What happens when an alert fires; each must return at once.
+    package struct Actions: Sendable {
+        /// Called on the loop for each alert.
+        package var fired: [@Sendable (Alert) -> Void] = []
+        /// Called on the loop when what the list shows has changed.
+        package var listChanged: (@Sendable ([ListedAlert]) -> Void)?
+        /// Called on the loop, at most once a second, when what outlives the program has changed.
+        package var keep: (@Sendable (AlertMemory) -> Void)?
+
+        package init() {}
+    }
+
+    private struct State {
+        var watch: AlertWatch
+        var epoch: UInt64?
+        var timer: Scheduled<Void>?
+        var timerDeadline: Int64?
+        var keeper: Scheduled<Void>?
+        var isFinished = false
+        /// Symbols of a feed that brings summaries and no tape, with numbers of our own.
+        var symbols = SymbolTable()
+    }
+
+    private static let keepPause = TimeAmount.seconds(1)
+
+    private let board: AlertBoard
+    private let loop: any EventLoop
+    private let actions: Actions
+    private let wallClock: @Sendable () -> Int64
+    private let counter: Counter
+    private let state: NIOLoopBoundBox<State>
+
+    /// - Parameters:
+    ///   - loop: the feed's loop, on which all news come.
+    ///   - symbols: what is subscribed.
+    ///   - remembered: what an earlier run left of its rules' states.
+    package init(
+        board: AlertBoard,
+        loop: any EventLoop,
+        settings: AlertWatch.Settings,
+        symbols: [String],
+        remembered: [AlertMemory.State] = [],
+        actions: Actions,
+        registry: MetricRegistry,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.board = board
+        self.loop = loop
+        self.actions = actions
+        self.wallClock = wallClock
+        registry.describe(Self.metric, "Alerts that have fired.")
+        self.counter = Counter(label: Self.metric, factory: registry)
+        self.counter.increment(by: 0)
+        let watch = AlertWatch(settings: settings, symbols: symbols, remembered: remembered)
+        self.state = .makeBoxSendingValue(State(watch: watch), eventLoop: loop)
+        board.connect { [weak self] in
+            guard let self else { return }
+            loop.execute { self.takeRules(areNew: true) }
+        }
+        loop.execute { self.takeRules(areNew: false) }
+    }
+
+    private static let metric = "tickertape_alerts_total"
+
+    // MARK: The tape
+
+    package func read(_ batch: TapeBatch) {
+        self.state.withValue { state in
+            guard !batch.trades.isEmpty else { return }
+            if state.epoch != batch.epoch {
+                state.epoch = batch.epoch
+                state.watch.symbolsRenewed()
+            }
+            guard !state.watch.isEmpty else { return }
+            for trade in batch.countedTrades {
+                state.watch.traded(
+                    trade,
+                    name: { batch.symbols.name(of: trade.symbol) },
+                    arrived: batch.received,
+                    emit: { self.fire($0) }
+                )
+            }
+            self.settle(&state)
+        }
+    }
+
+    /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
+    package func show(_ update: PriceUpdate) {
+        self.state.withValue { state in
+            let summary = update.summary
+            guard !state.watch.isEmpty, let symbol = state.symbols.intern(summary.symbol) else { return }
+            state.watch.traded(
+                Trade(
+                    price: summary.price,
+                    size: summary.size,
+                    exchangeTime: summary.exchangeTime,
+                    symbol: symbol
+                ),
+                name: { summary.symbol },
+                arrived: self.wallClock(),
+                emit: { self.fire($0) }
+            )
+            self.settle(&state)
+        }
+    }
+
+    package func statusChanged(_ status: FeedStatus) {
+        guard let reason = status.silencesFeed else { return }
+        self.silenced(nil, reason: reason)
+    }
+
+    package func symbolChanged(_ status: SymbolStatus) {
+        guard status.isRefused else { return }
+        self.silenced(status.symbol, reason: status.reason ?? status.word)
+    }
+
+    package func gapFound(_ gap: Gap) {
+        if gap.movesClock { self.state.withValue { $0.watch.clockMoved() } }
+    }
+
+    private func silenced(_ symbol: String?, reason: String) {
+        self.state.withValue { state in
+            guard !state.watch.isEmpty else { return }
+            state.watch.silenced(symbol, reason: reason, now: self.wallClock()) { self.fire($0) }
+            self.settle(&state)
+        }
+    }
+
+    /// Keeps what is still to be kept, and watches no more.
+    package func finish() async {
+        try? await self.loop.submit {
+            self.state.withValue { state in
+                state.isFinished = true
+                state.timer?.cancel()
+                guard let keeper = state.keeper else { return }
+                keeper.cancel()
+                self.keep(state.watch)
+            }
+        }.get()
+    }
+
+    // MARK: Inside
+
+    private func takeRules(areNew: Bool) {
+        self.state.withValue { state in
+            state.watch.setRules(self.board.rules)
+            // The clock of silence begins now, and not with a first trade that may never come.
+            state.watch.timePassed(now: self.wallClock()) { self.fire($0) }
+            if areNew { self.keepSoon(&state) }
+            self.settle(&state)
+        }
+    }
+
+    private func fire(_ alert: Alert) {
+        self.counter.increment()
+        self.board.fired(alert.rule, at: Int64(self.loop.now.uptimeNanoseconds))
+        for action in self.actions.fired { action(alert) }
+    }
+
+    private func settle(_ state: inout State) {
+        if state.watch.takeChange() {
+            self.board.publish(state.watch.states)
+            self.actions.listChanged?(self.board.list)
+            self.keepSoon(&state)
+        }
+        self.arm(&state)
+    }
+
+    private func keepSoon(_ state: inout State) {
+        guard self.actions.keep != nil, state.keeper == nil, !state.isFinished else { return }
+        state.keeper = self.loop.assumeIsolated().scheduleTask(in: Self.keepPause) { [weak self] in
+            guard let self else { return }
+            self.state.withValue { state in
+                state.keeper = nil
+                self.keep(state.watch)
+            }
+        }
+    }
+
+    private func keep(_ watch: AlertWatch) {
+        self.actions.keep?(AlertMemory(rules: self.board.keptRules, states: watch.memory))
+    }
+
+    /// One timer for who falls silent; it may come early, which costs nothing.
+    private func arm(_ state: inout State) {
+        let deadline = state.isFinished ? nil : state.watch.deadline
+        guard deadline != state.timerDeadline else { return }
+        state.timer?.cancel()
+        state.timer = nil
+        state.timerDeadline = deadline
+        guard let deadline else { return }
+        let wait = min(max(0, deadline &- self.wallClock()), 3_600_000_000_000)
+        state.timer = self.loop.assumeIsolated().scheduleTask(in: .nanoseconds(wait)) { [weak self] in
+            guard let self else { return }
+            self.state.withValue { state in
+                state.timer = nil
+                state.timerDeadline = nil
+                state.watch.timePassed(now: self.wallClock()) { self.fire($0) }
+                self.settle(&state)
+            }
+        }
+    }
+}
+
+extension FeedStatus {
+    /// Why nothing will trade for now, where the feed knows more than that nothing does.
+    fileprivate var silencesFeed: String? {
+        switch self.phase {
+        case .stale, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted:
+            self.reason.map { "\(self.word): \($0)" } ?? self.word
+        case .connecting, .waiting, .live, .late, .reconnecting, .ended, .stopped: nil
+        }
+    }
+}

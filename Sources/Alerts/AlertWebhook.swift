@@ -1,0 +1,270 @@
+package import Market
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import TLS
+import Wire
+
+/// The webhook that is told of alerts: an HTTP POST of each, as JSON, over TLS of our own where the URL says `https`.
+///
+/// It works on a loop of its own, never the feed's. Two requests at a time, each with a limit; what fails for a reason that
+/// may pass is tried twice more. Neither the URL nor any part of it gets into what is said of a failure.
+package final class AlertWebhook: Sendable {
+    package struct Limits: Sendable {
+        /// How long one attempt may take, from the name to the end of the answer.
+        package var time = TimeAmount.seconds(10)
+        /// The pauses before the second and the third attempt.
+        package var pauses: [TimeAmount] = [.seconds(1), .seconds(5)]
+        package var atOnce = 2
+        package var waiting = 64
+        /// The largest answer that is read, in bytes.
+        package var answer = 64 << 10
+
+        package init() {}
+    }
+
+    private struct State {
+        var queue: ErrandQueue<ByteBuffer>
+        var isClosed = false
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private let address: WebhookAddress
+    private let context: TLSContext?
+    private let loop: any EventLoop
+    private let limits: Limits
+    private let meter: ErrandMeter
+    private let agent: String
+    private let state: NIOLoopBoundBox<State>
+
+    /// - Parameters:
+    ///   - tls: whom to trust, where the address is encrypted.
+    ///   - loop: where it works; not the feed's.
+    ///   - agent: how the program names itself.
+    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    package init(
+        _ address: WebhookAddress,
+        tls: TLSClientConfiguration,
+        loop: any EventLoop,
+        limits: Limits = Limits(),
+        agent: String,
+        meter: ErrandMeter
+    ) throws(TLSError) {
+        self.address = address
+        self.context = address.isEncrypted ? try TLSContext(client: tls) : nil
+        self.loop = loop
+        self.limits = limits
+        self.meter = meter
+        self.agent = agent
+        let queue = ErrandQueue<ByteBuffer>(capacity: limits.waiting, atOnce: limits.atOnce)
+        self.state = .makeBoxSendingValue(State(queue: queue), eventLoop: loop)
+    }
+
+    /// Tells of an alert. From any thread; never waits.
+    package func tell(_ alert: Alert) {
+        self.loop.execute {
+            let isTaken = self.state.withValue { !$0.isClosed && $0.queue.add(AlertText.json(alert)) }
+            guard isTaken else {
+                return self.meter.ended(.dropped, reason: "too many alerts at once; one was left out")
+            }
+            self.startNext()
+        }
+    }
+
+    /// Waits until all is told, at most for `limit`.
+    package func finish(atMost limit: Duration) async {
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < limit, !Task.isCancelled {
+            let isIdle = (try? await self.loop.submit { self.state.withValue { $0.queue.isIdle } }.get()) ?? true
+            if isIdle { return }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Takes no more, gives what is under way `limit`, and then cuts it.
+    package func stop(atMost limit: Duration) async {
+        await self.finish(atMost: limit)
+        try? await self.loop.submit {
+            let channels = self.state.withValue { state in
+                state.isClosed = true
+                state.queue.clear()
+                return Array(state.channels.values)
+            }
+            for channel in channels { channel.close(promise: nil) }
+        }.get()
+    }
+
+    // MARK: On the loop
+
+    private func startNext() {
+        while let body = self.state.withValue({ $0.queue.start() }) { self.attempt(body, number: 0) }
+    }
+
+    private func attempt(_ body: ByteBuffer, number: Int) {
+        self.post(body).assumeIsolated().whenComplete { result in
+            guard case .failure(let failure) = result.mapError(WebhookFailure.init) else {
+                return self.ended(.done, reason: "")
+            }
+            let isClosed = self.state.withValue { $0.isClosed }
+            guard failure.mayPass, number < self.limits.pauses.count, !isClosed else {
+                let tries = number == 0 ? "" : ", at \(number + 1) attempts"
+                return self.ended(.failed, reason: "\(failure.words)\(tries)")
+            }
+            self.loop.assumeIsolated().scheduleTask(in: self.limits.pauses[number]) {
+                self.attempt(body, number: number + 1)
+            }
+        }
+    }
+
+    private func ended(_ outcome: ErrandMeter.Outcome, reason: String) {
+        self.meter.ended(outcome, reason: reason)
+        self.state.withValue { $0.queue.ended() }
+        self.startNext()
+    }
+
+    /// Makes one request; fails with a ``WebhookFailure`` or what the way there threw.
+    private func post(_ body: ByteBuffer) -> EventLoopFuture<Void> {
+        let answer = self.loop.makePromise(of: Void.self)
+        let timer = self.loop.scheduleTask(in: self.limits.time) { answer.fail(WebhookFailure.late) }
+        let address = self.address
+        let (context, limit, agent) = (self.context, self.limits.answer, self.agent)
+        let opening = ClientBootstrap(group: self.loop)
+            .connectTimeout(self.limits.time)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let context {
+                        let peer = TLSPeerName(address.host)
+                        try channel.pipeline.syncOperations.addHandler(TLSHandler(context: context, peer: peer))
+                    }
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(
+                        WebhookExchange(address, body: body, agent: agent, limit: limit, answer: answer)
+                    )
+                }
+            }
+            .connect(host: address.host, port: address.port)
+        opening.whenFailure { answer.fail($0) }
+        opening.assumeIsolated().whenSuccess { channel in
+            self.state.withValue { $0.channels[ObjectIdentifier(channel)] = channel }
+            channel.closeFuture.assumeIsolated().whenComplete { _ in
+                _ = self.state.withValue { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+            }
+            // One that has waited for too long already.
+            answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        }
+        answer.futureResult.whenComplete { _ in timer.cancel() }
+        return answer.futureResult
+    }
+}
+
+/// Why a webhook was not told, in words without the URL or any part of it.
+struct WebhookFailure: Error, Equatable {
+    var words: String
+    /// Whether another attempt may go better.
+    var mayPass: Bool
+
+    static let late = WebhookFailure(words: "the server took too long", mayPass: true)
+    static let brokeOff = WebhookFailure(words: "the connection broke off before an answer", mayPass: true)
+
+    init(words: String, mayPass: Bool) {
+        self.words = words
+        self.mayPass = mayPass
+    }
+
+    init(status: Int) {
+        self.words = "the server answered \(status)"
+        self.mayPass = status >= 500 || status == 429 || status == 408
+        if (300..<400).contains(status) { self.words += ", a redirect, which is not followed; set the new URL" }
+        if status == 401 || status == 403 || status == 404 { self.words += "; check the URL" }
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as WebhookFailure: self = error
+        case let error as TLSError:
+            // Its reason may name the host.
+            let kind = error.kind == .certificateRefused ? "the server's certificate is refused" : "TLS failed"
+            self.init(words: error.refusal.map { "\(kind): \($0.words)" } ?? kind, mayPass: error.isTransient)
+        case let error as HTTPParserError where error == .invalidEOFState: self = .brokeOff
+        case is HTTPParserError: self.init(words: "the server does not speak HTTP", mayPass: false)
+        case is NIOConnectionError, is IOError, is ChannelError, is SocketAddressError:
+            self.init(words: "the server cannot be reached", mayPass: true)
+        default: self.init(words: "the request failed", mayPass: true)
+        }
+    }
+}
+
+/// One request and its answer on a connection.
+private final class WebhookExchange: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let address: WebhookAddress
+    private let body: ByteBuffer
+    private let agent: String
+    private let limit: Int
+    private let answer: EventLoopPromise<Void>
+    private var status: Int?
+    private var bytes = 0
+    private var isSent = false
+
+    init(_ address: WebhookAddress, body: ByteBuffer, agent: String, limit: Int, answer: EventLoopPromise<Void>) {
+        self.address = address
+        self.body = body
+        self.agent = agent
+        self.limit = limit
+        self.answer = answer
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { self.send(context) } }
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.send(context)
+        context.fireChannelActive()
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        guard !self.isSent else { return }
+        self.isSent = true
+        let headers: HTTPHeaders = [
+            "Host": self.address.authority, "User-Agent": self.agent, "Content-Type": "application/json",
+            "Content-Length": "\(self.body.readableBytes)", "Accept": "*/*", "Connection": "close",
+        ]
+        let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: self.address.target, headers: headers)
+        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+        context.write(Self.wrapOutboundOut(.body(.byteBuffer(self.body))), promise: nil)
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch Self.unwrapInboundIn(data) {
+        case .head(let head): self.status = Int(head.status.code)
+        case .body(let part):
+            self.bytes += part.readableBytes
+            // The answer is in its status; what else it says nobody reads.
+            if self.bytes > self.limit { self.end(context) }
+        case .end: self.end(context)
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        if let status = self.status, (200..<300).contains(status) {
+            self.answer.succeed()
+        } else {
+            self.answer.fail(self.status.map { WebhookFailure(status: $0) } ?? .brokeOff)
+        }
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.end(context)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // An answer without a length ends with the connection; its status has come.
+        if self.status != nil { return self.end(context) }
+        self.answer.fail(error)
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,16 @@
+/// The newest bars of a symbol that an earlier run has left.
+package struct EarlierBars: Sendable {
+    package var symbol: String
+    package var width: BarWidth
+    /// The oldest first.
+    package var bars: [Bar]
+    /// The newest time of all trades of that run, ns since 1970: what had not ended by then is incomplete.
+    package var endedAt: Int64
+
+    package init(symbol: String, width: BarWidth, bars: [Bar], endedAt: Int64) {
+        self.symbol = symbol
+        self.width = width
+        self.bars = bars
+        self.endedAt = endedAt
+    }
+}

@@ -1,0 +1,124 @@
+import CoreMetrics
+package import Market
+import NIOConcurrencyHelpers
+import Platform
+
+/// What one program measures of itself, for all who show it: `/metrics`, `/v1/status`, the display, the exit report.
+package final class Instruments: Sendable {
+    package let registry = MetricRegistry()
+    package let latency: LatencyBook
+    /// The TLS handshakes with the upstream.
+    package let handshakes: HandshakeMeter
+    /// What the relay has refused.
+    package let refusals: RefusalCounts
+    /// Monotonic ns at the start.
+    package let started = DisplayClock.monotonic()
+    private let past = NIOLockedValueBox(FeedHistory())
+    /// Frames that are missing in the recording, once there is one.
+    private let dropped = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
+
+    /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
+    package init(source: FeedStatus.Source = .live) {
+        self.refusals = RefusalCounts(self.registry)
+        self.handshakes = HandshakeMeter(self.registry)
+        self.latency = LatencyBook(clocks: source == .live ? .compared : .recorded)
+        MetricName.describeAll(in: self.registry)
+        for path in LatencyPath.allCases where path != .exchangeToArrival || self.latency.clocks == .compared {
+            self.registry.add(
+                self.latency[path],
+                label: MetricName.latency,
+                dimensions: [("path", path.name)]
+            )
+        }
+    }
+
+    package var history: FeedHistory { self.past.withLockedValue { $0 } }
+
+    func changeHistory<Result>(_ change: (inout FeedHistory) -> Result) -> Result {
+        self.past.withLockedValue { change(&$0) }
+    }
+
+    /// Tells how to find out how many frames a recording lacks.
+    package func recorderDropped(_ count: @escaping @Sendable () -> UInt64) {
+        self.dropped.withLockedValue { $0 = count }
+    }
+
+    /// Frames of a recording that a disk failed to sync, once there is one.
+    private let doubted = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
+
+    /// Tells how to find out how many frames of a recording a power cut may cost, for the disk failed.
+    package func recorderDoubted(_ count: @escaping @Sendable () -> UInt64) {
+        self.doubted.withLockedValue { $0 = count }
+    }
+
+    package var doubtedFrames: UInt64? { self.doubted.withLockedValue { $0 }?() }
+
+    /// Trades that are missing in the history, once there is one.
+    private let historyLost = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
+
+    /// Tells how to find out how many trades a history lacks.
+    package func historyLost(_ count: @escaping @Sendable () -> UInt64) {
+        self.historyLost.withLockedValue { $0 = count }
+    }
+
+    package var lostInHistory: UInt64? { self.historyLost.withLockedValue { $0 }?() }
+
+    package var droppedFrames: UInt64? { self.dropped.withLockedValue { $0 }?() }
+}
+
+/// The names of our metrics, and what each is.
+package enum MetricName {
+    static let trades = "tickertape_trades_total"
+    static let frames = "tickertape_frames_total"
+    static let bytes = "tickertape_frame_bytes_total"
+    static let malformed = "tickertape_malformed_frames_total"
+    static let malformedElements = "tickertape_malformed_trades_total"
+    static let unnumbered = "tickertape_trades_of_too_many_symbols_total"
+    static let repeatedFrames = "tickertape_repeated_frames_total"
+    static let repeats = "tickertape_repeated_trades_total"
+    static let possibleRepeats = "tickertape_possible_repeats_total"
+    static let reconnects = "tickertape_reconnects_total"
+    static let gaps = "tickertape_gaps_total"
+    static let gapSeconds = "tickertape_gap_seconds_total"
+    static let latency = "tickertape_latency_seconds"
+    package static let skipped = "tickertape_skipped_trades_total"
+    package static let slowClients = "tickertape_slow_clients_closed_total"
+    package static let tlsHandshakes = "tickertape_relay_tls_handshakes_total"
+    package static let tlsFailures = "tickertape_relay_tls_failures_total"
+    package static let tlsExpiry = "tickertape_relay_certificate_expires_timestamp_seconds"
+    static let handshakes = "tickertape_tls_handshakes_total"
+    static let handshakeSeconds = "tickertape_tls_handshake_seconds"
+    static let refusals = "tickertape_relay_refusals_total"
+
+    static func describeAll(in registry: MetricRegistry) {
+        let texts = [
+            (self.trades, "Trades and price updates on the tape."),
+            (self.frames, "Text frames from the upstream."),
+            (self.bytes, "Payload bytes of these frames."),
+            (self.malformed, "Frames of which something could not be read and was left out."),
+            (self.malformedElements, "Trades that could not be read."),
+            (self.unnumbered, "Trades of more symbols than there are numbers for."),
+            (self.repeatedFrames, "Frames that came again byte for byte, within 2 s on one connection."),
+            (self.repeats, "Trades that were left out as repeats, which only upstream.drop-repeats does."),
+            (self.possibleRepeats, "Trades on the tape that may have come before, in such a frame or before a gap."),
+            (self.reconnects, "Interruptions after which another attempt was announced, by cause."),
+            (self.gaps, "Gaps on the tape."),
+            (self.gapSeconds, "Length of all gaps together."),
+            (self.latency, "Latency by path; docs/http.md says what each measures."),
+            (self.skipped, "Trades that a reader was not shown: the debounce of stream, a slow_client, a late relay."),
+            (self.slowClients, "Clients closed because they did not keep up."),
+            (self.handshakes, "TLS handshakes with the upstream, by result: full, resumed, failed."),
+            (self.handshakeSeconds, "Time of the TLS handshakes with the upstream that were completed."),
+            (self.refusals, "Requests, connections and clients that the relay has refused, by type."),
+        ]
+        for (name, text) in texts { registry.describe(name, text) }
+    }
+}
+
+extension FeedStatus.Phase {
+    /// All words, for a gauge of each.
+    package static let words = [
+        "connecting", "waiting", "live", "late", "stale", "reconnecting", "rate-limited", "key-rejected", "key-in-use",
+        "no-such-symbol", "not-permitted", "ended", "stopped",
+    ]
+}

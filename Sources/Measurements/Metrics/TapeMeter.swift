@@ -1,0 +1,139 @@
+import CoreMetrics
+package import Logging
+package import Market
+package import NIOCore
+import Platform
+package import Wire
+
+/// The reader that measures the tape and logs the feed's states. It works on the feed's loop: a few atomics a read, and
+/// nothing a trade.
+package final class TapeMeter: TapeReader {
+    /// What belongs to the feed's loop.
+    private struct State {
+        var log: StateLog
+        /// Set while the log has something to say later.
+        var timer: Scheduled<Void>?
+    }
+
+    private let instruments: Instruments
+    private let warn: @Sendable (String) -> Void
+    private let loop: any EventLoop
+    private let state: NIOLoopBoundBox<State>
+    private let trades: Counter
+    private let frames: Counter
+    private let bytes: Counter
+    private let malformed: Counter
+    private let malformedElements: Counter
+    private let unnumbered: Counter
+    private let repeatedFrames: Counter
+    private let repeats: Counter
+    private let possibleRepeats: Counter
+    private let gaps: Counter
+    private let gapSeconds: FloatingPointCounter
+
+    /// - Parameters:
+    ///   - loop: the feed's loop.
+    ///   - warn: is told on that loop, at most once an hour, that the clocks cannot both be right.
+    package init(
+        _ instruments: Instruments,
+        loop: any EventLoop,
+        logger: Logger,
+        warn: @escaping @Sendable (String) -> Void
+    ) {
+        let registry = instruments.registry
+        self.instruments = instruments
+        self.warn = warn
+        self.loop = loop
+        self.state = .makeBoxSendingValue(State(log: StateLog(logger: logger)), eventLoop: loop)
+        self.trades = Counter(label: MetricName.trades, factory: registry)
+        self.frames = Counter(label: MetricName.frames, factory: registry)
+        self.bytes = Counter(label: MetricName.bytes, factory: registry)
+        self.malformed = Counter(label: MetricName.malformed, factory: registry)
+        self.malformedElements = Counter(label: MetricName.malformedElements, factory: registry)
+        self.unnumbered = Counter(label: MetricName.unnumbered, factory: registry)
+        self.repeatedFrames = Counter(label: MetricName.repeatedFrames, factory: registry)
+        self.repeats = Counter(label: MetricName.repeats, factory: registry)
+        self.possibleRepeats = Counter(label: MetricName.possibleRepeats, factory: registry)
+        self.gaps = Counter(label: MetricName.gaps, factory: registry)
+        self.gapSeconds = FloatingPointCounter(label: MetricName.gapSeconds, factory: registry)
+        // Each cause is there from the start, so that the first interruption is an increase and no new series.
+        for cause in FeedStatus.Cause.allCases { self.reconnects(cause).increment(by: 0) }
+    }
+
+    package func read(_ batch: TapeBatch) {
+        self.frames.increment(by: batch.frames.count)
+        var bytes = 0
+        for index in batch.frames.indices { bytes += batch.frames[index].bytes.readableBytes }
+        self.bytes.increment(by: bytes)
+        if batch.losses != TapeBatch.Losses() { self.count(batch.losses) }
+        guard !batch.trades.isEmpty else { return }
+        self.trades.increment(by: batch.trades.count)
+        guard let newest = batch.trades.last(where: { !$0.marks.contains(.ahead) }) else { return }
+        let warning = self.instruments.latency.arrived(
+            exchangeTime: newest.exchangeTime,
+            received: batch.received,
+            clockOffset: batch.clockOffset,
+            now: batch.receivedMonotonic
+        )
+        guard let warning else { return }
+        self.state.withValue { $0.log.warn(warning.description) }
+        self.warn(warning.description)
+    }
+
+    package func statusChanged(_ status: FeedStatus) {
+        if let cause = self.instruments.changeHistory({ $0.statusChanged(status) }) {
+            self.reconnects(cause).increment()
+        }
+        self.state.withValue { $0.log.statusChanged(status, now: DisplayClock.monotonic()) }
+        self.scheduleLog()
+    }
+
+    /// Has the log say later what it has no room for now.
+    private func scheduleLog() {
+        let now = DisplayClock.monotonic()
+        guard self.state.value.timer == nil, let deadline = self.state.value.log.deadline else { return }
+        let timer = self.loop.assumeIsolated().scheduleTask(in: .nanoseconds(max(0, deadline - now) + 1_000_000)) {
+            [weak self] in
+            guard let self else { return }
+            self.state.withValue {
+                $0.timer = nil
+                $0.log.timePassed(now: DisplayClock.monotonic())
+            }
+            self.scheduleLog()
+        }
+        self.state.withValue { $0.timer = timer }
+    }
+
+    package func symbolChanged(_ status: SymbolStatus) {
+        self.state.withValue { $0.log.symbolChanged(status, now: DisplayClock.monotonic()) }
+        self.scheduleLog()
+    }
+
+    package func gapFound(_ gap: Gap) {
+        let before = self.instruments.history.gapNanoseconds
+        let after = self.instruments.changeHistory { history in
+            history.gapFound(gap)
+            return history.gapNanoseconds
+        }
+        self.gaps.increment()
+        self.gapSeconds.increment(by: Double(after - before) / 1e9)
+    }
+
+    private func reconnects(_ cause: FeedStatus.Cause) -> Counter {
+        Counter(
+            label: MetricName.reconnects,
+            dimensions: [("reason", cause.word)],
+            factory: self.instruments.registry
+        )
+    }
+
+    private func count(_ losses: TapeBatch.Losses) {
+        self.malformed.increment(by: losses.malformedFrames)
+        self.malformedElements.increment(by: losses.malformedElements)
+        self.unnumbered.increment(by: losses.unnumberedTrades)
+        self.repeatedFrames.increment(by: losses.repeatedFrames)
+        self.repeats.increment(by: losses.repeatedTrades)
+        self.possibleRepeats.increment(by: losses.possibleRepeats)
+        self.instruments.changeHistory { $0.repeated(losses) }
+    }
+}

@@ -1,0 +1,88 @@
+import Market
+package import NIOCore
+import Wire
+
+/// Where a stand-in's clients get their players: one for all, or one for each.
+package final class ReplaySource {
+    let material: ReplayMaterial
+    /// The player that all share who name no place of their own.
+    package let shared: ReplayPlayer?
+    private let settings: ReplaySettings
+    private let span: RecordingSpan
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+
+    /// - Throws: ``RecordingFile/Failure`` when there is nothing to play.
+    package init(
+        _ material: ReplayMaterial,
+        settings: StandInSettings,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) throws(RecordingFile.Failure) {
+        self.material = material
+        self.settings = settings.replay
+        self.loop = loop
+        self.wallClock = wallClock
+        self.span = try material.span()
+        _ = try material.bounds(from: settings.replay.from, to: settings.replay.to, in: self.span)
+        self.shared =
+            settings.sharesClock
+            ? try ReplayPlayer(material, settings: settings.replay, loop: loop, wallClock: wallClock) : nil
+    }
+
+    /// Whether the clock that all share is in a gap of the recording, in which nobody can connect.
+    var isBroken: Bool { self.shared?.isBroken ?? false }
+
+    /// Why a client cannot begin where it wants to, in words that JSON needs not escape.
+    struct Misplaced: Error {
+        let reason: String
+    }
+
+    /// Reads a place that a client names to begin at.
+    func place(_ text: String) throws(Misplaced) -> ReplayPlace {
+        let (first, last) = (
+            self.span.moment(self.span.bounds.lowerBound), self.span.moment(self.span.bounds.upperBound)
+        )
+        let place = Self.decoded(text).flatMap { ReplayPlaceText.parseFixed($0, start: self.span.start) }
+        guard let place else { throw Misplaced(reason: "start must be \(ReplayPlaceText.fixedForms)") }
+        guard (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil else {
+            let times = "from \(first / 1_000_000) to \(last / 1_000_000), in ms since 1970"
+            throw Misplaced(reason: "nothing of the recording is at this start; it is \(times)")
+        }
+        return place
+    }
+
+    func sharing(start: ReplayPlace?) -> StandInHandler.Sharing {
+        guard self.shared != nil, start == nil else { return .own }
+        return self.settings.waitsForAll ? .waiting : .goingOn
+    }
+
+    /// The player of a client that wants to begin at that place, or wherever the others are.
+    func player(start: ReplayPlace?) throws(RecordingFile.Failure) -> ReplayPlayer {
+        if start == nil, let shared { return shared }
+        var settings = self.settings
+        if let start { settings.from = start }
+        settings.hasBreaks = false
+        settings.waitsForAll = true
+        return try ReplayPlayer(self.material, settings: settings, loop: self.loop, wallClock: self.wallClock)
+    }
+
+    /// Undoes percent-encoding, which `%` and `+` need in a query; `nil` when it is broken. A lone `%` at the end stands
+    /// for itself, for that is how people write `50%`.
+    private static func decoded(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), !rest.isEmpty else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import NIOCore
+package import Wire
+
+/// The recordings of earlier runs in a folder, of which the newest trades are read, so that who comes back after a restart
+/// finds what it has missed.
+///
+/// Read from each file's end, in a bounded time, however long the file is. A recording that another program still writes
+/// is not an earlier one.
+package struct EarlierRecordings {
+    /// How much is looked for, and how long.
+    package struct Limits: Sendable {
+        /// Trades, in all files together.
+        package var trades = 100_000
+        /// How old a trade may be, ns.
+        package var age: Int64 = 600_000_000_000
+        /// Bytes read, in all files together.
+        package var bytes = 64 << 20
+        /// How long all of it may take, ns.
+        package var time: Int64 = 2_000_000_000
+        /// Files that are opened, the newest first.
+        package var files = 16
+
+        package init() {}
+    }
+
+    private let folder: String
+    private let limits: Limits
+    private let deadline: Int64
+
+    package init(folder: String, limits: Limits = Limits()) {
+        self.folder = folder
+        self.limits = limits
+        self.deadline = Self.monotonic + limits.time
+    }
+
+    private static var monotonic: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+
+    /// The newest trades of the market that are recorded there, a value for each run, the oldest first.
+    ///
+    /// Files that cannot be read are passed over: a restart must not fail for the sake of what was before it.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    package func trades(now: Int64) -> [RecordedTrades] {
+        var runs: [RecordedTrades] = []
+        var bytes = self.limits.bytes
+        for path in self.candidates(now: now).prefix(self.limits.files) {
+            guard bytes > 0, Self.monotonic < self.deadline else { break }
+            let missing = self.limits.trades - runs.reduce(0) { $0 + $1.trades.count }
+            guard missing > 0 else {
+                // What is newer than all of its run takes the place of what was read: that was a part which somebody cut out.
+                guard let last = self.tail(of: path, limit: 1, now: now, bytes: &bytes),
+                    let known = runs.firstIndex(where: { $0.epoch == last.epoch }),
+                    last.sequences.upperBound > runs[known].sequences.upperBound
+                else { continue }
+                let limit = runs[known].trades.count
+                if let found = self.tail(of: path, limit: limit, now: now, bytes: &bytes) { runs[known] = found }
+                continue
+            }
+            guard let found = self.tail(of: path, limit: missing, now: now, bytes: &bytes) else { continue }
+            guard let known = runs.firstIndex(where: { $0.epoch == found.epoch }) else {
+                runs.append(found)
+                continue
+            }
+            if found.sequences.upperBound == runs[known].first {
+                // The file before one that was read.
+                runs[known].prepend(found)
+            } else if found.sequences.upperBound == runs[known].sequences.upperBound
+                ? found.trades.count > runs[known].trades.count
+                : found.sequences.upperBound > runs[known].sequences.upperBound
+            {
+                // A part that was cut out, or copied, may bear a newer time than what it is a part of.
+                var furthest = found
+                if runs[known].sequences.upperBound == furthest.first { furthest.prepend(runs[known]) }
+                runs[known] = furthest
+            }
+        }
+        return runs.sorted { $0.epoch < $1.epoch }
+    }
+
+    /// The files that may hold trades young enough, the newest first.
+    private func candidates(now: Int64) -> [String] {
+        var found: [(path: String, changed: Int64, first: String, place: Int)] = []
+        for name in SegmentNames.names(in: self.folder)
+        where name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl\(SegmentNames.packedSuffix)") {
+            let path = "\(self.folder)/\(name)"
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let changed = SegmentNames.moment(
+                seconds: Int(status.st_mtim.tv_sec),
+                nanoseconds: Int(status.st_mtim.tv_nsec)
+            )
+            guard changed >= now - self.limits.age else { continue }
+            let first = SegmentNames.first(of: path) ?? SegmentNames(first: path).path(1)
+            let place = SegmentNames(first: first).place(of: name)?.place ?? 1
+            found.append((path, changed, first, place))
+        }
+        // Of the same time, as copies have it, by the files' numbers: in the alphabet `a-0002` stands before `a`.
+        return found.sorted { ($0.changed, $0.first, $0.place) > ($1.changed, $1.first, $1.place) }.map(\.path)
+    }
+
+    private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {
+        guard let file = RecordingBackwards(path: path), let header = file.header, header.source == "live" else {
+            return nil
+        }
+        var tail = RecordedTail(header: header, limit: limit, notBefore: now - self.limits.age)
+        while !tail.isComplete, bytes > 0, Self.monotonic < self.deadline,
+            let block = file.previous(atMost: bytes)
+        {
+            bytes -= block.text.readableBytes
+            tail.take(block.text, isFirst: block.isFirst)
+        }
+        return tail.found()
+    }
+}

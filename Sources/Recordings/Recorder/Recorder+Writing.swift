@@ -1,0 +1,137 @@
+import NIOCore
+import Wire
+
+// The writer's thread.
+extension Recorder {
+    /// Waits until the bell rings, at most until a monotonic time.
+    private func listen(until time: Int64) { self.bell.wait(atMost: time - self.clock.systemNow) }
+
+    /// Waits while more comes that can be written with the same call, at most until a monotonic time.
+    private func waitForMore(until time: Int64) {
+        while true {
+            let left = time - self.clock.systemNow
+            guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
+            // Rung when much waits, and at the end.
+            self.bell.wait(atMost: left)
+        }
+    }
+
+    func writeUntilFinished() {
+        // How long nothing may happen until it looks by itself, ns.
+        let idle: Int64 = 3_600_000_000_000
+        // While frames come, it looks by itself, and the feed makes no call for it; it rings for the first after a pause.
+        var looksByItself = false
+        // When it took up what waited last.
+        var looked: Int64 = 0
+        while true {
+            if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
+                self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
+            }
+            let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
+            if isFinished { return }
+            if looksByItself || waits {
+                // A sync in between is part of the time.
+                let began = looksByItself ? looked : self.clock.systemNow
+                // What comes within the time goes into the file with one write; a quarter of it is for that.
+                self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
+                looked = self.clock.systemNow
+                looksByItself = self.writeNext()
+            }
+            self.syncIfDue()
+        }
+    }
+
+    private func syncIfDue() {
+        let now = self.clock.systemNow
+        self.file.withLockedValue { file in
+            guard let deadline = file.syncDeadline, deadline <= now else { return }
+            file.sync(now: now)
+            self.tell(&file)
+        }
+    }
+
+    /// Writes all that is queued.
+    package func drain() { while self.writeNext() {} }
+
+    /// Writes what was queued first; returns whether there was anything.
+    private func writeNext() -> Bool {
+        guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
+        self.file.withLockedValue { file in
+            let now = self.clock.systemNow
+            file.writtenAt = now
+            for entry in waiting.entries {
+                switch entry {
+                case .frame(let length, let moment, let numbers, let epoch):
+                    file.append(
+                        frame: waiting.frames.next(length),
+                        received: moment.wall,
+                        monotonic: moment.monotonic,
+                        numbers: numbers,
+                        epoch: epoch
+                    )
+                case .leftOut(let frames):
+                    file.leftOut(frames.count, from: frames.from, to: frames.to, now: now)
+                case .gap(let gap, let moment):
+                    file.append(gap: gap, wall: moment.wall, monotonic: moment.monotonic)
+                case .note(let note, let moment):
+                    file.append(note: note, wall: moment.wall, monotonic: moment.monotonic)
+                }
+            }
+            file.flush(now: now)
+            self.tell(&file)
+        }
+        // Before the lock, which the feed may be waiting for.
+        waiting.clear()
+        self.queue.withLockedValue { [waiting] in $0.takeBack(waiting) }
+        return true
+    }
+
+    private func tell(_ file: inout RecordingWriter) {
+        let (failed, doubted) = (file.failed, file.doubted)
+        self.queue.withLockedValue { queue in
+            queue.failed = failed
+            queue.doubted = doubted
+        }
+        if let problem = file.takeProblem() {
+            self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
+        }
+        if let problem = file.takeSyncProblem() {
+            self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
+        }
+        if let problem = file.takeRotationProblem() {
+            self.complain(
+                "the file behind \(file.path) cannot be made: \(problem); it goes on in this one until it can"
+            )
+        }
+        if file.takeRecovery() {
+            self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
+        }
+        let completed = file.takeCompleted()
+        guard !completed.isEmpty else { return }
+        // First whoever reads them as they are.
+        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.keeper?.look(newest: file.path)
+    }
+
+    /// Writes what is queued and the last line, and closes the file.
+    package func close() -> Report {
+        self.takeNoMore()
+        self.drain()
+        return self.file.withLockedValue { file in
+            file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
+            self.tell(&file)
+            return Report(
+                frames: file.frames,
+                bytes: file.bytes,
+                dropped: file.failed + self.queue.withLockedValue { $0.dropped },
+                segments: file.segments,
+                doubted: file.doubted
+            )
+        }
+    }
+}
+
+extension RecorderClock {
+    /// The machine's own monotonic clock, for the thread's waiting and the disk's pace, which no other clock can rule.
+    fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+}

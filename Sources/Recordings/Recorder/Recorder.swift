@@ -1,0 +1,229 @@
+import Glibc
+package import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Platform
+package import Wire
+
+/// The writer of a recording: every frame as it came, with its arrival, and what happened on the connection, appended by a
+/// thread of its own.
+///
+/// The feed only queues (bounded); a slow or full disk costs frames of the recording, which are counted, said and written
+/// into the file, and never the feed. A file is never overwritten.
+package final class Recorder: TapeReader {
+    /// What became of a recording.
+    package struct Report: Sendable, Equatable {
+        package var frames: UInt64
+        package var bytes: UInt64
+        /// Frames that are not in the files, because the disk was too slow or failed.
+        package var dropped: UInt64
+        /// Files that were written.
+        package var segments = 1
+        /// Frames that are in the files, and that the disk may not keep over a power cut.
+        package var doubted: UInt64 = 0
+        /// Whether the disk took all that it was given to the end; else frames and bytes are not known.
+        package var isWhole = true
+    }
+
+    let settings: RecorderSettings
+    let clock: RecorderClock
+    let queue = NIOLockedValueBox(RecorderQueue())
+    /// The writing thread; none where somebody has it written by hand.
+    private let pool: NIOThreadPool?
+    /// Rung when there is something to write.
+    let bell = Bell()
+    let file: NIOLockedValueBox<RecordingWriter>
+    let keeper: SegmentKeeper?
+    let complain: @Sendable (String) -> Void
+    let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
+    /// The first file's path.
+    package let path: String
+
+    /// Creates the first file and writes its header.
+    ///
+    /// - Parameters:
+    ///   - path: the first file's; where it is there already, the next name that is not (`btc-0002.jsonl`).
+    ///   - started: wall clock, ns since 1970.
+    ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
+    ///   - source: where the frames come from: `live` for the market.
+    ///   - address: the service's, without a key.
+    ///   - isByHand: whether no thread writes, and no file but the newest is looked at: ``drain()`` writes, and ``close()``
+    ///     ends it.
+    ///   - complain: is told, on the recorder's threads, each time that writing begins to fail.
+    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made.
+    package init(
+        path: String,
+        symbols: [String],
+        started: Int64,
+        program: String,
+        epoch: UInt64? = nil,
+        source: String? = nil,
+        address: String? = nil,
+        settings: RecorderSettings = RecorderSettings(),
+        clock: RecorderClock,
+        disk: any RecordingDisk = SystemDisk(),
+        isByHand: Bool = false,
+        complain: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.settings = settings
+        self.clock = clock
+        self.complain = complain
+        let names = SegmentNames(first: path)
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            // Beside a device there is no place for a second name.
+            throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
+        }
+        var header = RecordingHeader(
+            version: 2,
+            program: program,
+            symbols: symbols,
+            start: started,
+            epoch: epoch,
+            source: source
+        )
+        header.address = address
+        let writer = try RecordingWriter(
+            names: names,
+            header: header,
+            monotonic: clock.monotonic(),
+            settings: settings,
+            disk: disk
+        )
+        self.path = writer.path
+        self.file = NIOLockedValueBox(writer)
+        guard !isByHand else {
+            self.pool = nil
+            self.keeper = nil
+            return
+        }
+        let keeper = SegmentKeeper(
+            names: names,
+            source: source,
+            newest: writer.path,
+            settings: settings,
+            clock: clock,
+            complain: complain
+        )
+        let pool = NIOThreadPool(numberOfThreads: 1)
+        self.keeper = keeper
+        self.pool = pool
+        pool.start()
+        pool.submit { _ in
+            DiskThread.begin("recorder")
+            self.writeUntilFinished()
+        }
+        keeper.look()
+    }
+
+    // MARK: The feed's side
+
+    package func read(_ batch: TapeBatch) {
+        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+            guard !queue.isFinished else { return (false, false) }
+            var isNews = false
+            let moment = Moment(monotonic: batch.receivedMonotonic, wall: batch.received)
+            for frame in batch.frames {
+                let numbers = RecordedNumbers(
+                    first: batch.firstSequence + UInt64(frame.trades.lowerBound),
+                    count: frame.trades.count,
+                    leftOut: frame.leftOut,
+                    possibleRepeats: batch.possibleRepeats(in: frame),
+                    ahead: batch.ahead(in: frame)
+                )
+                let limit = self.settings.maximumWaitingBytes
+                if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }
+                if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
+            }
+            return (queue.wakes(), isNews)
+        }
+        self.wake(mustWake, tell: isNews)
+    }
+
+    private var isTooSlow: String {
+        "recording: the disk is too slow, and \(self.settings.maximumWaitingBytes >> 20) MiB wait for it; what finds no room "
+            + "is missing in \(self.path) or behind it"
+    }
+
+    package func statusChanged(_ status: FeedStatus) {
+        var note = RecordedNote(.state, word: status.word)
+        note.reason = status.reason
+        note.cause = status.cause?.word
+        self.put(note, monotonic: self.clock.monotonic())
+    }
+
+    package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
+        self.put(RecordedNote(event), monotonic: monotonic)
+    }
+
+    package func gapFound(_ gap: Gap) {
+        let moment = Moment(monotonic: self.clock.monotonic(), wall: self.clock.wall())
+        self.put(.gap(gap, moment), bytes: gap.reason.utf8.count)
+    }
+
+    private func put(_ note: RecordedNote, monotonic: Int64) {
+        let bytes = (note.reason?.utf8.count ?? 0) + (note.frame?.readableBytes ?? 0)
+        self.put(.note(note, Moment(monotonic: monotonic, wall: self.clock.wall())), bytes: bytes)
+    }
+
+    private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
+        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+            guard !queue.isFinished else { return (false, false) }
+            // What happened has its place even where frames have none, up to twice the limit; then it is counted like a frame.
+            let hasRoom = queue.append(entry, bytes: bytes, atMost: 2 * self.settings.maximumWaitingBytes)
+            let isNews =
+                !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
+            return (queue.wakes(), isNews)
+        }
+        self.wake(mustWake, tell: isNews)
+    }
+
+    /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
+    private func wake(_ mustWake: Bool, tell isNews: Bool) {
+        if mustWake { self.bell.ring() }
+        // By a thread that no disk holds up: the writer's waits for this one.
+        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
+    }
+
+    /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
+    /// the recorder's thread, which waits for it.
+    package func whenCompleted(_ told: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
+        self.completion.withLockedValue { $0 = told }
+    }
+
+    /// Frames that are missing in the files so far. From any thread; waits for no disk.
+    package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
+
+    /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
+    package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
+
+    /// Writes what is queued, syncs and closes the file; returns what all files hold. Waits for the disk no longer than
+    /// that.
+    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
+        self.takeNoMore()
+        self.bell.ring()
+        guard let pool = self.pool else { return self.close() }
+        self.keeper?.stop()
+        let report = await DiskThread.answer(within: limit) {
+            await withCheckedContinuation { continuation in
+                // The pool has one thread, so this runs behind the writing.
+                pool.submit { _ in continuation.resume(returning: self.close()) }
+            }
+        }
+        // A thread that hangs ends with the program.
+        guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
+        _ = await DiskThread.answer(within: limit) {
+            try? await pool.shutdownGracefully()
+            await self.keeper?.finish()
+        }
+        return report
+    }
+
+    func takeNoMore() {
+        self.queue.withLockedValue { queue in
+            queue.isFinished = true
+            queue.tellLeftOut()
+        }
+    }
+}

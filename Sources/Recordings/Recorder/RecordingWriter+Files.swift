@@ -1,0 +1,113 @@
+import Wire
+
+// The files, one behind the other.
+extension RecordingWriter {
+    /// How long it waits before it tries again to make the next file, in nanoseconds.
+    private static let rotationRetry: Int64 = 10_000_000_000
+    private static let bufferBytes = 64 << 10
+    private static let day: Int64 = 86_400_000_000_000
+
+    /// Makes the next file that is not there.
+    static func create(
+        _ names: SegmentNames,
+        _ disk: any RecordingDisk,
+        from first: Int
+    ) throws(DiskFailure) -> (any RecordingOutput, Int, String) {
+        var place = first
+        while true {
+            do throws(DiskFailure) {
+                return (try disk.create(names.path(place)), place, names.path(place))
+            } catch {
+                guard error == .taken, place < first + 100 else { throw error }
+                place += 1
+            }
+        }
+    }
+
+    static func day(of wall: Int64) -> Int64 {
+        wall >= 0 ? wall / Self.day : (wall + 1) / Self.day - 1
+    }
+
+    /// The header of one file.
+    static func header(
+        _ header: RecordingHeader,
+        segment: Int,
+        previous: String? = nil,
+        wall: Int64,
+        monotonic: Int64,
+        first: UInt64
+    ) -> RecordingHeader {
+        var header = header
+        header.version = 2
+        header.start = wall
+        header.monotonic = monotonic
+        header.segment = segment
+        header.previous = previous
+        header.first = first
+        return header
+    }
+
+    /// Writes the buffer out when it is full, and begins the next file when the day or the file is over.
+    mutating func makeRoom(wall: Int64, monotonic: Int64) {
+        let isOver =
+            Self.day(of: wall) > self.segmentDay
+            || UInt64(self.length) >= self.segmentBytes
+        if isOver, monotonic >= self.retryRotationAt {
+            self.rotate(wall: wall, monotonic: monotonic)
+        } else if self.buffer.readableBytes >= Self.bufferBytes {
+            self.flush(now: max(monotonic, self.writtenAt))
+        }
+    }
+
+    mutating func rotate(wall: Int64, monotonic: Int64) {
+        let next: (output: any RecordingOutput, place: Int, path: String)
+        do throws(DiskFailure) {
+            next = try Self.create(self.names, self.disk, from: self.place + 1)
+        } catch {
+            // Better a file that is too long than none.
+            self.retryRotationAt = monotonic + Self.rotationRetry
+            if self.lastRotationFailure.map({ monotonic - $0 >= WritingTrouble.quietInterval }) ?? true {
+                self.untoldRotation = "\(error)"
+            }
+            self.lastRotationFailure = monotonic
+            return
+        }
+        let previous = self.names.name(self.place)
+        self.end(next: self.names.name(next.place), wall: wall, monotonic: monotonic)
+        self.completed.append(self.path)
+        self.place = next.place
+        self.segment += 1
+        self.segments += 1
+        self.stops.beganFile(later: monotonic - self.origin)
+        self.nextMark = RecordedStops.interval
+        self.beganWalls(wall)
+        self.origin = monotonic
+        self.segmentDay = Self.day(of: wall)
+        self.lastAt = 0
+        self.file = SegmentFile(
+            next.output,
+            path: next.path,
+            header: Self.header(
+                self.header,
+                segment: self.segment,
+                previous: previous,
+                wall: wall,
+                monotonic: monotonic,
+                first: self.number
+            )
+        )
+    }
+
+    /// Writes the newest file's last line, and closes it.
+    mutating func end(next: String?, wall: Int64, monotonic: Int64) {
+        self.flush(now: monotonic)
+        self.tellMissing(monotonic)
+        self.tellUnsynced(monotonic)
+        var note = RecordedNote(.end)
+        note.word = next
+        RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
+        self.flush(now: monotonic)
+        self.sync(now: monotonic)
+        self.file.close()
+    }
+}

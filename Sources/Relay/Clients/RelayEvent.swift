@@ -1,0 +1,63 @@
+package import Market
+package import Wire
+
+/// What crosses from the ingest loop to the relay's own loop.
+package enum RelayEvent: Sendable {
+    case batch(TapeBatch)
+    case status(FeedStatus)
+    case gap(Gap)
+    case symbol(SymbolStatus)
+    /// Nobody asks for the symbol any more.
+    case unwished(String)
+    /// The relay's loop was so late that trades had to be left out.
+    case lost(RelayLoss)
+}
+
+/// Trades that the relay itself left out because its loop was too late to take them.
+package struct RelayLoss: Sendable {
+    /// How many of each symbol of the newest epoch, and of those before it.
+    private var trades: [SymbolID: UInt64] = [:]
+    private var earlier: [String: UInt64] = [:]
+    private var epoch: UInt64
+    /// The arrival of the first and of the last of them, wall clock, ns since 1970.
+    private(set) var from: Int64
+    private(set) var to: Int64
+    /// The number of the first of them.
+    private(set) var firstSequence: UInt64
+    /// The number of the first trade after them.
+    private(set) var nextSequence: UInt64
+    private(set) var symbols: SymbolTable
+
+    init(_ batch: TapeBatch) {
+        self.from = batch.received
+        self.to = batch.received
+        self.firstSequence = batch.firstSequence
+        self.nextSequence = batch.firstSequence
+        self.symbols = batch.symbols
+        self.epoch = batch.epoch
+        self.add(batch)
+    }
+
+    mutating func add(_ batch: TapeBatch) {
+        if batch.epoch != self.epoch {
+            // The numbers of an epoch say nothing in another one.
+            for (symbol, count) in self.trades { self.earlier[self.symbols.name(of: symbol), default: 0] += count }
+            self.trades = [:]
+            self.epoch = batch.epoch
+        }
+        for trade in batch.trades { self.trades[trade.symbol, default: 0] += 1 }
+        self.to = batch.received
+        self.nextSequence = batch.firstSequence + UInt64(batch.trades.count)
+        self.symbols = batch.symbols
+    }
+
+    /// How many of each symbol.
+    var counts: [String: UInt64] {
+        self.trades.reduce(into: self.earlier) { $0[self.symbols.name(of: $1.key), default: 0] += $1.value }
+    }
+
+    /// How many of them a reader wanted.
+    func count(where isWanted: (String) -> Bool) -> UInt64 {
+        self.counts.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
+    }
+}

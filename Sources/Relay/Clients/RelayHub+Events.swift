@@ -1,0 +1,218 @@
+import Logging
+import Market
+import NIOCore
+package import Wire
+
+/// What the feed brings, on its way to the clients.
+extension RelayHub {
+    /// Batches that came together leave together, in pieces of about this many bytes, so that no client's queue grows
+    /// with what it could take at once.
+    private static let pieceBytes = 64 << 10
+
+    /// Takes in what came from another loop, in order.
+    func take(_ events: [RelayEvent]) {
+        var piece: [TapeBatch] = []
+        var bytes = 0
+        for event in events {
+            guard case .batch(let batch) = event else {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+                self.take(event)
+                continue
+            }
+            // The numbers of an epoch's symbols say nothing in another one.
+            if let last = piece.last, last.epoch != batch.epoch {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+            }
+            piece.append(batch)
+            bytes += batch.frames.reduce(0) { $0 + $1.bytes.readableBytes }
+            if bytes >= Self.pieceBytes {
+                self.deliver(piece)
+                piece = []
+                bytes = 0
+            }
+        }
+        self.deliver(piece)
+    }
+
+    /// Takes in one read of the feed, on the loop where it happened.
+    ///
+    /// As ``deliver(_:)`` does for several; but a batch is many words and references, and each copy of one is felt.
+    package func take(_ batch: TapeBatch) {
+        guard !self.isStopped else { return }
+        if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
+        let isDelivered = self.send([batch])
+        self.keep(batch)
+        let showings = self.desk.take(batch, now: self.monotonic)
+        self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
+        self.freeRowsOfEarlierEpochs()
+    }
+
+    private func deliver(_ batches: [TapeBatch]) {
+        // Late, when everyone has been told that this is the end.
+        guard !batches.isEmpty, !self.isStopped else { return }
+        let first = batches.first { !$0.trades.isEmpty }
+        if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
+        let isDelivered = self.send(batches[...])
+        for batch in batches { self.keep(batch) }
+        let now = self.monotonic
+        var showings: [PriceDesk.Showing] = []
+        for batch in batches { showings += self.desk.take(batch, now: now) }
+        self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
+        self.freeRowsOfEarlierEpochs()
+    }
+
+    /// Sends every trade to those who want that; returns whether there were any.
+    private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
+        var isDelivered = false
+        var parcels: [Audience<TradesClient>.Parcel] = []
+        swap(&parcels, &self.parcels)
+        self.audience.pack(batches, into: &parcels)
+        for parcel in parcels {
+            isDelivered = isDelivered || !parcel.members.isEmpty
+            self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
+                parcel.members[index].deliver(
+                    parcel.bytes,
+                    behind: sent,
+                    messages: parcel.messages,
+                    trades: parcel.trades
+                )
+            }
+        }
+        // Before the next read, so that its frames find the room of these.
+        parcels.removeAll(keepingCapacity: true)
+        swap(&parcels, &self.parcels)
+        return self.deliverTrades(batches) || isDelivered
+    }
+
+    /// Keeps a read for whoever asks later.
+    private func keep(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        if !self.resuming.isEmpty { self.makeRoom(for: batch) }
+        self.ring.append(batch)
+        self.lastArrival = (batch.received, batch.receivedMonotonic)
+        self.countBars(batch)
+    }
+
+    /// Shows what is to be shown of the reads, and sends all that was written.
+    ///
+    /// - Parameter delivered: the arrival of the oldest of them that brought trades for somebody, monotonic ns: one figure a
+    ///   flush, when the last of its clients has it.
+    private func finish(_ showings: [PriceDesk.Showing], delivered: Int64?) {
+        for row in self.desk.takeAppeared() { self.appeared(row) }
+        self.show(showings)
+        self.flush()
+        if let delivered {
+            self.delivered.record(nanoseconds: self.monotonic - delivered)
+        }
+        self.armActivityTimer()
+    }
+
+    /// Delivers every trade to those readers of `/v1/stream` who want that; returns whether there were any.
+    private func deliverTrades(_ batches: ArraySlice<TapeBatch>) -> Bool {
+        guard !self.tradeAudience.isEmpty else { return false }
+        let portions = self.tradeAudience.portions(of: batches, present: TradeCourier.symbols(in: batches))
+        guard let first = portions.first else { return false }
+        let union = portions.dropFirst().reduce(first.wanted) { $0.union($1.wanted) }
+        var sheet = TradeSheet(batches, union: union, texts: &self.symbolTexts, number: self.number)
+        for portion in portions {
+            guard let content = sheet.content(portion.wanted) else { continue }
+            for client in portion.members { client.deliver(content) }
+        }
+        return true
+    }
+
+    /// Lets those who are still on their way know which trades are about to leave the ring.
+    private func makeRoom(for batch: TapeBatch) {
+        let lower = max(
+            self.ring.lowerBound(after: batch),
+            self.ring.lowerBound(at: batch.receivedMonotonic)
+        )
+        for client in Array(self.resuming.values) { client.evicted(below: lower, by: batch) }
+    }
+
+    /// Forgets the trades that are too old by now, which those who are still on their way to them are told.
+    func expireRing() {
+        if !self.resuming.isEmpty {
+            let lower = self.ring.lowerBound(at: self.monotonic)
+            for client in Array(self.resuming.values) { client.evicted(below: lower) }
+        }
+        self.ring.expire(now: self.monotonic)
+    }
+
+    /// Takes in one event, on the loop where it happened or behind those before it.
+    package func take(_ event: RelayEvent) {
+        guard !self.isStopped else { return }
+        switch event {
+        case .batch(let batch):
+            self.take(batch)
+            return
+        case .status(let status):
+            self.changeStatus { $0.status = status }
+        case .gap(let gap):
+            self.gapFound(gap)
+        case .symbol(let status):
+            self.symbolChanged(status)
+        case .unwished(let symbol):
+            self.released(symbol)
+        case .lost(let loss):
+            self.lost(loss)
+        }
+        self.flush()
+    }
+
+    /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.
+    private func symbolChanged(_ status: SymbolStatus) {
+        // As many as the feed asks for.
+        self.symbolStates[status.symbol] = status
+        let isRecalled = self.releasedSince.removeValue(forKey: status.symbol) != nil
+        // Who follows all is told of a symbol that never trades, too.
+        _ = self.row(of: status.symbol)
+        // Before the state, as ever: a price of then must make no symbol live that was just asked for. And before the state has
+        // its number, for numbers grow.
+        if isRecalled { for client in self.streamClients.values { client.recalled(status.symbol) } }
+        let frame = self.frame(.symbol(status))
+        for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
+        guard status.isRefused else {
+            self.ledger.recovered(status.symbol)
+            for client in self.tradesClients.values { client.accepted(status.symbol) }
+            for client in self.streamClients.values { client.accepted(status.symbol) }
+            return
+        }
+        self.ledger.refused(status.symbol)
+        self.sendReleases()
+        let message = self.refusal(of: status.symbol) ?? ""
+        for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
+        for client in self.streamClients.values { client.refused(status.symbol, message: message) }
+    }
+
+    /// What a client that wants the symbol is told, in the upstream's words, while the upstream does not send it.
+    func refusal(of symbol: String) -> String? {
+        guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
+        return status.reason ?? TradesSession.invalid(symbol)
+    }
+
+    func gapFound(_ gap: Gap) {
+        if gap.movesClock { self.desk.clockMoved() }
+        let marked = self.markBars(gap)
+        let frame = self.frame(.gap(gap))
+        for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
+        self.tellBars(marked: marked)
+    }
+
+    private func lost(_ loss: RelayLoss) {
+        self.skipped.relay.increment(by: Int64(clamping: loss.count { _ in true }))
+        self.logger.error(
+            "the relay was too late to take all trades",
+            metadata: ["lost": "\(loss.count { _ in true })"]
+        )
+        self.desk.lost(loss)
+        for client in self.tradesClients.values { client.missed(loss.count(where: client.wants)) }
+        for client in self.streamClients.values { client.relayLost(loss) }
+        let reason = "the relay was too busy to take all trades"
+        self.gapFound(Gap(from: loss.from, to: loss.to, reason: reason, nextSequence: loss.nextSequence))
+    }
+}

@@ -1,0 +1,179 @@
+import Glibc
+import Logging
+import NIOConcurrencyHelpers
+package import NIOCore
+
+// The beginning of a relay's life: its sockets, and what it answers with there.
+extension RelayServer {
+    /// Listens, and returns the address with its port, or the socket file's where that is all.
+    ///
+    /// - Throws: ``RelayError``, with a line that says what to change.
+    package func start() async throws -> SocketAddress {
+        let address =
+            self.settings.listensOnTCP
+            ? try ListeningAddress.resolve(
+                host: self.settings.host,
+                port: self.settings.port,
+                hasToken: self.settings.token != nil
+            ) : nil
+        try self.life.withLockedValue { life in
+            guard case .new = life else { throw RelayError.alreadyStarted }
+            life = .starting
+        }
+        do {
+            return try await self.listen(at: address)
+        } catch {
+            // Who waits for an address may ask again; a stop meanwhile stays one.
+            self.life.withLockedValue { if case .starting = $0 { $0 = .new } }
+            throw self.relayError(for: error)
+        }
+    }
+
+    private func listen(at address: SocketAddress?) async throws -> SocketAddress {
+        let wanted = self.settings.maximumClients + 2 * self.settings.maximumPlainConnections
+        let descriptors = DescriptorBudget.connections(wanted: wanted)
+        if descriptors < self.settings.maximumClients {
+            self.logger.warning(
+                "the limit of open files leaves fewer places than relay.max-clients",
+                metadata: ["places": "\(descriptors)"]
+            )
+        }
+        let listener = try await self.eventLoop.submit {
+            NIOLoopBound(self.makeListener(descriptors: descriptors), eventLoop: self.eventLoop)
+        }.get()
+        var listening = Listening(channels: [])
+        do {
+            if let descriptor = self.settings.inheritedSocket {
+                let channel = try await RelayListener.take(
+                    self.settings,
+                    descriptor: descriptor,
+                    isTCP: address != nil,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            } else if let address {
+                let channel = try await RelayListener.bind(
+                    self.settings,
+                    address: address,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            }
+            if let path = self.settings.unixSocket {
+                let file = try await Self.socketFile(path)
+                listening.file = file
+                let channel = try await RelayListener.take(
+                    self.settings,
+                    descriptor: file.descriptor,
+                    isTCP: false,
+                    on: self.eventLoop,
+                    listener: listener,
+                    logger: self.logger
+                )
+                listening.channels.append(channel)
+            }
+        } catch {
+            await listening.close()
+            throw error
+        }
+        let opened = listening
+        let isRunning = self.life.withLockedValue { life in
+            guard case .starting = life else { return false }
+            life = .running(opened)
+            return true
+        }
+        guard isRunning, let bound = opened.address else {
+            // Stopped meanwhile.
+            await opened.close()
+            throw RelayError.alreadyStarted
+        }
+        try await self.eventLoop.submit { self.hub.value.start() }.get()
+        self.logger.info(
+            "the relay listens",
+            metadata: bound.port.map { ["host": "\(self.settings.host)", "port": "\($0)"] }
+                ?? ["socket": "\(bound.pathname ?? "")"]
+        )
+        return bound
+    }
+
+    private static func socketFile(_ path: String) async throws(RelayError) -> UnixSocketFile {
+        do throws(UnixSocketFile.Failure) {
+            return try await UnixSocketFile.make(listeningAt: path)
+        } catch {
+            throw error.isInUse ? .socketInUse(path: path) : .cannotMakeSocket(path: path, reason: error.reason)
+        }
+    }
+
+    private func makeListener(descriptors: Int) -> RelayListener {
+        let hub = self.hub
+        let loop = self.eventLoop
+        let outbox = self.outbox
+        let sources = RelayRouter.Sources(
+            reading: { [roster] in
+                try await loop.submit {
+                    let answers = roster.value.waitingAnswerBytes
+                    return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
+                }.get()
+            },
+            // What an answer takes is asked for on the loop, so that no more than one is there that has no room.
+            snapshot: { room in
+                try await loop.submit {
+                    let snapshot = hub.value.snapshot()
+                    try room.hold(snapshot.storageCapacity)
+                    return snapshot
+                }.get()
+            },
+            symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
+            trades: { symbol, limit, room in
+                try await loop.submit {
+                    let trades = hub.value.trades(of: symbol, limit: limit)
+                    try room.hold(items: trades?.items.count ?? 0)
+                    return trades
+                }.get()
+            },
+            bars: { [past] symbol, query, room in
+                let live = try await loop.submit {
+                    let bars = hub.value.bars(of: symbol, query)
+                    try room.hold(items: bars?.bars.count ?? 0)
+                    return bars
+                }.get()
+                return try await BarExcerpt.joining(live, past: past, of: symbol, query, room)
+            },
+            past: self.past,
+            instruments: self.instruments,
+            version: self.settings.version,
+            replay: self.replayDoor
+        )
+        return RelayListener(
+            hub: hub.value,
+            roster: self.roster.value,
+            router: RelayRouter(sources: sources, logger: self.logger),
+            answers: AnswerMemory(heap: self.heap),
+            tls: self.tls,
+            logger: self.logger,
+            tokens: self.settings.token.map(TokenGate.init),
+            descriptors: descriptors
+        )
+    }
+
+    private func relayError(for error: any Error) -> RelayError {
+        let (host, port) = (self.settings.host, self.settings.port)
+        switch error {
+        case let error as RelayError: return error
+        case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)
+        case let error as IOError:
+            let reason =
+                switch error.errnoCode {
+                case EADDRNOTAVAIL: "this machine has no such address"
+                case EACCES: "ports below 1024 are not for every user"
+                default: String(cString: strerror(error.errnoCode))
+                }
+            return .cannotListen(host: host, port: port, reason: reason)
+        default: return .cannotListen(host: host, port: port, reason: "\(error)")
+        }
+    }
+}

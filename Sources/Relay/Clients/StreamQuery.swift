@@ -1,0 +1,108 @@
+import Market
+package import NIOHTTP1
+import WebSocket
+import Wire
+
+/// What the URL and the headers of a new client of `/v1/stream` ask for.
+package struct StreamQuery: Equatable {
+    /// The names that mean something in the query; `token` is the door's.
+    private static let known: Set<String> = ["symbol", "symbols", "delivery", "every", "since", "overflow", "token"]
+
+    /// The symbols to subscribe to at once; none means everything, `nil` nothing.
+    var symbols: [String]?
+    /// How symbols are delivered where a request does not say.
+    var delivery: StreamDelivery?
+    var since: TapePosition?
+    var overflow: StreamOverflow?
+    /// The subprotocol that is agreed on.
+    var subprotocol: String?
+
+    init() {}
+
+    /// - Throws: ``HTTPRefusal`` for what cannot be understood.
+    package init(_ head: HTTPRequestHead) throws(HTTPRefusal) {
+        self.subprotocol = try Self.subprotocol(head.headers)
+        let query = head.uri.firstIndex(of: "?").map { head.uri[head.uri.index(after: $0)...] } ?? ""
+        var word: String?
+        var milliseconds: Int?
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentText.decoded(parts[0]),
+                let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
+            else { throw .streamQuery("the query cannot be decoded") }
+            switch name {
+            case "symbol":
+                try self.add([value])
+            case "symbols":
+                if value == "*" {
+                    guard self.symbols == nil else { throw .streamQuery("symbols=* is everything, and stands alone") }
+                    self.symbols = []
+                } else {
+                    try self.add(value.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+                }
+            case "delivery":
+                guard word == nil else { throw .streamQuery("delivery is given twice") }
+                word = value
+            case "every":
+                guard milliseconds == nil else { throw .streamQuery("every is given twice") }
+                // A URL has no numbers, so digits alone are what a number is in a request.
+                guard let read = StreamDelivery.milliseconds(value) ?? Int(value) else { throw .fault(.every) }
+                milliseconds = read
+            case "since":
+                guard self.since == nil else { throw .streamQuery("since is given twice") }
+                guard let read = TapePosition(value) else { throw .fault(.since) }
+                self.since = read
+            case "overflow":
+                guard self.overflow == nil else { throw .streamQuery("overflow is given twice") }
+                guard let read = StreamOverflow(rawValue: value) else { throw .fault(.overflow) }
+                self.overflow = read
+            case "token":
+                break
+            default:
+                throw .badQuery("there is no parameter \(name.prefix(32)) here", known: Self.known)
+            }
+        }
+        do throws(StreamRequest.Fault) {
+            self.delivery = try StreamDelivery.parse(word: word, milliseconds: milliseconds)
+        } catch {
+            throw .fault(error)
+        }
+        if self.since != nil, self.symbols == nil { throw .streamQuery("since needs symbols, or symbols=*") }
+    }
+
+    private mutating func add(_ names: [String]) throws(HTTPRefusal) {
+        if self.symbols?.isEmpty == true { throw .streamQuery("symbols=* is everything, and stands alone") }
+        for name in names {
+            let fault = SymbolName.fault(in: name)?.words ?? (name == "*" ? "stands beside others" : nil)
+            if let fault {
+                throw .streamQuery("a symbol in the query \(fault): \(name.prefix(SymbolName.longest))")
+            }
+        }
+        self.symbols = (self.symbols ?? []) + names
+    }
+
+    /// The subprotocol that is agreed on; `nil` where none is offered. A token can travel as one (`bearer.…`), which is
+    /// not looked at here.
+    private static func subprotocol(_ headers: HTTPHeaders) throws(HTTPRefusal) -> String? {
+        let offered = headers[canonicalForm: "Sec-WebSocket-Protocol"].filter { !$0.hasPrefix("bearer.") }
+        if offered.isEmpty { return nil }
+        guard offered.contains(where: { $0 == StreamHello.subprotocol }) else {
+            throw HTTPRefusal(
+                status: .badRequest,
+                type: "unknown-subprotocol",
+                message: "none of the subprotocols offered is spoken here",
+                cure: "offer \(StreamHello.subprotocol), or none"
+            )
+        }
+        return StreamHello.subprotocol
+    }
+}
+
+extension HTTPRefusal {
+    fileprivate static func fault(_ fault: StreamRequest.Fault) -> HTTPRefusal { .streamQuery(fault.message) }
+
+    /// What is wrong with the query of `/v1/stream`, and the page that describes it.
+    fileprivate static func streamQuery(_ message: String) -> HTTPRefusal {
+        .badQuery(message, page: "docs/relay-protocol.md")
+    }
+}

@@ -1,0 +1,263 @@
+import NIOCore
+import WebSocket
+import Wire
+
+/// A client of Finnhub's own protocol: lossless, or closed with the count of what it missed.
+package final class TradesClient: RelayClient {
+    private var session: TradesSession
+    private let options: TradesOptions
+    /// With `snapshot=1`: the newest trades of symbols that it has given up, by number, as it has had these.
+    private var had: [String: UInt64] = [:]
+    private static let mostHad = 256
+    private var allowance: RequestAllowance
+    private var waitingMessages = WaitingMessages()
+    /// What waits stays below it but for a message that nothing was in front of.
+    private let mostWaiting: Int
+    private var backlog: Backlog
+
+    package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
+        let settings = hub.settings
+        self.options = options
+        self.session = TradesSession(symbolLimit: settings.symbolLimit)
+        self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
+        let waiting = settings.maximumWaitingBytes
+        self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
+        var webSocket = WebSocketSettings(role: .server)
+        webSocket.maximumMessageBytes = settings.maximumMessageBytes
+        webSocket.pingInterval = settings.pingInterval
+        webSocket.pongTimeout = settings.pongTimeout
+        self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
+        Self.choose(for: &self.backlog, hub, options)
+        if hub.flow == nil {
+            // The close frame with the count stands behind what waits, for one that reads again in time.
+            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
+        } else {
+            // The close frame stands behind all that is queued for a reader whom the replay waits for.
+            webSocket.closeTimeout = settings.stallTimeout
+        }
+        if hub.feedWaits {
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
+        } else {
+            // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
+            let high = min(waiting / 16, 64 << 10)
+            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 2, high: high))
+        }
+    }
+
+    /// Says what may wait for a client, and what becomes of it then.
+    private static func choose(for backlog: inout Backlog, _ hub: RelayHub, _ options: TradesOptions) {
+        backlog.change(
+            feedWaits: hub.feedWaits,
+            limit: hub.settings.waitingLimit(feedWaits: hub.feedWaits),
+            messageLimit: hub.feedWaits ? .max : hub.settings.maximumWaitingMessages,
+            closes: hub.feedWaits || options.overflow == .close
+        )
+    }
+
+    /// The feed waits for its clients from now on, or not any more.
+    func feedWaitsChanged() {
+        let before = self.pace
+        Self.choose(for: &self.backlog, self.hub, self.options)
+        self.paceChanged(from: before)
+    }
+
+    // MARK: Requests
+
+    override func received(_ text: ByteBuffer) {
+        switch self.allowance.requested(now: self.hub.now) {
+        case .allowed: break
+        case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
+        case .flood: return self.close(.policy, reason: "too many requests")
+        }
+        let request = FinnhubRequest.parse(text)
+        switch self.session.received(request, ledger: &self.hub.ledger) {
+        case .changed(let demand):
+            self.hub.wishesChanged(self, wanting: self.session.symbols, demand: demand)
+            guard case .subscribe(let symbol) = request else { return }
+            if self.options.snapshot { self.showNewest(symbol) }
+            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
+        case .gaveUp(let symbol):
+            if self.options.snapshot { self.noteHad(symbol) }
+            self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
+            self.hub.gaveUp(symbol)
+        case .refuse(let message):
+            self.answer(FinnhubEncoder.error(message))
+        case .nothing:
+            break
+        }
+    }
+
+    /// The upstream does not send a symbol: a client who asked for it is told, and keeps its wish.
+    func refused(_ symbol: String, message: String) {
+        guard self.session.refused(symbol) else { return }
+        self.answer(FinnhubEncoder.error(message))
+    }
+
+    /// The upstream sends a symbol again.
+    func accepted(_ symbol: String) { self.session.accepted(symbol) }
+
+    func wants(_ symbol: String) -> Bool { self.session.symbols.contains(symbol) }
+
+    /// Sends the newest trade of a symbol just asked for, if there is one and the client has not had it. What is live comes
+    /// behind it: all that the relay has seen of the symbol has gone to its clients in an earlier turn of the loop.
+    private func showNewest(_ symbol: String) {
+        let had = self.had.removeValue(forKey: symbol)
+        guard let newest = self.hub.newest(of: symbol), newest.sequence != had else { return }
+        self.deliver(RelayHub.framed(FinnhubEncoder.newest(newest)), messages: 1, trades: 1)
+    }
+
+    /// Notes what a client has had of a symbol that it gives up; bounded, for who gives up hundreds.
+    private func noteHad(_ symbol: String) {
+        guard let newest = self.hub.newest(of: symbol) else { return }
+        if self.had.count >= Self.mostHad { self.had = [:] }
+        self.had[symbol] = newest.sequence
+    }
+
+    /// Who asks without reading the answers gets none.
+    private func answer(_ message: ByteBuffer) {
+        guard self.isWritable else { return }
+        var frame = ByteBuffer()
+        WebSocketFraming.serverText(message, into: &frame)
+        self.write(frame, messages: 1)
+    }
+
+    // MARK: Trades
+
+    /// Trades that the client wants have come.
+    ///
+    /// - Parameters:
+    ///   - plain: whole frames.
+    ///   - messages: how many of these there are.
+    func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
+        guard self.isOpen else { return }
+        let bytes = self.compressed(plain)
+        let before = self.pace
+        // Few bytes can be many messages, so of whoever is watched both are counted.
+        let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
+        let offer = self.backlog.offered(
+            trades: trades,
+            bytes: bytes.readableBytes,
+            messages: messages,
+            waiting: waiting,
+            waitingMessages: self.waitingMessages.count(waiting: waiting),
+            now: self.hub.now
+        )
+        self.paceChanged(from: before)
+        guard case .write = offer else { return }
+        // It is in one group, so all that a turn brings is in these bytes.
+        self.sendNow(asIs: bytes)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
+        if !self.backlog.isWatched { self.openLane() }
+    }
+
+    /// The client's lane was not open, or took only the first `sent` of the bytes.
+    func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
+        guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
+        self.finish(frames, behind: sent)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+    }
+
+    private func write(_ frames: ByteBuffer, messages: Int) {
+        self.send(framed: frames)
+        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+    }
+
+    /// The relay itself has left out trades that the client wanted.
+    func missed(_ trades: UInt64) {
+        guard trades > 0 else { return }
+        self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
+    }
+
+    /// Sends Finnhub's text ping; to whoever does not read, silence says the same.
+    func ping(_ frame: ByteBuffer) {
+        if self.isWritable { self.write(frame, messages: 1) }
+    }
+
+    // MARK: Pace
+
+    override func writabilityChanged() {
+        let (drained, now) = (self.drainedBytes, self.hub.now)
+        self.change { [isWritable = self.isWritable] backlog in
+            if isWritable { return backlog.becameWritable() }
+            backlog.becameUnwritable(drained: drained, now: now)
+            return .keep
+        }
+    }
+
+    override func leftWaiting() {
+        guard !self.backlog.isWatched else { return }
+        let (drained, now) = (self.drainedBytes, self.hub.now)
+        self.change { backlog in
+            backlog.leftWaiting(drained: drained, now: now)
+            return .keep
+        }
+    }
+
+    override var isGivenUpBySlowness: Bool { self.backlog.isWatched }
+
+    /// Time has passed for a client that is being watched.
+    override func timePassed() {
+        let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)
+        self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) }
+    }
+
+    /// The relay ends: a client that is behind is told what it missed, or closed with the count.
+    func finish() { self.change { $0.becameWritable() } }
+
+    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
+
+    override func closed() {
+        self.change { backlog in
+            backlog.ended()
+            return .keep
+        }
+        for symbol in self.session.left() { self.hub.gaveUp(symbol) }
+    }
+
+    /// Lets something happen to the backlog, and does what follows from it.
+    private func change(_ event: (inout Backlog) -> Backlog.Verdict) {
+        let before = self.pace
+        let verdict = event(&self.backlog)
+        self.paceChanged(from: before)
+        self.obey(verdict)
+    }
+
+    private func obey(_ verdict: Backlog.Verdict) {
+        guard self.isOpen else { return }
+        switch verdict {
+        case .keep:
+            break
+        case .goOn(let missed):
+            // Told before anything newer.
+            guard missed > 0 else { return }
+            self.hub.noteSkipped(missed)
+            self.write(RelayHub.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(missed)}"#)), messages: 1)
+            self.hub.flush()
+        case .close(let missed):
+            self.hub.noteSlowClient(missed: missed)
+            self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+        }
+    }
+
+    /// What others must be told when it changes.
+    private struct Pace {
+        var holdsUpFeed: Bool
+        var isWatched: Bool
+    }
+
+    private var pace: Pace { Pace(holdsUpFeed: self.backlog.holdsUpFeed, isWatched: self.backlog.isWatched) }
+
+    private func paceChanged(from before: Pace) {
+        switch (before.holdsUpFeed, self.backlog.holdsUpFeed) {
+        case (false, true): self.hub.flow?.clientBecameSlow()
+        case (true, false): self.hub.flow?.clientCaughtUp()
+        case (true, true), (false, false): break
+        }
+        switch (before.isWatched, self.backlog.isWatched) {
+        case (false, true): self.hub.watch(self)
+        case (true, false): self.hub.unwatch(self)
+        case (true, true), (false, false): break
+        }
+    }
+}

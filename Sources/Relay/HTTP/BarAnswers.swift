@@ -1,0 +1,91 @@
+package import Market
+package import NIOCore
+import Wire
+
+/// What `/v1/bars/SYMBOL` was asked for.
+package struct BarQuery: Sendable, Equatable {
+    package static let mostBars = 10_000
+    static let usualBars = 100
+    private static let known: Set<String> = ["width", "from", "to", "limit"]
+
+    var width: BarWidth
+    /// The starts of the bars, ns since 1970; `to` is the first that is not wanted.
+    var from: Int64?
+    var to: Int64?
+    var limit: Int
+
+    package init(width: BarWidth = .minute, from: Int64? = nil, to: Int64? = nil, limit: Int = BarQuery.usualBars) {
+        self.width = width
+        self.from = from
+        self.to = to
+        self.limit = limit
+    }
+
+    init(_ text: String?) throws(HTTPRefusal) {
+        let query = try QueryText(text, known: Self.known)
+        guard let width = BarWidth(word: query.text("width") ?? BarWidth.minute.word) else {
+            throw .badQuery("width must be one of \(BarWidth.words)")
+        }
+        self.width = width
+        self.limit = try query.number("limit", in: 1...Self.mostBars, default: Self.usualBars)
+        self.from = try query.moment("from")
+        self.to = try query.moment("to")
+    }
+}
+
+extension QueryText {
+    /// The moment of that name, which is ms since 1970, in ns.
+    func moment(_ name: String) throws(HTTPRefusal) -> Int64? {
+        guard let text = self.text(name) else { return nil }
+        guard text.utf8.count <= 13, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let milliseconds = Int64(text), milliseconds <= Int64.max / 1_000_000
+        else { throw .badQuery("\(name) must be milliseconds since 1970") }
+        return milliseconds * 1_000_000
+    }
+}
+
+/// Some bars of one symbol, the oldest first.
+package struct BarExcerpt: Sendable {
+    var bars: [(bar: Bar, isClosed: Bool)]
+    /// From this start on, all bars that there are were looked through.
+    var oldest: Int64
+
+    /// What is in memory, and in front of it what is kept elsewhere, as far as it is wanted; `nil` where nothing is known of
+    /// the symbol.
+    static func joining(
+        _ live: BarExcerpt?,
+        past: RelayPast?,
+        of symbol: String,
+        _ query: BarQuery,
+        _ room: AnswerMemory.Room
+    ) async throws -> BarExcerpt? {
+        guard let past else { return live }
+        let end = min(query.to ?? .max, live?.oldest ?? .max)
+        let missing = query.from == nil ? query.limit - (live?.bars.count ?? 0) : query.limit
+        guard missing > 0, query.from ?? .min < end else { return live }
+        // How many there are is known when they have been read.
+        try room.hold(items: missing + (live?.bars.count ?? 0))
+        let earlier = try await past.bars(symbol, query.width, query.from, end == .max ? nil : end, missing)
+        guard !earlier.isEmpty || live != nil else {
+            // A symbol that has bars, but none in this span, is one all the same.
+            let any = try await past.bars(symbol, query.width, nil, nil, 1)
+            return any.isEmpty ? nil : BarExcerpt(bars: [], oldest: .max)
+        }
+        let bars = earlier.map { ($0, true) } + (live?.bars ?? [])
+        try room.hold(items: bars.count)
+        return BarExcerpt(bars: Array(bars.prefix(query.limit)), oldest: earlier.first?.start ?? live?.oldest ?? .max)
+    }
+
+    package func body(_ symbol: String, _ query: BarQuery) -> ByteBuffer {
+        JSONWriter.line { out in
+            out.key("symbol")
+            out.text(symbol)
+            out.key("width")
+            out.text(query.width.word)
+            out.key("bars")
+            out.array { out in
+                for (bar, isClosed) in self.bars { out.raw(StreamEncoder.barObject(bar, isClosed: isClosed)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Market
+import NIOCore
+import NIOHTTP1
+import Wire
+
+/// A refused request: a status and one line that says why.
+package struct HTTPRefusal: Error, Equatable {
+    var status: HTTPResponseStatus
+    /// A stable word for programs.
+    var type: String
+    /// One line for people.
+    var message: String
+    /// What to do about it, in one line.
+    var cure: String?
+    /// Headers beside those of every answer.
+    var headers: HTTPHeaders = [:]
+
+    /// The body: one line of JSON.
+    var body: ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeStaticString(#"{"type":"#)
+        JSONText.escape(self.type, into: &buffer)
+        buffer.writeStaticString(#","message":"#)
+        JSONText.escape(self.message, into: &buffer)
+        if let cure {
+            buffer.writeStaticString(#","cure":"#)
+            JSONText.escape(cure, into: &buffer)
+        }
+        buffer.writeStaticString("}\n")
+        return buffer
+    }
+}
+
+extension HTTPRefusal {
+    static let notFound = HTTPRefusal(
+        status: .notFound,
+        type: "not-found",
+        message: "there is nothing here",
+        cure:
+            "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
+            + "or a WebSocket to / or /v1/stream"
+    )
+    static let needsTLS = HTTPRefusal(
+        status: .badRequest,
+        type: "tls-required",
+        message: "this port speaks TLS",
+        cure: "use https:// or wss://"
+    )
+    static let tooManyClients = HTTPRefusal(
+        status: .serviceUnavailable,
+        type: "too-many-clients",
+        message: "all places for clients are taken",
+        cure: "try again later, or raise relay.max-clients and the limit of open files (ulimit -n)",
+        headers: ["Retry-After": "10"]
+    )
+    static let tooManyFromAddress = HTTPRefusal(
+        status: .tooManyRequests,
+        type: "too-many-from-address",
+        message: "this address has too many connections",
+        cure: "close some, or raise relay.max-clients-per-address",
+        headers: ["Retry-After": "10"]
+    )
+    static let tokenMissing = HTTPRefusal(
+        status: .unauthorized,
+        type: "token-missing",
+        message: "this relay wants a token",
+        cure: "send the one in its relay.token-file: ?token=, Authorization: Bearer, or the subprotocol bearer.TOKEN",
+        headers: ["WWW-Authenticate": "Bearer"]
+    )
+    static let tokenWrong = HTTPRefusal(
+        status: .unauthorized,
+        type: "token-wrong",
+        message: "this is not the relay's token",
+        cure: "send the one in its relay.token-file",
+        headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""]
+    )
+
+    /// Too many wrong tokens from one address.
+    static func tooManyGuesses(wait: TimeAmount) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .tooManyRequests,
+            type: "too-many-guesses",
+            message: "too many wrong tokens came from this address",
+            cure: "wait, and mend the client that sends them",
+            headers: ["Retry-After": String(wait.nanoseconds / 1_000_000_000 + 1)]
+        )
+    }
+    static let stopping = HTTPRefusal(
+        status: .serviceUnavailable,
+        type: "stopping",
+        message: "the relay is stopping",
+        cure: "connect again in a moment",
+        headers: ["Retry-After": "1"]
+    )
+    static let timedOut = HTTPRefusal(
+        status: .requestTimeout,
+        type: "request-timeout",
+        message: "the request did not arrive in time",
+        cure: "send the whole request at once"
+    )
+    static let headersTooLarge = HTTPRefusal(
+        status: .requestHeaderFieldsTooLarge,
+        type: "headers-too-large",
+        message: "the request line and the headers are too large",
+        cure: "leave out headers and cookies that are not needed"
+    )
+    static let bodyTooLarge = HTTPRefusal(
+        status: .payloadTooLarge,
+        type: "body-too-large",
+        message: "the request's body is too large",
+        cure: "send a smaller one: only POST /v1/replay takes a body, and a short one"
+    )
+    static let expectationFailed = HTTPRefusal(
+        status: .expectationFailed,
+        type: "expectation-failed",
+        message: "the only expectation that is met is 100-continue",
+        cure: "leave out the header Expect"
+    )
+    static let answersTooLarge = HTTPRefusal(
+        status: .serviceUnavailable,
+        type: "answers-too-large",
+        message: "answers that are not read yet take all the memory for answers",
+        cure: "try again later, or ask for less with limit",
+        headers: ["Retry-After": "5"]
+    )
+    static let malformed = HTTPRefusal(
+        status: .badRequest,
+        type: "malformed-request",
+        message: "this is no valid HTTP/1.1 request",
+        cure: "use an HTTP client, such as curl"
+    )
+    static let failed = HTTPRefusal(
+        status: .internalServerError,
+        type: "internal-error",
+        message: "the request failed inside the relay",
+        cure: "the relay's log says why; please report it"
+    )
+
+    static func methodNotAllowed(_ allowed: [String]) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .methodNotAllowed,
+            type: "method-not-allowed",
+            message: "this address takes only \(allowed.joined(separator: " and "))",
+            cure: "use one of these methods",
+            headers: ["Allow": allowed.joined(separator: ", ")]
+        )
+    }
+
+    /// A symbol that nobody here has heard of.
+    static func noSuchSymbol(_ symbol: String) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .notFound,
+            type: "no-such-symbol",
+            message: "no trade of \(symbol.prefix(SymbolName.longest)) has come yet",
+            cure: "/v1/status lists the symbols; a WebSocket client asks for another one by subscribing"
+        )
+    }
+
+    static func badQuery(
+        _ message: String,
+        known: Set<String> = [],
+        page: String = "docs/http.md"
+    ) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .badRequest,
+            type: "bad-query",
+            message: message,
+            cure: known.isEmpty ? "see \(page)" : "known here: \(known.sorted().joined(separator: ", "))"
+        )
+    }
+
+    static let badPath = HTTPRefusal(
+        status: .badRequest,
+        type: "bad-path",
+        message: "the symbol in the path cannot be decoded",
+        cure: "percent-encode its UTF-8, such as /v1/snapshot/BINANCE%3ABTCUSDT"
+    )
+}

@@ -1,0 +1,132 @@
+import Market
+import NIOCore
+import Terminal
+
+/// The lines of a ``LinePrinter`` without its thread: each item is put into words at the time at which it comes.
+final class LineRehearsal {
+    private let output: OutputDigest
+    private let errors: OutputDigest?
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+    private var lines: LineOutput
+    private var timer: Scheduled<Void>?
+
+    /// - Parameter errors: for what a printer says on standard error; nothing where nobody wants to know.
+    init(
+        _ settings: LinePrinter.Settings,
+        status: FeedStatus,
+        output: OutputDigest,
+        errors: OutputDigest? = nil,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.output = output
+        self.errors = errors
+        self.loop = loop
+        self.wallClock = wallClock
+        self.lines = LineOutput(settings, status: status, now: Int64(loop.now.uptimeNanoseconds))
+        output.take(self.lines.header)
+    }
+
+    /// For a ``PriceDisplay``.
+    var display: DisplayObserver {
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        return DisplayObserver(item: { bound.value.took($0) })
+    }
+
+    func stop() {
+        self.timer?.cancel()
+        if let line = self.lines.last(now: self.now) { self.output.take(line) }
+    }
+
+    private var now: Moment {
+        Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
+    }
+
+    private func took(_ item: LineItem) {
+        let lines = self.lines.lines(item, now: self.now.monotonic)
+        self.output.take(lines.output)
+        self.errors?.take(lines.errors)
+        self.arm()
+    }
+
+    /// One line for all is written when all of a turn has been said.
+    private func arm() {
+        guard let due = self.lines.due else { return }
+        self.timer?.cancel()
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(due, 0)))
+        self.timer = self.loop.scheduleTask(deadline: max(deadline, self.loop.now)) { bound.value.write() }
+    }
+
+    private func write() {
+        if let line = self.lines.live(now: self.now) { self.output.take(line) }
+        self.arm()
+    }
+}
+
+/// The screen of a ``TerminalDisplay`` without terminal and thread: the same pictures at the same pace, as bytes.
+final class ScreenRehearsal {
+    private let output: OutputDigest
+    private let size: ScreenGrid.Size
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+    private var film: ScreenFilm
+    private var timer: Scheduled<Void>?
+
+    init(
+        size: ScreenGrid.Size,
+        settings: DisplaySettings,
+        output: OutputDigest,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.output = output
+        self.size = size
+        self.film = ScreenFilm(settings)
+        self.loop = loop
+        self.wallClock = wallClock
+        output.take(TerminalModes.enter)
+    }
+
+    /// For a ``PriceDisplay``.
+    var display: DisplayObserver {
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        return DisplayObserver(state: { bound.value.published($0) })
+    }
+
+    func stop() {
+        self.timer?.cancel()
+        self.output.take(TerminalModes.leave)
+    }
+
+    private func published(_ state: DisplayState) {
+        self.film.published(state)
+        self.arm()
+    }
+
+    /// What comes in one turn is one picture.
+    private func arm() {
+        let now = Int64(self.loop.now.uptimeNanoseconds)
+        let due: Int64
+        switch self.film.next(now: now) {
+        case .draw: due = now
+        case .sleep(let until):
+            guard let until else { return }
+            due = until
+        }
+        self.timer?.cancel()
+        let bound = NIOLoopBound(self, eventLoop: self.loop)
+        self.timer = self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(due, 0)))) {
+            bound.value.draw()
+        }
+    }
+
+    private func draw() {
+        let now = Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
+        if case .draw = self.film.next(now: now.monotonic), let state = self.film.state {
+            self.output.take(self.film.draw(state, size: self.size, now: now))
+        }
+        self.arm()
+    }
+}

@@ -1,0 +1,134 @@
+import Logging
+import Market
+import Measurements
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Relay
+import WebSocket
+import Wire
+
+/// A relay with one client, without sockets: what that client would be sent, as bytes.
+///
+/// One client each, for a relay counts its messages over all of them.
+final class RelayRehearsal {
+    /// A client's socket.
+    private final class Socket: ChannelOutboundHandler {
+        typealias OutboundIn = WebSocketOutput
+        private let output: OutputDigest
+
+        init(_ output: OutputDigest) { self.output = output }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            switch Self.unwrapOutboundIn(data) {
+            case .framed(let bytes), .text(let bytes), .binary(let bytes): self.output.take(bytes)
+            case .close(let code, let reason): self.output.take("close \(code.rawValue) \(reason)\n")
+            }
+            promise?.succeed(())
+        }
+    }
+
+    private let hub: RelayHub
+    private let loop: EmbeddedEventLoop
+    private var channels: [EmbeddedChannel] = []
+
+    init(
+        settings: RelaySettings,
+        symbols: [String],
+        status: FeedStatus,
+        epoch: UInt64,
+        replay: (any ReplayControlling)?,
+        loop: EmbeddedEventLoop,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.loop = loop
+        self.hub = RelayHub(
+            settings: settings,
+            loop: loop,
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
+            gauges: RelayGauges(),
+            instruments: Instruments(source: status.source),
+            ownSymbols: symbols,
+            demand: { _ in },
+            release: { _ in },
+            flow: nil,
+            status: status,
+            epoch: epoch,
+            wallClock: wallClock
+        )
+        self.hub.replay = replay
+        self.hub.start()
+    }
+
+    var reader: any TapeReader { HubReader(NIOLoopBound(self.hub, eventLoop: self.loop)) }
+
+    /// A client of Finnhub's own protocol, that asks for these symbols.
+    func admitDropIn(asking symbols: [String], output: OutputDigest) throws {
+        let client = TradesClient(hub: self.hub, options: TradesOptions(target: "/?token=any"))
+        try self.admit(client, output).asks(symbols.map { FinnhubRequest.subscribe($0).encoded() })
+    }
+
+    /// A client of `/v1/stream`.
+    ///
+    /// - Parameter requests: what it asks for when it is there.
+    func admitStream(_ query: String, requests: [String] = [], output: OutputDigest) throws {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
+        let client = StreamClient(hub: self.hub, query: try StreamQuery(head))
+        try self.admit(client, output).asks(requests.map { ByteBuffer(string: $0) })
+    }
+
+    private func admit(_ client: RelayClient, _ output: OutputDigest) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(loop: self.loop)
+        try channel.pipeline.syncOperations.addHandlers([Socket(output), client])
+        self.channels.append(channel)
+        return channel
+    }
+
+    /// The bars of a symbol as `/v1/bars` answers; nothing where there are none.
+    func bars(of symbol: String, _ width: BarWidth) -> ByteBuffer? {
+        let query = BarQuery(width: width, limit: BarQuery.mostBars)
+        return self.hub.bars(of: symbol, query)?.body(symbol, query)
+    }
+
+    /// Ends it as the end of a replay does.
+    func stop() {
+        self.hub.stop(reason: "the replay is over", within: .seconds(1))
+        for channel in self.channels { channel.close(promise: nil) }
+        self.loop.run()
+    }
+}
+
+extension EmbeddedChannel {
+    fileprivate func asks(_ requests: [ByteBuffer]) throws {
+        for request in requests { try self.writeInbound(WebSocketMessage.text(request)) }
+    }
+}
+
+/// A relay's hub as a reader of the tape on its own loop, as ``RelayServer`` is.
+private final class HubReader: TapeReader {
+    private let hub: NIOLoopBound<RelayHub>
+
+    init(_ hub: NIOLoopBound<RelayHub>) { self.hub = hub }
+
+    func read(_ batch: TapeBatch) { self.hub.value.take(batch) }
+    func statusChanged(_ status: FeedStatus) { self.hub.value.take(.status(status)) }
+    func symbolChanged(_ status: SymbolStatus) { self.hub.value.take(.symbol(status)) }
+    func symbolUnwished(_ symbol: String) { self.hub.value.take(.unwished(symbol)) }
+    func gapFound(_ gap: Gap) { self.hub.value.take(.gap(gap)) }
+}
+
+/// A replay that can be asked where it stands, and nothing else.
+final class RehearsedReplay: ReplayControlling {
+    private let place: @Sendable () -> ReplayPosition
+
+    init(_ place: @escaping @Sendable () -> ReplayPosition) { self.place = place }
+
+    func position() -> ReplayPosition { self.place() }
+
+    func request(
+        _ request: ReplayRequest,
+        answer: @escaping @Sendable (Result<ReplayPosition, ReplayRefusal>) -> Void
+    ) { answer(.failure(ReplayRefusal("a rehearsal obeys nobody"))) }
+
+    func watch(_ changed: @escaping @Sendable (ReplayPosition) -> Void) {}
+}

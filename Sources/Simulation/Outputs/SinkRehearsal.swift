@@ -1,0 +1,239 @@
+import Alerts
+package import Market
+import Measurements
+import NIOCore
+package import NIOEmbedded
+import Relay
+import Terminal
+package import Wire
+
+/// All that reads a tape and makes bytes of it, on a loop whose time somebody turns, with a digest in place of every output.
+///
+/// For the proof that the same recording gives the same bytes. What belongs to a machine, a person or a run is fixed here:
+/// settings are the usual ones, and no version, name, address or environment is looked at. To be used on the thread that made
+/// the loop.
+package final class SinkRehearsal {
+    /// Rules that tell something of most markets, where nobody has named any.
+    package static let usualRules = [
+        "* new high", "* new low", "* moves 0.1% in 1m", "* stale for 10s", "* back after 10s",
+    ]
+
+    /// What is rehearsed.
+    package struct Plan: Sendable {
+        package var symbols: [String]
+        /// What is true of the feed before it says anything.
+        package var status: FeedStatus
+        package var epoch: UInt64
+        package var rules: [AlertRule] = []
+        /// Where the replay stands.
+        package var position: @Sendable () -> ReplayPosition
+        package var keepsBytes = false
+
+        package init(
+            symbols: [String],
+            status: FeedStatus,
+            epoch: UInt64,
+            position: @escaping @Sendable () -> ReplayPosition
+        ) {
+            self.symbols = symbols
+            self.status = status
+            self.epoch = epoch
+            self.position = position
+        }
+    }
+
+    /// Who is to read the tape.
+    package private(set) var readers: [any TapeReader] = []
+    private let plan: Plan
+    private let loop: EmbeddedEventLoop
+    private let wallClock: @Sendable () -> Int64
+    private var outputs: [OutputDigest] = []
+    private var displays: [PriceDisplay] = []
+    private var lines: [LineRehearsal] = []
+    private var screens: [ScreenRehearsal] = []
+    private var relays: [RelayRehearsal] = []
+    private var recorder: RecorderRehearsal?
+    /// For the bars that anybody could ask for at the end.
+    private let bars: OutputDigest
+
+    /// - Parameter wallClock: ns since 1970.
+    package init(_ plan: Plan, loop: EmbeddedEventLoop, wallClock: @escaping @Sendable () -> Int64) throws {
+        self.plan = plan
+        self.loop = loop
+        self.wallClock = wallClock
+        self.bars = OutputDigest("bars", keepsBytes: plan.keepsBytes)
+        self.outputs = [self.bars]
+        self.rehearseTrades()
+        self.rehearseAlerts()
+        self.rehearseLines()
+        for size in [ScreenGrid.Size(columns: 80, rows: 24), ScreenGrid.Size(columns: 40, rows: 10)] {
+            self.rehearseScreen(size)
+        }
+        let recorder = try RecorderRehearsal(
+            symbols: plan.symbols,
+            epoch: plan.epoch,
+            output: self.output("recording"),
+            loop: loop,
+            wallClock: wallClock
+        )
+        self.recorder = recorder
+        self.readers.append(recorder)
+        try self.rehearseRelays()
+    }
+
+    private func output(_ name: String) -> OutputDigest {
+        let output = OutputDigest(name, keepsBytes: self.plan.keepsBytes)
+        self.outputs.append(output)
+        return output
+    }
+
+    // MARK: Outputs
+
+    private func rehearseTrades() {
+        self.readers.append(TradeList(NIOLoopBound(self.output("trades"), eventLoop: self.loop)))
+    }
+
+    private func rehearseAlerts() {
+        var settings = AlertWatch.Settings()
+        settings.isReplay = true
+        let output = NIOLoopBound(self.output("alerts"), eventLoop: self.loop)
+        var actions = AlertReader.Actions()
+        actions.fired.append { alert in
+            output.value.take(AlertText.json(alert))
+            output.value.take("\n")
+        }
+        self.readers.append(
+            AlertReader(
+                board: AlertBoard(rules: self.plan.rules),
+                loop: self.loop,
+                settings: settings,
+                symbols: self.plan.symbols,
+                actions: actions,
+                registry: MetricRegistry(),
+                wallClock: self.wallClock
+            )
+        )
+        // Its rules are there before the first trade.
+        self.loop.run()
+    }
+
+    private func rehearseLines() {
+        for format in OutputFormat.allCases where format != .tui {
+            var settings = LinePrinter.Settings(format: format)
+            settings.symbols = self.plan.symbols
+            let lines = LineRehearsal(
+                settings,
+                status: self.plan.status,
+                output: self.output("lines-\(format.rawValue)"),
+                errors: format == .plain ? self.output("lines-notices") : nil,
+                loop: self.loop,
+                wallClock: self.wallClock
+            )
+            self.lines.append(lines)
+            self.show(lines.display)
+        }
+    }
+
+    private func rehearseScreen(_ size: ScreenGrid.Size) {
+        let screen = ScreenRehearsal(
+            size: size,
+            settings: DisplaySettings(),
+            output: self.output("screen-\(size.columns)x\(size.rows)"),
+            loop: self.loop,
+            wallClock: self.wallClock
+        )
+        self.screens.append(screen)
+        self.show(screen.display)
+    }
+
+    private func show(_ rehearsal: DisplayObserver) {
+        let display = PriceDisplay(
+            output: .observer(rehearsal),
+            loop: self.loop,
+            symbols: self.plan.symbols,
+            pipeline: PricePipeline.Settings(),
+            status: self.plan.status,
+            relay: nil,
+            clients: nil,
+            limits: FreshnessLimits(),
+            replay: self.plan.position,
+            wallClock: self.wallClock
+        )
+        self.displays.append(display)
+        self.readers.append(display)
+    }
+
+    private func rehearseRelays() throws {
+        try self.makeRelay().admitDropIn(asking: self.plan.symbols, output: self.output("relay-drop-in"))
+        for (name, query) in [
+            ("all", "?symbols=*&delivery=all"), ("latest", "?symbols=*&delivery=latest"),
+            ("every-250ms", "?symbols=*&every=250ms"),
+        ] {
+            try self.makeRelay().admitStream(query, output: self.output("relay-stream-\(name)"))
+        }
+        let names = self.plan.symbols.map { symbol in
+            var name = ByteBuffer()
+            JSONText.escape(symbol, into: &name)
+            return String(buffer: name)
+        }.joined(separator: ",")
+        try self.makeRelay().admitStream(
+            "",
+            requests: ["1s", "1m"].map { #"{"type":"subscribe","symbols":[\#(names)],"bars":"\#($0)"}"# },
+            output: self.output("relay-stream-bars")
+        )
+    }
+
+    private func makeRelay() -> RelayRehearsal {
+        let relay = RelayRehearsal(
+            settings: RelaySettings(),
+            symbols: self.plan.symbols,
+            status: self.plan.status,
+            epoch: self.plan.epoch,
+            replay: RehearsedReplay(self.plan.position),
+            loop: self.loop,
+            wallClock: self.wallClock
+        )
+        self.relays.append(relay)
+        self.readers.append(relay.reader)
+        return relay
+    }
+
+    // MARK: The end
+
+    /// Ends all as the end of a replay does, and answers with what was written, by name.
+    package func finish() -> [RehearsedOutput] {
+        for display in self.displays { display.showHeldBack() }
+        self.loop.run()
+        for lines in self.lines { lines.stop() }
+        for screen in self.screens { screen.stop() }
+        if let relay = self.relays.first {
+            for symbol in self.plan.symbols.sorted() {
+                for width in BarWidth.allCases {
+                    if let bars = relay.bars(of: symbol, width) { self.bars.take(bars) }
+                }
+            }
+        }
+        for relay in self.relays { relay.stop() }
+        self.recorder?.stop()
+        return self.outputs.map { $0.finish() }.sorted { $0.name < $1.name }
+    }
+}
+
+/// The tape itself, a line a trade: number, symbol, price, size and the exchange's time in ns since 1970.
+private final class TradeList: TapeReader {
+    private let output: NIOLoopBound<OutputDigest>
+
+    init(_ output: NIOLoopBound<OutputDigest>) { self.output = output }
+
+    func read(_ batch: TapeBatch) {
+        for (index, trade) in batch.trades.enumerated() {
+            let name = batch.symbols.name(of: trade.symbol)
+            self.output.value.take(
+                "\(batch.firstSequence + UInt64(index)) \(name) \(trade.price) \(trade.size) \(trade.exchangeTime)\n"
+            )
+        }
+    }
+
+    func statusChanged(_ status: FeedStatus) {}
+    func gapFound(_ gap: Gap) {}
+}

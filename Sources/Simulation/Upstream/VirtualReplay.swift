@@ -1,0 +1,129 @@
+import Feeds
+import Logging
+package import Market
+package import MockUpstream
+import NIOCore
+import NIOEmbedded
+import WebSocket
+package import Wire
+
+/// A replay on virtual time: stand-in, WebSocket, feed and tape as they are, without a socket, on clocks that somebody turns.
+///
+/// The feed's clock is the recording's, so whoever reads the tape sees the same at the same times, on every machine, at every
+/// speed. To be used on one thread, from its making to its end.
+package final class VirtualReplay {
+    /// The longest recording that is played, ns: timers of readers fire all the time of it, about six times a second.
+    private static let longest: Int64 = 31 * 86_400_000_000_000
+
+    /// What the feed is told.
+    package struct Order: Sendable {
+        package var symbols: [String]
+        /// What readers are told of where the trades come from.
+        package var source: FeedStatus.Source
+        /// The run of numbers on the tape.
+        package var epoch: UInt64
+        package var cutting = ReplayCutting.messages
+
+        package init(symbols: [String], source: FeedStatus.Source, epoch: UInt64) {
+            self.symbols = symbols
+            self.source = source
+            self.epoch = epoch
+        }
+    }
+
+    package let clock: RecordedClock
+    /// What is played.
+    package let span: RecordingSpan
+    private let pace = EmbeddedEventLoop()
+    private let standIn: StandInSettings
+    private let replay: ReplaySource
+
+    /// Prepares it; the clock shows when the first message was recorded.
+    ///
+    /// - Parameter settings: how it is played: the pace is the player's on its own clock, and no reader sees it.
+    package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFile.Failure) {
+        var standIn = StandInSettings()
+        standIn.replay = settings
+        // As in a replay inside the program.
+        standIn.sharesClock = true
+        standIn.sendsMarks = true
+        standIn.pingInterval = nil
+        self.standIn = standIn
+        let whole = try material.span()
+        let bounds = try material.bounds(from: settings.from, to: settings.to, in: whole)
+        guard bounds.upperBound.subtractingCapped(bounds.lowerBound) <= Self.longest else {
+            throw RecordingFile.Failure(
+                description:
+                    "a recording of more than 31 days takes too long on virtual time: choose a part of it with "
+                    + "--from and --to"
+            )
+        }
+        self.span = RecordingSpan(start: whole.start, bounds: bounds)
+        self.clock = RecordedClock(start: whole.start)
+        self.clock.advance(to: bounds.lowerBound)
+        self.replay = try ReplaySource(material, settings: standIn, loop: self.pace, wallClock: self.clock.wall)
+    }
+
+    /// Where it stands by the recording's clock, at the recording's own pace.
+    package var position: @Sendable () -> ReplayPosition {
+        let (wall, span) = (self.clock.wall, self.span)
+        return {
+            ReplayPosition(
+                start: span.start.addingCapped(span.bounds.lowerBound),
+                end: span.start.addingCapped(span.bounds.upperBound),
+                at: wall(),
+                speed: 1
+            )
+        }
+    }
+
+    /// Plays all of it to these readers; to be called once.
+    ///
+    /// - Returns: how long that took by the player's clock, ns: as long as the recording is, at its own pace.
+    /// - Throws: ``RecordingFile/Failure`` when the recording cannot be played to its end.
+    package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFile.Failure) -> Int64 {
+        var settings = FinnhubSettings(key: APIKey("replay"))
+        settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
+        settings.symbols = order.symbols
+        settings.source = order.source
+        settings.pingInterval = nil
+        settings.session.silentAfter = nil
+        settings.watch.subscribeInterval = 0
+        let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
+        let supervisor = FinnhubSupervisor(
+            settings: settings,
+            writer: TapeWriter(
+                epoch: order.epoch,
+                readers: readers,
+                key: settings.key,
+                repeats: .ignored,
+                judgesArrivals: false
+            ),
+            loop: self.clock.loop,
+            wallClock: self.clock.wall,
+            logger: logger
+        )
+        let upstream = VirtualUpstream(
+            source: self.replay,
+            settings: self.standIn,
+            webSocket: settings.connector.webSocket,
+            clock: self.clock,
+            pace: self.pace,
+            cutting: order.cutting
+        )
+        let connector = VirtualConnector(upstream: NIOLoopBound(upstream, eventLoop: self.clock.loop))
+        let isOver = NIOLoopBoundBox(false, eventLoop: self.clock.loop)
+        supervisor.supervise(with: connector, chance: { 0.5 }).assumeIsolated().whenSuccess { isOver.value = true }
+        supervisor.start()
+        self.clock.loop.run()
+        // The player's timers lead to the end of the recording, and there are no others.
+        self.pace.advanceTime(to: .uptimeNanoseconds(1 << 62))
+        self.clock.loop.run()
+        guard isOver.value, let endedAt = upstream.endedAt else {
+            supervisor.stop()
+            self.clock.loop.run()
+            throw RecordingFile.Failure(description: "the recording was not played to its end")
+        }
+        return endedAt
+    }
+}

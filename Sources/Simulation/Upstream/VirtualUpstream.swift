@@ -1,0 +1,177 @@
+import Feeds
+import Logging
+import Market
+import MockUpstream
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import WebSocket
+import Wire
+
+/// How a stand-in's bytes are cut into the feed's reads.
+package enum ReplayCutting: Sendable, Equatable {
+    /// Each message is a read of its own, at the time at which it was recorded.
+    case messages
+    /// Each message comes in pieces of so many bytes, all at its time.
+    case pieces(Int)
+    /// So many messages are one read, at the time of the last of them.
+    case several(Int)
+    /// All messages of one time are one read.
+    case instants
+}
+
+/// The way from a stand-in to the feed without a socket, and what keeps their two clocks together.
+///
+/// The stand-in is on a loop of its own, whose time goes on as its player wants it: a tenth as fast as the recording, or a
+/// thousand times as fast, or not at all. Whatever it plays comes to the feed when the feed's clock, which is the
+/// recording's, shows the time at which it was recorded. So both ends do their work in full, and only the times at which
+/// they do it have nothing to do with each other.
+final class VirtualUpstream: ReplayOutput {
+    private let clock: RecordedClock
+    private let pace: EmbeddedEventLoop
+    private let cutting: ReplayCutting
+    private let clients: StandInClients
+    private let webSocket: WebSocketSettings
+    private var server: (channel: EmbeddedChannel, socket: VirtualSocket)?
+    private var client: (channel: EmbeddedChannel, socket: VirtualSocket)?
+    /// What waits for others to come in the same read.
+    private var held: [ByteBuffer] = []
+    private var newest: Int64 = .min
+    /// When the recording was over on the player's clock, ns; `nil` while it is not.
+    private(set) var endedAt: Int64?
+
+    /// - Parameters:
+    ///   - source: with one player for all, before which this is told of all that it plays.
+    ///   - webSocket: the feed's end of the connection.
+    init(
+        source: ReplaySource,
+        settings: StandInSettings,
+        webSocket: WebSocketSettings,
+        clock: RecordedClock,
+        pace: EmbeddedEventLoop,
+        cutting: ReplayCutting
+    ) {
+        self.clock = clock
+        self.pace = pace
+        self.cutting = cutting
+        self.clients = StandInClients(settings, source: source)
+        self.webSocket = webSocket
+        source.shared?.attach(self)
+    }
+
+    /// Makes a connection; returns the feed's end, which speaks WebSocket.
+    func open() throws -> EmbeddedChannel {
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 443)
+        let (serverSocket, clientSocket) = (VirtualSocket(), VirtualSocket())
+        let server = EmbeddedChannel(loop: self.pace)
+        try server.pipeline.syncOperations.addHandler(serverSocket)
+        server.connect(to: address, promise: nil)
+        let client = EmbeddedChannel(loop: self.clock.loop)
+        try client.pipeline.syncOperations.addHandler(clientSocket)
+        client.connect(to: address, promise: nil)
+        let pace = self.pace
+        let boundServer = NIOLoopBound(serverSocket, eventLoop: pace)
+        clientSocket.sent = { bytes in pace.execute { boundServer.value.deliver(bytes) } }
+        clientSocket.ended = { pace.execute { boundServer.value.end() } }
+        serverSocket.sent = { [weak self] in self?.carry($0) }
+        serverSocket.ended = { [clock] in
+            clientSocket.end()
+            clock.loop.run()
+        }
+        (self.server, self.client) = ((server, serverSocket), (client, clientSocket))
+        var webSocket = WebSocketSettings(role: .server)
+        webSocket.pingInterval = nil
+        try server.pipeline.syncOperations.addWebSocketHandlers(webSocket)
+        try server.pipeline.syncOperations.addHandler(
+            self.clients.makeHandler(
+                HTTPRequestHead(version: .http1_1, method: .GET, uri: "/?token=replay"),
+                line: nil,
+                go: self.pace.makeSucceededVoidFuture(),
+                logger: Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
+            )
+        )
+        try client.pipeline.syncOperations.addWebSocketHandlers(self.webSocket)
+        return client
+    }
+
+    // MARK: The stand-in's bytes
+
+    private func carry(_ bytes: ByteBuffer) {
+        switch self.cutting {
+        case .messages: self.deliver(bytes)
+        case .pieces(let size):
+            var rest = bytes
+            while rest.readableBytes > 0 {
+                self.deliver(rest.readSlice(length: min(max(size, 1), rest.readableBytes)) ?? rest)
+            }
+        case .several(let count):
+            self.held.append(bytes)
+            if self.held.count >= count || self.endedAt != nil { self.release() }
+        case .instants:
+            self.held.append(bytes)
+            if self.endedAt != nil { self.release() }
+        }
+    }
+
+    private func release() {
+        guard !self.held.isEmpty else { return }
+        var bytes = ByteBuffer()
+        for part in self.held { bytes.writeImmutableBuffer(part) }
+        self.held = []
+        self.deliver(bytes)
+    }
+
+    private func deliver(_ bytes: ByteBuffer) {
+        self.client?.socket.deliver(bytes)
+        self.clock.loop.run()
+    }
+
+    // MARK: What the player plays
+
+    var hasRoom: Bool { true }
+
+    /// Comes before the stand-in's own: what was played before leaves first, and then the feed's clock goes on.
+    func play(_ message: ReplayMessage) { self.goOn(to: message.frame.at) }
+
+    func play(_ signal: RecordedSignal) { self.goOn(to: signal.at) }
+
+    func play(_ gap: RecordedGap) { self.goOn(to: gap.at) }
+
+    private func goOn(to recorded: Int64) {
+        self.server?.channel.flush()
+        if recorded > self.newest, self.cutting == .instants { self.release() }
+        self.newest = max(self.newest, recorded)
+        self.clock.advance(to: recorded)
+    }
+
+    func flush() {}
+    func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
+
+    func ended() {
+        self.server?.channel.flush()
+        self.release()
+        self.endedAt = Int64(self.pace.now.uptimeNanoseconds)
+    }
+
+    func broke() {}
+    func failed(_ reason: String) {}
+}
+
+/// The feed's way to a ``VirtualUpstream``.
+struct VirtualConnector: Connecting {
+    let upstream: NIOLoopBound<VirtualUpstream>
+
+    func connect(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        connected: @escaping (any Channel) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        let steps = NIOLoopBound((reached: reached, connected: connected), eventLoop: loop)
+        // Later, as with a socket.
+        return loop.submit {
+            let channel = try self.upstream.value.open()
+            try steps.value.reached(channel)
+            try steps.value.connected(channel)
+        }
+    }
+}

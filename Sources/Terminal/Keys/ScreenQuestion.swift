@@ -1,0 +1,259 @@
+import Market
+
+/// What a line that is being typed is for, and what of it is under way.
+struct ScreenQuestion: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+        case symbol
+        case alert
+        /// A place in a replay.
+        case place
+
+        var title: String {
+            switch self {
+            case .symbol: "add a symbol"
+            case .alert: "set an alert"
+            case .place: "go to"
+            }
+        }
+
+        var hint: String {
+            switch self {
+            case .symbol: "type a name; Enter adds it"
+            case .alert: "such as BINANCE:BTCUSDT above 60000"
+            case .place: TypedPlace.usage
+            }
+        }
+    }
+
+    var kind: Kind
+    /// What was given and is not answered yet.
+    var given: String?
+    /// Whether what the line says was given and could not be had.
+    var isRefused = false
+    /// The text of the search under way, its number, and when it began (monotonic ns).
+    var search: (text: String, number: Int, since: Int64)?
+    /// The text whose suggestions are shown.
+    var searched: String?
+
+    static func == (left: ScreenQuestion, right: ScreenQuestion) -> Bool {
+        left.kind == right.kind && left.given == right.given && left.searched == right.searched
+            && left.search?.number == right.search?.number
+    }
+}
+
+// Lines that are typed.
+extension ScreenDialogue {
+    /// The most characters and bytes of a line.
+    static let longestLine = 128
+    static let longestLineBytes = 512
+    /// The most suggestions that are kept.
+    static let mostSuggestions = 50
+    /// A search that takes longer is not waited for any more, ns.
+    static let searchPatience: Int64 = 5_000_000_000
+
+    mutating func ask(_ kind: ScreenQuestion.Kind, prefilled: String, now: Moment) -> [ScreenWish] {
+        let obstacle: String? =
+            switch kind {
+            case .symbol: self.reach.subscribe
+            case .alert: self.reach.setAlert
+            case .place: self.reach.replay
+            }
+        if let obstacle { return self.say(obstacle, now) }
+        self.question = ScreenQuestion(kind: kind)
+        var hint = kind.hint
+        if kind == .symbol, let obstacle = self.reach.search { hint = obstacle }
+        self.choice.pane = .prompt(DisplayPrompt(title: kind.title, text: prefilled, message: hint))
+        return []
+    }
+
+    private func withPrompt<Result>(_ body: (DisplayPrompt) -> Result?) -> Result? {
+        guard case .prompt(let prompt) = self.choice.pane else { return nil }
+        return body(prompt)
+    }
+
+    private mutating func change(_ body: (inout DisplayPrompt) -> Void) {
+        guard case .prompt(var prompt) = self.choice.pane else { return }
+        body(&prompt)
+        self.choice.pane = .prompt(prompt)
+    }
+
+    private mutating func close() {
+        self.question = nil
+        self.choice.pane = nil
+    }
+
+    // MARK: Editing
+
+    /// Takes a key while a line is being typed.
+    mutating func typed(_ key: TerminalKey, state: DisplayState, now: Moment) -> [ScreenWish] {
+        switch key {
+        case .named(.escape):
+            self.close()
+            return []
+        case .named(.enter): return self.given(state, now)
+        case .control("l"): return [.redraw]
+        case .character(let character): return self.inserted(String(character), now: now)
+        case .named(.up): self.choose(by: -1)
+        case .named(.down): self.choose(by: 1)
+        case .named(.pageUp): self.choose(by: -5)
+        case .named(.pageDown): self.choose(by: 5)
+        case .named(.tab): return self.complete(now)
+        default:
+            let before = self.withPrompt { $0.text }
+            self.change { $0.edit(with: key) }
+            if self.withPrompt({ $0.text }) != before { return self.textChanged(now) }
+        }
+        return []
+    }
+
+    /// Takes text that was typed or pasted; what is too much is left out.
+    mutating func inserted(_ text: String, now: Moment) -> [ScreenWish] {
+        self.change { $0.insert(text, most: Self.longestLine, bytes: Self.longestLineBytes) }
+        return self.textChanged(now)
+    }
+
+    private mutating func textChanged(_ now: Moment) -> [ScreenWish] {
+        self.question?.given = nil
+        self.question?.isRefused = false
+        guard let question, question.kind == .symbol, self.reach.search == nil else {
+            self.change { $0.message = nil }
+            return []
+        }
+        return self.search(now)
+    }
+
+    // MARK: Suggestions
+
+    /// Searches for what the line says now, unless a search is under way: its answer leads to the next.
+    private mutating func search(_ now: Moment) -> [ScreenWish] {
+        guard let text = self.withPrompt({ $0.text.trimmedOfBlanks }), self.question?.searched != text else {
+            return []
+        }
+        if text.isEmpty {
+            self.question?.searched = ""
+            self.question?.search = nil
+            self.change { prompt in
+                prompt.suggestions = []
+                prompt.chosen = nil
+                prompt.message = ScreenQuestion.Kind.symbol.hint
+            }
+            return []
+        }
+        if let search = self.question?.search, now.monotonic - search.since < Self.searchPatience { return [] }
+        self.searches += 1
+        self.question?.search = (text, self.searches, now.monotonic)
+        return [.search(text, number: self.searches)]
+    }
+
+    mutating func found(
+        _ suggestions: [DisplayPrompt.Suggestion],
+        number: Int,
+        problem: String?,
+        now: Moment
+    ) -> [ScreenWish] {
+        // Of a line that is closed, or of a search that was given up.
+        guard let search = self.question?.search, search.number == number else { return [] }
+        self.question?.search = nil
+        self.question?.searched = search.text
+        // A search that ends late takes nobody's answer away.
+        let isAnswered = self.question?.given != nil || self.question?.isRefused == true
+        self.change { prompt in
+            prompt.suggestions = Array(suggestions.prefix(Self.mostSuggestions))
+            // A whole name is taken as it stands; of part of one the best that fits.
+            prompt.chosen = prompt.suggestions.isEmpty || search.text.contains(":") ? nil : 0
+            guard !isAnswered else { return }
+            prompt.message = problem
+        }
+        return self.search(now)
+    }
+
+    private mutating func choose(by lines: Int) {
+        self.change { prompt in
+            guard !prompt.suggestions.isEmpty else { return }
+            let last = prompt.suggestions.count - 1
+            prompt.chosen = prompt.chosen.map { min(max($0 + lines, 0), last) } ?? (lines > 0 ? 0 : last)
+        }
+    }
+
+    private mutating func complete(_ now: Moment) -> [ScreenWish] {
+        let completion = self.withPrompt { prompt in
+            prompt.suggestions.isEmpty ? nil : prompt.suggestions[prompt.chosen ?? 0].text
+        }
+        guard let completion else { return [] }
+        self.change { prompt in
+            prompt.text = ""
+            prompt.caret = 0
+            prompt.insert(completion, most: Self.longestLine, bytes: Self.longestLineBytes)
+        }
+        return self.textChanged(now)
+    }
+
+    // MARK: Enter
+
+    private mutating func given(_ state: DisplayState, _ now: Moment) -> [ScreenWish] {
+        guard let question, let prompt = self.withPrompt({ $0 }) else { return [] }
+        let text = prompt.text.trimmedOfBlanks
+        // Enter held down asks once.
+        guard question.given == nil else { return [] }
+        switch question.kind {
+        case .symbol:
+            let isExact = prompt.suggestions.first { $0.text.lowercased() == text.lowercased() }?.text
+            let chosen = prompt.chosen.map { prompt.suggestions[$0].text }
+            let symbol = isExact ?? (question.searched == text ? chosen : nil) ?? text
+            guard !symbol.isEmpty else {
+                self.close()
+                return []
+            }
+            if self.symbols(state, now).contains(symbol) {
+                self.close()
+                self.choice.selected = symbol
+                return self.say("\(symbol) is on the screen already", now)
+            }
+            self.question?.given = symbol
+            self.change { $0.message = "asking for \(symbol)" }
+            return [.subscribe(symbol)]
+        case .alert:
+            guard !text.isEmpty else {
+                self.close()
+                return []
+            }
+            if let problem = self.reach.checkAlert(text) {
+                self.change { $0.message = problem }
+                return []
+            }
+            self.question?.given = text
+            return [.setAlert(text)]
+        case .place:
+            guard !text.isEmpty else {
+                self.close()
+                return []
+            }
+            do throws(TypedPlace.Misfit) {
+                let place = try TypedPlace.parse(text, at: state.replay)
+                self.close()
+                return [.replay(.seek(place))]
+            } catch {
+                self.change { $0.message = error.reason }
+                return []
+            }
+        }
+    }
+
+    /// Takes the answer to what was given; says whether it was done. The line stays open with the problem, so that it can be
+    /// mended; where it has been closed meanwhile the problem is said.
+    mutating func settled(_ kind: ScreenQuestion.Kind, of text: String, problem: String?, now: Moment) -> Bool {
+        let isOpen = self.question?.kind == kind && self.question?.given == text
+        if let problem {
+            if isOpen {
+                self.question?.given = nil
+                self.question?.isRefused = true
+                self.change { $0.message = problem }
+            } else {
+                _ = self.say(problem, now)
+            }
+            return false
+        }
+        if isOpen { self.close() }
+        return true
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import Platform
+
+/// The writing thread of a ``LinePrinter``.
+struct LineLoop {
+    private static let stopLimit: Int64 = 500_000_000
+    /// Notices that wait for a slow reader of the errors; more are dropped.
+    private static let errorLimit = 64 * 1_024
+
+    private let printer: LinePrinter
+    private var output: LineOutput
+    /// Taken from the queue and not yet turned into bytes.
+    private var items: ArraySlice<LineItem> = []
+    /// The lines of an item that did not fit the piece before.
+    private var next: (lines: LineFormat.Lines, arrived: Int64?)?
+    private var pending: ArraySlice<UInt8> = []
+    private var pendingErrors: ArraySlice<UInt8> = []
+    /// When the trades arrived whose lines are in `pending`.
+    private var arrivals: [Int64] = []
+    private var stopAt: Int64?
+    /// Whether the last line was given out, where all have one.
+    private var hasEnded = false
+    private var isClosed = false
+    /// Why the output does not take lines, in the system's words.
+    private var failure: String?
+
+    init(printer: LinePrinter) {
+        self.printer = printer
+        self.output = LineOutput(printer.settings, status: printer.status, now: DisplayClock.monotonic())
+        self.pending = self.output.header[...]
+    }
+
+    mutating func run() -> LinePrinter.ExitCause {
+        while true {
+            let isLast = self.fill()
+            guard self.flush() else { return self.failure.map { .failed($0) } ?? .closed }
+            // The next piece follows at once when this one is gone.
+            if self.pending.isEmpty, self.hasMore { continue }
+            let now = DisplayClock.monotonic()
+            if isLast, self.pending.isEmpty, !self.hasEnded {
+                self.hasEnded = true
+                if let line = self.output.last(now: DisplayClock.now()) {
+                    self.pending = line[...]
+                    continue
+                }
+            }
+            if isLast {
+                let limit = self.stopAt ?? now + Self.stopLimit
+                self.stopAt = limit
+                if self.pending.isEmpty && self.pendingErrors.isEmpty || now >= limit {
+                    return self.output.report(now: now).map { .missed($0) } ?? .stopped
+                }
+                self.listen(atMost: limit - now)
+            } else {
+                self.listen(atMost: self.pending.isEmpty ? self.output.due.map { max($0 - now, 0) } : nil)
+            }
+            if self.isClosed { return .closed }
+        }
+    }
+
+    private var hasMore: Bool {
+        !self.items.isEmpty || self.next != nil || self.printer.mailbox.withLockedValue { !$0.queue.isEmpty }
+    }
+
+    /// Turns waiting items into one piece of whole lines; tells whether the end has come or has been asked for.
+    private mutating func fill() -> Bool {
+        let canTake = self.items.isEmpty && self.next == nil && self.pending.isEmpty
+        // Only taken out under the lock, for the feed's loop waits for that.
+        let (queue, isStopping) = self.printer.mailbox.withLockedValue { mailbox in
+            (canTake ? mailbox.queue.takeOut() : nil, mailbox.isStopping)
+        }
+        if var queue {
+            let (items, dropped) = queue.take()
+            self.items = items[...]
+            if dropped > 0 { self.add(self.output.dropped(dropped)) }
+        }
+        let now = DisplayClock.now()
+        while self.pending.count < Int(PIPE_BUF) {
+            if self.next == nil, let item = self.items.popFirst() {
+                var arrived: Int64?
+                if case .price(_, let arrival) = item { arrived = arrival }
+                self.next = (self.output.lines(item, now: now.monotonic), arrived)
+            }
+            guard let next = self.next else { break }
+            if !self.pending.isEmpty, self.pending.count + next.lines.output.count > Int(PIPE_BUF) { break }
+            self.add(next.lines)
+            if let arrived = next.arrived, !next.lines.output.isEmpty { self.arrivals.append(arrived) }
+            self.next = nil
+        }
+        // What a slow reader has not taken yet must not pile up behind it; it gets the newest afterwards.
+        if self.pending.isEmpty, self.items.isEmpty, let line = self.output.live(now: now) { self.pending = line[...] }
+        return isStopping || self.output.isOver(now: now.monotonic)
+    }
+
+    private mutating func add(_ lines: LineFormat.Lines) {
+        self.pending += lines.output
+        if self.pendingErrors.count + lines.errors.count <= Self.errorLimit { self.pendingErrors += lines.errors }
+    }
+
+    /// Writes what the readers take; `false` when nobody reads the output.
+    private mutating func flush() -> Bool {
+        var errorsAreOpen = true
+        while errorsAreOpen, !self.pendingErrors.isEmpty {
+            switch self.printer.errors.write(self.pendingErrors) {
+            case .wrote(let count): self.pendingErrors = self.pendingErrors.dropFirst(count)
+            case .full: errorsAreOpen = false
+            // Notices that nobody reads are no reason to end.
+            case .closed, .failed: self.pendingErrors = []
+            }
+        }
+        while !self.pending.isEmpty {
+            switch self.printer.output.write(self.pending) {
+            case .wrote(let count): self.pending = self.pending.dropFirst(count)
+            case .full: return true
+            case .closed: return false
+            case .failed(let number):
+                self.failure = String(cString: strerror(number))
+                return false
+            }
+        }
+        if !self.arrivals.isEmpty { self.measureArrivals() }
+        return true
+    }
+
+    /// The output has taken all lines of the piece.
+    private mutating func measureArrivals() {
+        let now = DisplayClock.monotonic()
+        if let histogram = self.printer.latency?[.arrivalToScreen] {
+            for arrival in self.arrivals { histogram.record(nanoseconds: now - arrival) }
+        }
+        self.arrivals.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func listen(atMost wait: Int64?) {
+        let isCalled = self.printer.mailbox.withLockedValue { mailbox in
+            let canTake = self.pending.isEmpty && self.items.isEmpty
+            mailbox.sleeps = canTake && mailbox.queue.isEmpty
+            return canTake && !mailbox.queue.isEmpty || mailbox.isStopping && self.stopAt == nil
+        }
+        var descriptors = [
+            pollfd(fd: self.printer.wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(
+                fd: self.printer.output.descriptor,
+                events: self.pending.isEmpty ? 0 : Int16(POLLOUT),
+                revents: 0
+            ),
+        ]
+        if !self.pendingErrors.isEmpty {
+            descriptors.append(
+                pollfd(fd: self.printer.errors.descriptor, events: Int16(POLLOUT), revents: 0)
+            )
+        }
+        DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
+        self.printer.mailbox.withLockedValue { $0.sleeps = false }
+        if descriptors[0].revents != 0 { self.printer.wake.hush() }
+        // Also heard while there is nothing to write: `tickertape | head -1` ends with its reader.
+        self.isClosed = Int32(descriptors[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
+    }
+}

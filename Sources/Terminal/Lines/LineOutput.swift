@@ -1,0 +1,99 @@
+package import Market
+
+/// What a printer makes of its items, in any of the formats: the part that does not wait.
+///
+/// A pure machine: time is an argument.
+package struct LineOutput: Sendable {
+    private enum Form {
+        /// Each item has lines of its own.
+        case items(LineFormat)
+        /// All items have one line.
+        case live(LiveLine)
+    }
+
+    private var form: Form
+    private let status: FeedStatus
+    private var gate: OnceGate?
+    /// Whether the last line of an output that ends by itself has been given out.
+    private var hasEnded = false
+
+    package init(_ settings: LinePrinter.Settings, status: FeedStatus, now: Int64) {
+        switch settings.format {
+        case .tui, .plain: self.form = .items(LineFormat(.plain, fields: settings.fields, status: status))
+        case .json: self.form = .items(LineFormat(.json, fields: settings.fields, status: status))
+        case .csv: self.form = .items(LineFormat(.csv, fields: settings.fields, status: status))
+        case .oneline, .waybar:
+            let style = settings.format == .waybar ? LiveLine.Style.waybar : .oneline
+            self.form = .live(
+                LiveLine(style, symbols: settings.symbols, status: status, limits: settings.limits)
+            )
+        }
+        self.status = status
+        self.gate = settings.once.map { OnceGate($0, status: status, now: now) }
+    }
+
+    /// What stands before all lines.
+    package var header: [UInt8] {
+        switch self.form {
+        case .items(let format): format.header
+        case .live: []
+        }
+    }
+
+    /// The lines of an item, which may be none.
+    package mutating func lines(_ item: LineItem, now: Int64) -> LineFormat.Lines {
+        let isWanted = self.gate == nil || self.gate?.took(item, now: now) == true
+        switch self.form {
+        case .items(var format):
+            // Also what is not printed may say something of what is.
+            let lines = format.lines(item, now: now)
+            self.form = .items(format)
+            return isWanted ? lines : LineFormat.Lines()
+        case .live(var line):
+            line.took(item, now: now)
+            self.form = .live(line)
+            // The line has no place for one, but the bell and the log have.
+            guard case .alert = item, isWanted else { return LineFormat.Lines() }
+            var format = LineFormat(.plain, status: self.status)
+            return format.lines(item, now: now)
+        }
+    }
+
+    /// The line that tells of items dropped because the reader was slow; one line for all leaves nothing out that counts.
+    func dropped(_ count: UInt64) -> LineFormat.Lines {
+        switch self.form {
+        case .items(let format) where self.gate == nil: format.dropped(count)
+        case .items, .live: LineFormat.Lines()
+        }
+    }
+
+    /// The line for all, where its words have changed; and the last one of an output that ends by itself.
+    package mutating func live(now: Moment) -> [UInt8]? {
+        guard case .live(var line) = self.form else { return nil }
+        defer { self.form = .live(line) }
+        guard let gate else { return line.line(now: now) }
+        guard gate.isOver(now: now.monotonic), !self.hasEnded else { return nil }
+        self.hasEnded = true
+        return line.line(now: now, isForced: true)
+    }
+
+    /// The last words of a line for all, of an output that is stopped; one that ends by itself has had them.
+    package mutating func last(now: Moment) -> [UInt8]? {
+        guard case .live(var line) = self.form, self.gate == nil else { return nil }
+        defer { self.form = .live(line) }
+        return line.last(now: now)
+    }
+
+    /// When there may be something to say or to do without an item, monotonic ns.
+    package var due: Int64? {
+        if let gate { return gate.deadline }
+        guard case .live(let line) = self.form else { return nil }
+        return line.due
+    }
+
+    /// Whether it is to end by itself.
+    func isOver(now: Int64) -> Bool { self.gate?.isOver(now: now) ?? false }
+
+    /// Which symbols are missing and why, where it should have waited for them.
+    func report(now: Int64) -> String? { self.gate?.report(now: now) }
+}

@@ -1,0 +1,149 @@
+package import Market
+
+/// The look of a cell, in terms of meaning; how it becomes colour is the painter's business.
+package struct CellStyle: Sendable, Hashable {
+    /// What a colour stands for. Never the only carrier of that meaning.
+    package enum Ink: UInt8, Sendable, CaseIterable {
+        case plain
+        case rising
+        case falling
+        case good
+        case warning
+        case alarm
+        /// What is chosen, and headings.
+        case accent
+        /// Lines of a chart's axes, and other things that may be overlooked.
+        case faint
+    }
+
+    package struct Attributes: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let bold = Attributes(rawValue: 1)
+        package static let dim = Attributes(rawValue: 2)
+        package static let struck = Attributes(rawValue: 4)
+        package static let reversed = Attributes(rawValue: 8)
+        /// On a tint of its ink: something has just changed.
+        package static let flash = Attributes(rawValue: 16)
+    }
+
+    package var ink: Ink
+    package var attributes: Attributes
+
+    package init(_ ink: Ink = .plain, _ attributes: Attributes = []) {
+        self.ink = ink
+        self.attributes = attributes
+    }
+
+    package static let plain = CellStyle()
+}
+
+/// A screen of a terminal as a value: `rows` lines of `columns` cells.
+package struct ScreenGrid: Sendable, Equatable {
+    /// Columns and lines of a terminal.
+    package struct Size: Sendable, Equatable {
+        /// More than any screen has; bounds the memory whatever the terminal claims.
+        package static let largest = Size(columns: 1_000, rows: 400)
+
+        package var columns: Int
+        package var rows: Int
+
+        /// Makes a size within `1×1` and `largest`.
+        package static func bounded(columns: Int, rows: Int) -> Size {
+            Size(columns: min(max(columns, 1), largest.columns), rows: min(max(rows, 1), largest.rows))
+        }
+
+        package init(columns: Int, rows: Int) {
+            self.columns = columns
+            self.rows = rows
+        }
+    }
+
+    package let size: Size
+    package private(set) var cells: [Cell]
+    /// What the terminal's title says, without control characters; `nil` leaves it alone.
+    package var title: String?
+
+    package init(size: Size) {
+        self.size = Size.bounded(columns: size.columns, rows: size.rows)
+        self.cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
+    }
+
+    package subscript(row: Int, column: Int) -> Cell {
+        self.cells[row * self.size.columns + column]
+    }
+
+    /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; gives the columns used.
+    @discardableResult
+    package mutating func put(
+        _ text: String,
+        row: Int,
+        column: Int,
+        limit: Int = .max,
+        style: CellStyle = .plain,
+        glyphs: ScreenGlyphs = .unicode
+    ) -> Int {
+        guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return 0 }
+        var at = row * self.size.columns + column
+        let start = at
+        let columns = min(limit, self.size.columns - column)
+        if let used = self.putPlain(text, at: at, columns: columns, style: style) { return used }
+        if glyphs == .unicode, let used = self.putNarrow(text, at: at, columns: columns, style: style) { return used }
+        for unit in ScreenText.units(text, columns: columns, glyphs: glyphs) {
+            self.cells[at] = Cell(text: unit.text, width: UInt8(unit.width), style: style)
+            if unit.width == 2 { self.cells[at + 1] = Cell(text: "", width: 0, style: style) }
+            at += unit.width
+        }
+        return at - start
+    }
+
+    /// Writes text of plain characters that fits, which nearly all is, without taking it apart; `nil` for any other.
+    private mutating func putPlain(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
+        guard text.utf8.count <= columns, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+        var at = start
+        for byte in text.utf8 {
+            self.cells[at] = Cell(Unicode.Scalar(byte), style: style)
+            at += 1
+        }
+        return at - start
+    }
+
+    /// Writes text of plain characters, blocks and dots that fits, without taking it apart; `nil` for any other.
+    private mutating func putNarrow(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
+        guard let width = ScreenText.narrowWidth(of: text), width <= columns else { return nil }
+        var at = start
+        for scalar in text.unicodeScalars {
+            self.cells[at] = Cell(scalar, style: style)
+            at += 1
+        }
+        return at - start
+    }
+
+    /// Writes one character of one column; what lies outside is left out.
+    package mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
+        guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return }
+        self.cells[row * self.size.columns + column] = Cell(text: text, width: 1, style: style)
+    }
+
+    /// Adds an attribute to what is there; what lies outside is left out.
+    package mutating func add(_ attribute: CellStyle.Attributes, row: Int, columns: Range<Int>) {
+        guard row >= 0, row < self.size.rows else { return }
+        for column in columns.clamped(to: 0..<self.size.columns) {
+            self.cells[row * self.size.columns + column].style.attributes.insert(attribute)
+        }
+    }
+
+    /// The cells of all lines, one behind the other.
+    func withCells<Result>(_ body: (UnsafeBufferPointer<Cell>) -> Result) -> Result {
+        self.cells.withUnsafeBufferPointer(body)
+    }
+
+    /// The text of a line without its trailing blanks; for tests and for copying.
+    package func line(_ row: Int) -> String {
+        var text = ""
+        for column in 0..<self.size.columns { text += self[row, column].text }
+        while text.hasSuffix(" ") { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import NIOConcurrencyHelpers
+import Platform
+
+/// A terminal: its modes, its size, its input and its output, none of which ever waits.
+final class TerminalDevice: Sendable {
+    private let output: PatientOutput
+    /// The modes as they were found.
+    private let modes: termios
+    /// What was typed while the terminal was asked; the next ``read()`` gives it.
+    private let typed = NIOLockedValueBox<[UInt8]>([])
+
+    var descriptor: Int32 { self.output.descriptor }
+
+    /// - Throws: ``SystemCallFailure`` when `given` is no terminal.
+    init(_ given: Int32) throws(SystemCallFailure) {
+        self.output = PatientOutput(given)
+        var modes = termios()
+        guard tcgetattr(self.output.descriptor, &modes) == 0 else {
+            throw SystemCallFailure(call: "tcgetattr", number: errno)
+        }
+        self.modes = modes
+    }
+
+    /// Whether the job may use the terminal: it stands in its foreground, or the terminal controls no job of ours.
+    var isOurs: Bool {
+        let foreground = tcgetpgrp(self.descriptor)
+        return foreground < 0 || foreground == getpgrp()
+    }
+
+    /// Takes keys one by one, unechoed, Ctrl-C and Ctrl-Z among them as bytes, and no Ctrl-S that would stop the output.
+    func takeKeys() {
+        TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes)
+        var raw = self.rawModes
+        tcsetattr(self.descriptor, TCSANOW, &raw)
+    }
+
+    private var rawModes: termios {
+        var raw = self.modes
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+        raw.c_iflag &= ~tcflag_t(IXON)
+        withUnsafeMutableBytes(of: &raw.c_cc) { characters in
+            characters[Int(VMIN)] = 1
+            characters[Int(VTIME)] = 0
+        }
+        return raw
+    }
+
+    /// Whether the modes are still those of ``takeKeys()``.
+    private var hasRawModes: Bool {
+        var modes = termios()
+        guard tcgetattr(self.descriptor, &modes) == 0 else { return false }
+        let raw = self.rawModes
+        return modes.c_lflag == raw.c_lflag && modes.c_iflag == raw.c_iflag
+    }
+
+    /// Writes to the terminal without being stopped for it, where the job stands behind another one.
+    static func withoutStops(_ body: () -> Void) {
+        var stop = sigset_t()
+        sigemptyset(&stop)
+        sigaddset(&stop, SIGTTOU)
+        var before = sigset_t()
+        pthread_sigmask(SIG_BLOCK, &stop, &before)
+        body()
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    /// Asks the terminal what it is, once keys are taken one by one. The drawing thread waits for the answer, for `patience`
+    /// (ns) at most.
+    func ask(patience: Int64) -> TerminalAnswers {
+        var reader = TerminalAnswerReader()
+        let limit = DisplayClock.monotonic() + patience
+        guard case .wrote(TerminalAnswers.questions.count) = self.write(TerminalAnswers.questions[...]) else {
+            return TerminalAnswers()
+        }
+        while !reader.isComplete {
+            let left = limit - DisplayClock.monotonic()
+            guard left > 0 else { break }
+            var descriptors = [pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)]
+            DisplayClock.wait(&descriptors, nanoseconds: left)
+            guard descriptors[0].revents != 0 else { continue }
+            guard case .bytes(let bytes) = self.receive() else { break }
+            for byte in bytes { reader.took(byte) }
+        }
+        reader.ended()
+        self.typed.withLockedValue { $0 += reader.typed }
+        return reader.answers
+    }
+
+    /// Gives the modes back, unless the job stands behind another one that has set its own.
+    func giveBack() {
+        if self.isOurs || self.hasRawModes {
+            var modes = self.modes
+            Self.withoutStops { tcsetattr(self.descriptor, TCSANOW, &modes) }
+        }
+        TerminalRescue.disarm()
+    }
+
+    /// The size in columns and lines; 80×24 where the terminal does not know.
+    var size: ScreenGrid.Size {
+        var window = winsize()
+        guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+            return ScreenGrid.Size(columns: 80, rows: 24)
+        }
+        return .bounded(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    }
+
+    enum Input {
+        case bytes([UInt8])
+        case nothing
+        case closed
+    }
+
+    /// Reads what has been typed.
+    func read() -> Input {
+        let early = self.typed.withLockedValue { typed in
+            defer { typed = [] }
+            return typed
+        }
+        return early.isEmpty ? self.receive() : .bytes(early)
+    }
+
+    /// Whether something was typed that no `poll` will tell of.
+    var hasTyped: Bool { self.typed.withLockedValue { !$0.isEmpty } }
+
+    private func receive() -> Input {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(self.descriptor, &bytes, bytes.count)
+        if count > 0 { return .bytes(Array(bytes[..<count])) }
+        if count < 0, errno == EAGAIN || errno == EINTR { return .nothing }
+        return .closed
+    }
+
+    func write(_ bytes: ArraySlice<UInt8>) -> PatientOutput.Outcome {
+        self.output.write(bytes)
+    }
+}

@@ -1,0 +1,210 @@
+import Glibc
+import Platform
+import Synchronization
+
+/// The terminal's way back when the program ends without asking: by a crash, a signal nobody handles, or `exit`.
+///
+/// A signal handler may neither allocate nor lock, so all it needs lies ready in memory that is never freed. There is
+/// one terminal a process, and so one rescue.
+enum TerminalRescue {
+    /// What a signal told the display's thread.
+    struct Events: OptionSet {
+        let rawValue: UInt32
+        static let resized = Events(rawValue: 1)
+        static let continued = Events(rawValue: 2)
+        static let stopAsked = Events(rawValue: 4)
+        static let hungUp = Events(rawValue: 8)
+    }
+
+    /// All that the way back takes.
+    private struct Kit {
+        var descriptor: Int32
+        var modes: termios
+        var leave: UnsafeMutablePointer<UInt8>
+        var leaveCount: Int
+    }
+
+    /// Signals that kill by a fault of the program.
+    private static let faults = [SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSYS]
+    /// Signals that end the program where it has not said otherwise: only then are they taken here.
+    private static let ends = [SIGTERM, SIGINT, SIGQUIT, SIGALRM, SIGXCPU]
+    private static let signalCount = 65
+
+    /// The address of the ``Kit`` while the terminal is changed, else 0.
+    private static let kit = Atomic<UInt>(0)
+    /// The address of the dispositions found, one `sigaction` a signal; 0 before the first ``install(bell:)``.
+    private static let found = Atomic<UInt>(0)
+    private static let events = Atomic<UInt32>(0)
+    private static let bell = Atomic<Int32>(-1)
+    private static let hasExitHook = Atomic<Bool>(false)
+
+    // MARK: From the display's thread
+
+    /// Installs the handlers. Signals that the program ignores or handles itself are left alone, all but the faults:
+    /// those are handed on to the handler found (such as the runtime's own, which prints a trace).
+    static func install(bell descriptor: Int32) {
+        // Every global is touched here first: a lazy one must not be made within a handler.
+        Self.kit.store(0, ordering: .sequentiallyConsistent)
+        Self.bell.store(descriptor, ordering: .sequentiallyConsistent)
+        Self.events.store(0, ordering: .sequentiallyConsistent)
+        let table: UnsafeMutablePointer<sigaction>
+        if let known = UnsafeMutablePointer<sigaction>(bitPattern: Self.found.load(ordering: .acquiring)) {
+            table = known
+        } else {
+            // Never freed: a handler may run at any time.
+            table = .allocate(capacity: Self.signalCount)
+            table.initialize(repeating: sigaction(), count: Self.signalCount)
+            Self.found.store(UInt(bitPattern: table), ordering: .releasing)
+        }
+        for signal in Self.faults { Self.take(signal, with: Self.rescueHandler, into: table, evenIfHandled: true) }
+        for signal in Self.ends { Self.take(signal, with: Self.rescueHandler, into: table, evenIfHandled: false) }
+        for signal in [SIGWINCH, SIGCONT] {
+            Self.take(signal, with: Self.noticeHandler, into: table, evenIfHandled: true)
+        }
+        for signal in [SIGTSTP, SIGHUP] {
+            Self.take(signal, with: Self.noticeHandler, into: table, evenIfHandled: false)
+        }
+        if !Self.hasExitHook.exchange(true, ordering: .sequentiallyConsistent) {
+            atexit { TerminalRescue.restore() }
+        }
+    }
+
+    /// Gives the signals back as they were found, unless somebody else has taken them meanwhile.
+    static func uninstall() {
+        guard let table = UnsafeMutablePointer<sigaction>(bitPattern: Self.found.load(ordering: .acquiring)) else {
+            return
+        }
+        for signal in Self.faults + Self.ends + [SIGWINCH, SIGCONT, SIGTSTP, SIGHUP] where Self.isOurs(signal) {
+            sigaction(signal, table + Int(signal), nil)
+        }
+        Self.bell.store(-1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Makes the way back known; call before the terminal is changed.
+    static func arm(descriptor: Int32, modes: termios) {
+        let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalModes.leave.count)
+        leave.initialize(from: TerminalModes.leave, count: TerminalModes.leave.count)
+        let new = UnsafeMutablePointer<Kit>.allocate(capacity: 1)
+        new.initialize(
+            to: Kit(descriptor: descriptor, modes: modes, leave: leave, leaveCount: TerminalModes.leave.count)
+        )
+        // The one before is never freed (a few hundred bytes for each Ctrl-Z): a handler may be reading it.
+        Self.kit.store(UInt(bitPattern: new), ordering: .sequentiallyConsistent)
+    }
+
+    /// Forgets the way back; call when the terminal has been restored in the orderly way.
+    static func disarm() {
+        Self.kit.store(0, ordering: .sequentiallyConsistent)
+    }
+
+    static func takeEvents() -> Events {
+        Events(rawValue: Self.events.exchange(0, ordering: .sequentiallyConsistent))
+    }
+
+    /// Lets a stop signal take its default course for the whole job, and comes back when the job is continued.
+    static func stopJob(wake: WakeSignal) {
+        var byDefault = sigaction()
+        byDefault.__sigaction_handler.sa_handler = SIG_DFL
+        var ours = sigaction()
+        sigaction(SIGTSTP, &byDefault, &ours)
+        Self.events.store(0, ordering: .sequentiallyConsistent)
+        kill(0, SIGTSTP)
+        // The stop takes hold within moments and the wait outlives it; a job that has nobody to continue it is not
+        // stopped by the kernel, and goes on after the wait.
+        let limit = DisplayClock.monotonic() + 200_000_000
+        while !Events(rawValue: Self.events.load(ordering: .sequentiallyConsistent)).contains(.continued) {
+            let left = limit - DisplayClock.monotonic()
+            guard left > 0 else { break }
+            var descriptors = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+            DisplayClock.wait(&descriptors, nanoseconds: min(left, 20_000_000))
+            wake.hush()
+        }
+        sigaction(SIGTSTP, &ours, nil)
+        // This stop is over and done with; who hears of it again would enter a second time.
+        Self.events.bitwiseAnd(~Events.continued.rawValue, ordering: .sequentiallyConsistent)
+    }
+
+    // MARK: From a signal handler: nothing here allocates, locks or waits long
+
+    /// Restores the terminal if it is changed; the first caller does it.
+    static func restore() {
+        let address = Self.kit.exchange(0, ordering: .sequentiallyConsistent)
+        guard let kit = UnsafeMutablePointer<Kit>(bitPattern: address) else { return }
+        var written = 0
+        var patience = 20
+        while written < kit.pointee.leaveCount, patience > 0 {
+            let count = write(kit.pointee.descriptor, kit.pointee.leave + written, kit.pointee.leaveCount - written)
+            if count > 0 {
+                written += count
+            } else {
+                var room = pollfd(fd: kit.pointee.descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&room, 1, 10)
+                patience -= 1
+            }
+        }
+        tcsetattr(kit.pointee.descriptor, TCSANOW, &kit.pointee.modes)
+    }
+
+    private static let rescueHandler:
+        @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
+            -> Void = { signal, facts, _ in
+                TerminalRescue.restore()
+                guard let table = UnsafePointer<sigaction>(bitPattern: TerminalRescue.found.load(ordering: .acquiring))
+                else {
+                    return
+                }
+                sigaction(signal, table + Int(signal), nil)
+                // A fault comes again by itself when the instruction is tried again, now with its own context for whoever
+                // prints a trace; a signal that was sent has to be sent again.
+                if (facts?.pointee.si_code ?? 0) <= 0 { raise(signal) }
+            }
+
+    private static let noticeHandler:
+        @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?)
+            -> Void = { signal, _, _ in
+                let saved = errno
+                let event: Events =
+                    switch signal {
+                    case SIGWINCH: .resized
+                    case SIGCONT: .continued
+                    case SIGTSTP: .stopAsked
+                    default: .hungUp
+                    }
+                TerminalRescue.events.bitwiseOr(event.rawValue, ordering: .sequentiallyConsistent)
+                WakeSignal.ring(TerminalRescue.bell.load(ordering: .sequentiallyConsistent))
+                errno = saved
+            }
+
+    // MARK: Dispositions
+
+    private static func take(
+        _ signal: Int32,
+        with handler:
+            @escaping @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void,
+        into table: UnsafeMutablePointer<sigaction>,
+        evenIfHandled: Bool
+    ) {
+        var current = sigaction()
+        guard sigaction(signal, nil, &current) == 0, !Self.isOurs(signal) else { return }
+        if !evenIfHandled, Self.address(of: current) != 0 { return }
+        table[Int(signal)] = current
+        var taken = sigaction()
+        taken.__sigaction_handler.sa_sigaction = handler
+        taken.sa_flags = Int32(bitPattern: UInt32(SA_SIGINFO) | UInt32(SA_ONSTACK) | UInt32(SA_RESTART))
+        sigemptyset(&taken.sa_mask)
+        sigaction(signal, &taken, nil)
+    }
+
+    private static func isOurs(_ signal: Int32) -> Bool {
+        var current = sigaction()
+        guard sigaction(signal, nil, &current) == 0 else { return false }
+        let address = Self.address(of: current)
+        return address == UInt(bitPattern: unsafeBitCast(Self.rescueHandler, to: Int.self))
+            || address == UInt(bitPattern: unsafeBitCast(Self.noticeHandler, to: Int.self))
+    }
+
+    /// The handler's address: 0 is the default action, 1 ignores.
+    private static func address(of action: sigaction) -> UInt {
+        withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) }
+    }
+}

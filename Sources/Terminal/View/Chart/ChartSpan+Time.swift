@@ -1,0 +1,71 @@
+import Market
+
+extension ChartSpan {
+    /// How long it is, ns; `nil`: as long as the session.
+    package var length: Int64? {
+        switch self {
+        case .session: nil
+        case .minute: 60_000_000_000
+        case .fiveMinutes: 300_000_000_000
+        case .hour: 3_600_000_000_000
+        }
+    }
+
+    /// Its name where there is little room.
+    package var word: String {
+        switch self {
+        case .session: "session"
+        case .minute: "1m"
+        case .fiveMinutes: "5m"
+        case .hour: "1h"
+        }
+    }
+
+    /// The stretch of time that a chart of `columns` points shows at `now`.
+    ///
+    /// It ends at the next of some twenty even marks and not at `now`, so that the picture stands still while its newest
+    /// point moves on, and moves by itself only twenty times in its span.
+    func stretch(now: Int64, start: Int64, columns: Int) -> Range<Int64> {
+        guard let length = self.length else {
+            let age = max(now - start, 1)
+            let step = Self.even(max(age / 20, 2_000_000_000))
+            let end = start + (age / step + 1) * step
+            return start..<end
+        }
+        let step = Self.even(length / 20)
+        let end = (now / step + 1) * step
+        return (end - length)..<end
+    }
+
+    /// The power of two of seconds that is at least `span`; ns.
+    private static func even(_ span: Int64) -> Int64 {
+        var step: Int64 = 1_000_000_000
+        while step < span, step < Int64.max / 4 { step *= 2 }
+        return step
+    }
+}
+
+extension DisplayState {
+    /// What time it is on the clock of the charts, ns since 1970: ours, or in a replay the recording's, which goes on by the
+    /// replay's pace from its newest trade.
+    func marketTime(_ now: Moment) -> Int64 {
+        guard self.followsExchangeClock else { return now.wall }
+        var newest: (time: Int64, arrived: Int64)?
+        for row in self.rows {
+            guard let time = row.history.newest else { continue }
+            if row.arrived >= newest?.arrived ?? .min { newest = (max(time, newest?.time ?? time), row.arrived) }
+        }
+        guard let newest else { return self.replay?.at ?? now.wall }
+        let pace: Double =
+            switch self.status.source {
+            case .live, .demo: 1
+            case .replay(_, let speed), .simulated(_, let speed): (self.replay.map(\.speed) ?? speed) ?? 0
+            }
+        let stood = self.pauses.stood(since: newest.arrived, now: now.monotonic)
+        let isStill = self.replay?.isPaused ?? false
+        let elapsed = isStill ? 0 : Double(max(0, now.monotonic - newest.arrived - stood)) * pace
+        let time = newest.time + Int64(min(elapsed, 1e18))
+        guard let end = self.replay?.end else { return time }
+        return max(newest.time, min(time, end))
+    }
+}

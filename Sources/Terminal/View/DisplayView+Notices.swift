@@ -1,0 +1,91 @@
+import Market
+
+/// What comes up for a while by itself: warnings, and alerts that have fired.
+extension DisplayView {
+    /// The newest warning as long as it is to be shown; notes when that ends.
+    mutating func livingNotice() -> DisplayNotice? {
+        guard let notice = self.state.notice, notice.isShown(at: self.now.monotonic) else { return nil }
+        if !notice.isLasting { self.note(changeIn: notice.since + DisplayNotice.lifetime - self.now.monotonic) }
+        return notice
+    }
+
+    /// Draws a warning with its age, its last line above `bottom`; returns its first. Where it does not fit its end is
+    /// cut, and on a screen with room not before the third line, for the cure stands at the end.
+    ///
+    /// - Parameter most: how many lines it may take.
+    mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int, most: Int) -> Int {
+        let mark = self.glyphs == .unicode ? "▲" : "!"
+        let age = self.now.monotonic - notice.since
+        let style = CellStyle(.warning, .bold)
+        var lines = ["\(mark) \(notice.text)"]
+        // Where the lines end must not change with the words of the age.
+        let room = self.grid.size.columns - Self.longestAgo
+        if most > 1, room >= Self.leastPassing {
+            lines = ScreenText.lines(lines[0], columns: room, most: most, glyphs: self.glyphs)
+        }
+        guard let last = lines.popLast() else { return bottom }
+        let top = bottom - 1 - lines.count
+        for (index, line) in lines.enumerated() {
+            self.grid.put(line, row: top + index, column: 0, style: style, glyphs: self.glyphs)
+        }
+        self.drawPassing(last, age: age, row: bottom - 1, style: style)
+        return top
+    }
+
+    /// The alert that fired last, for half a minute; notes when that ends.
+    mutating func livingAlert() -> ListedAlert? {
+        guard let alert = self.state.alerts.max(by: { $0.fired ?? .min < $1.fired ?? .min }), let fired = alert.fired
+        else { return nil }
+        let left = DisplayNotice.lifetime - (self.now.monotonic - fired)
+        guard left > 0, left <= DisplayNotice.lifetime else { return nil }
+        self.note(changeIn: left)
+        return alert
+    }
+
+    /// Whether an alert fired within the last second, in which it is to be seen on any screen; notes when that is over.
+    mutating func isNew(_ alert: ListedAlert) -> Bool {
+        guard let fired = alert.fired else { return false }
+        let left = fired + 1_000_000_000 - self.now.monotonic
+        guard left > 0 else { return false }
+        self.note(changeIn: left)
+        return true
+    }
+
+    /// Draws an alert that has fired: for a second reversed over the whole line, where that is wanted, and then bold.
+    mutating func drawAlert(_ alert: ListedAlert, row: Int) {
+        let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
+        let mark = self.glyphs == .unicode ? "◆" : "*"
+        let isNew = self.isNew(alert)
+        // On a screen of a few lines it stands over the state, for a second.
+        guard isNew || row > 0 else { return }
+        let style = CellStyle(.alarm, isNew && alert.flashes ? [.bold, .reversed] : .bold)
+        if isNew {
+            let columns = self.grid.size.columns
+            self.grid.put(String(repeating: " ", count: columns), row: row, column: 0, style: style)
+        }
+        self.drawPassing("\(mark) ALERT \(alert.text)", age: age, row: row, style: style)
+    }
+
+    private mutating func drawPassing(_ text: String, age: Int64, row: Int, style: CellStyle) {
+        self.note(changeIn: AgeText.untilChange(growing: age))
+        let room = self.room(besideAge: age)
+        guard room >= Self.leastPassing else {
+            self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
+            return
+        }
+        let text = ScreenText.clean(text, columns: room, glyphs: self.glyphs)
+        let width = self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
+        let quiet = style.attributes.contains(.reversed) ? style : .dimmed
+        self.grid.put(Self.ago(age), row: row, column: width + 2, style: quiet, glyphs: self.glyphs)
+    }
+
+    /// The least columns for a text that has its age beside it.
+    private static let leastPassing = 24
+
+    /// The columns that any age of less than a hundred days takes, with the gap before it.
+    private static let longestAgo = "  23h59m ago".count
+
+    private static func ago(_ age: Int64) -> String { "\(AgeText.words(age)) ago" }
+
+    private func room(besideAge age: Int64) -> Int { self.grid.size.columns - Self.ago(age).count - 2 }
+}

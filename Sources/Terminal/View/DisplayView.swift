@@ -1,0 +1,249 @@
+package import Market
+package import Measurements
+
+/// A screen as it should look, and when it should look again.
+package struct DisplayFrame: Sendable {
+    package var grid: ScreenGrid
+    /// When the picture changes by the clock alone, monotonic ns; `nil`: only news can change it.
+    package var changesAt: Int64?
+    /// When the clock alone makes untrue what it says of the feed or of a price, as a price that is late then; monotonic ns.
+    package var stateChangesAt: Int64?
+    /// How far the help can be scrolled, where it is open.
+    package var helpEnd: Int?
+}
+
+/// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
+///
+/// What does not fit is left out, never wrapped (but for the reason of a state and for what panes tell, where the cure
+/// stands at the end), by rank: the marks (demo, replay, frozen, unchecked certificate), then the price, then how old it
+/// is, then the rest.
+package struct DisplayView {
+    let state: DisplayState
+    let choice: DisplayChoice
+    let now: Moment
+    /// Until when the frame before shows what has happened, monotonic ns, if there was one.
+    let since: Int64?
+    let look: DisplayLook
+    var glyphs: ScreenGlyphs { self.look.glyphs }
+    /// What the latency pane shows.
+    let latency: LatencyReport?
+    var grid: ScreenGrid
+    /// What is true of the feed now, also behind a frozen picture.
+    let feed: FeedFacts
+    /// The same in words, its age considered.
+    let status: FeedStatus
+    /// What the rows are judged by: the feed as it was when the picture was frozen, or as it is.
+    private let judged: (facts: FeedFacts, phase: FeedStatus.Phase, at: Int64)
+    private var changesAt: Int64?
+    private var stateChangesAt: Int64?
+    var helpEnd: Int?
+
+    /// Draws.
+    ///
+    /// - Parameters:
+    ///   - choice: what the person has chosen.
+    ///   - since: what has happened since then has not been seen, monotonic ns.
+    ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
+    package static func frame(
+        of state: DisplayState,
+        choice: DisplayChoice = DisplayChoice(),
+        size: ScreenGrid.Size,
+        now: Moment,
+        since: Int64? = nil,
+        look: DisplayLook = DisplayLook(),
+        latency: LatencyReport? = nil
+    ) -> DisplayFrame {
+        var view = DisplayView(
+            state: state,
+            choice: choice,
+            now: now,
+            since: since,
+            look: look,
+            latency: latency,
+            grid: ScreenGrid(size: size)
+        )
+        view.draw()
+        if look.setsTitle { view.grid.title = view.title() }
+        return DisplayFrame(
+            grid: view.grid,
+            changesAt: view.changesAt,
+            stateChangesAt: view.stateChangesAt,
+            helpEnd: view.helpEnd
+        )
+    }
+
+    private init(
+        state: DisplayState,
+        choice: DisplayChoice,
+        now: Moment,
+        since: Int64?,
+        look: DisplayLook,
+        latency: LatencyReport?,
+        grid: ScreenGrid
+    ) {
+        self.state = state
+        self.choice = choice
+        self.now = now
+        self.since = since
+        self.look = look
+        self.latency = latency
+        self.grid = grid
+        let facts = state.facts
+        let pictured = choice.frozenSince ?? now
+        self.feed = state.behind ?? facts
+        self.status = self.feed.believed(at: now)
+        self.judged = (facts, facts.believed(at: pictured).phase, pictured.monotonic)
+    }
+
+    private mutating func draw() {
+        let rows = self.grid.size.rows
+        guard rows > 1 else {
+            self.drawOnlyLine()
+            return
+        }
+        let unsaid = self.drawHeader()
+        var top = 1
+        if rows >= 3, let reason = unsaid {
+            // The cure stands at a reason's end, so a screen with room shows all of it.
+            let most = rows >= 12 ? 4 : (rows >= 10 ? 3 : 1)
+            let lines = ScreenText.lines(reason, columns: self.grid.size.columns, most: most, glyphs: self.glyphs)
+            for line in lines {
+                self.grid.put(line, row: top, column: 0, style: CellStyle(.alarm), glyphs: self.glyphs)
+                top += 1
+            }
+        }
+        if rows >= 8, let replay = self.feed.replay {
+            self.drawReplay(replay, row: top)
+            top += 1
+        }
+        if rows >= 16 { top += 1 }
+        var bottom = rows
+        if rows >= 5 {
+            bottom -= 1
+            self.drawFooter(row: bottom)
+        }
+        if rows >= 6, self.state.gaps > 0 {
+            bottom -= 1
+            self.drawGaps(row: bottom)
+        }
+        let alert = self.livingAlert()
+        if rows >= 4, let notice = self.livingNotice() {
+            // An alert and an empty line are still to come, and the prices need some lines.
+            let left = bottom - (alert == nil ? 0 : 1) - 1 - top
+            bottom = self.drawNotice(notice, above: bottom, most: rows >= 16 ? min(max(left - 6, 1), 3) : 1)
+        }
+        if let alert {
+            bottom -= rows >= 4 ? 1 : 0
+            self.drawAlert(alert, row: rows >= 4 ? bottom : 0)
+        }
+        if rows >= 16 { bottom -= 1 }
+        guard top < bottom else { return }
+        bottom = self.drawPane(lines: top..<bottom)
+        guard top < bottom else { return }
+        self.drawPrices(lines: top..<bottom, hasHeadings: rows >= 5)
+    }
+
+    private mutating func drawPrices(lines: Range<Int>, hasHeadings: Bool) {
+        if let opened = self.choice.opened, lines.count >= 2 {
+            if let row = self.state.rows.first(where: { $0.summary.symbol == opened }) {
+                self.drawCard(row, lines: lines)
+                return
+            }
+            if self.state.waiting.contains(opened) {
+                self.drawWaitingCard(opened, lines: lines)
+                return
+            }
+        }
+        if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, lines.count >= 2 {
+            self.drawCard(row, lines: lines)
+        } else {
+            self.drawTable(lines: lines, hasHeadings: hasHeadings)
+        }
+    }
+
+    // MARK: Time
+
+    /// Notes that the picture changes in so many ns without any news.
+    mutating func note(changeIn span: Int64?) {
+        guard let span else { return }
+        let at = self.now.monotonic + max(span, 1)
+        self.changesAt = min(self.changesAt ?? at, at)
+    }
+
+    /// Notes that the picture changes when a growing age reaches a limit; ns.
+    mutating func note(changeAt limit: Int64, of age: Int64) {
+        if age < limit { self.note(changeIn: limit - age) }
+    }
+
+    /// Notes that the picture says something else of a price or of the feed when a growing age reaches a limit; ns.
+    mutating func note(stateChangeAt limit: Int64, of age: Int64) {
+        guard age < limit else { return }
+        self.note(changeAt: limit, of: age)
+        let at = self.now.monotonic + (limit - age)
+        self.stateChangesAt = min(self.stateChangesAt ?? at, at)
+    }
+
+    /// What time it is on the clock of the charts; it stands still in a view that is frozen.
+    var marketTime: Int64 { self.state.marketTime(self.choice.frozenSince ?? self.now) }
+
+    // MARK: What is true of the feed and of a row
+
+    /// The state in words; notes how long they stay true.
+    mutating func statusWords() -> StatusWords {
+        let silence = self.feed.newestAge(now: self.now.monotonic)
+        let words = StatusWords(self.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
+        self.note(changeIn: words.lasts)
+        if let silence, self.feed.status.phase == .live, !self.feed.isPaused {
+            // When the feed should have spoken.
+            let limits = self.feed.limits
+            for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
+                self.note(stateChangeAt: limit + FreshnessLimits.patience, of: silence)
+            }
+        }
+        return words
+    }
+
+    /// The age of a row's price; notes when its words change.
+    mutating func age(of row: DisplayRow) -> (freshness: Freshness, forms: [String]) {
+        let age = self.judged.facts.age(since: row.arrived, now: self.now.monotonic)
+        let symbol = self.state.symbolStates[row.summary.symbol]
+        let limits = self.state.limits
+        let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
+        let phase = self.judged.phase
+        func believed(at age: Int64) -> Freshness {
+            Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
+        }
+        let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
+        let freshness = believed(at: silence)
+        let isOver = self.judged.facts.status.phase == .ended
+        if !isOver { self.note(changeIn: AgeText.untilChange(growing: age)) }
+        // Neither in a frozen picture nor in a replay that stands still a price grows late.
+        let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
+        for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
+            if believed(at: limit) == freshness {
+                self.note(changeAt: limit, of: silence)
+            } else {
+                self.note(stateChangeAt: limit, of: silence)
+            }
+        }
+        if let words = SymbolWords(symbol, age: age, glyphs: self.glyphs) { return (.old, words.forms) }
+        return (freshness, freshness.forms(age: age, glyphs: self.glyphs))
+    }
+
+    /// What is said of a symbol that has no price yet, as much as has room, or where none is given the least; notes when the
+    /// words change.
+    mutating func waitingWords(_ symbol: String, room: Int = 0) -> (text: String, style: CellStyle) {
+        let status = self.state.symbolStates[symbol]
+        let age = self.now.wall - (status?.since ?? self.now.wall)
+        guard let words = SymbolWords(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
+        if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
+        let text = words.sentences.first { ScreenText.width(of: $0, limit: room + 1, glyphs: self.glyphs) <= room }
+        let style = words.isAged ? CellStyle(.warning) : CellStyle(.alarm)
+        return (text ?? words.sentences[words.sentences.count - 1], style)
+    }
+
+    mutating func rate(of row: DisplayRow) -> String? {
+        self.note(changeIn: row.rate.nextChange(now: self.now.monotonic).map { $0 - self.now.monotonic })
+        return row.rate.tenthsPerSecond(now: self.now.monotonic).map(PriceText.rate(tenths:))
+    }
+}

@@ -1,0 +1,71 @@
+package import Market
+package import NIOCore
+
+/// An alert as text for each of its readers. Foreign text in it is made harmless here.
+package enum AlertText {
+    /// One line for a person: `2026-01-01T00:00:00.147Z BINANCE:BTCUSDT: 60001.5 is above 60000 (BINANCE:BTCUSDT above 60000)`.
+    package static func line(_ alert: Alert) -> String {
+        let reason = ScreenText.clean(alert.reason, columns: 256)
+        let symbol = ScreenText.clean(alert.symbol, columns: 128)
+        let rule = ScreenText.clean(alert.rule, columns: AlertRule.mostBytes)
+        return "\(UTCText.timestamp(alert.time)) \(symbol): \(reason) (\(rule))"
+    }
+
+    /// The same as a JSON object without a line end; prices are strings, `time` is in ms since 1970.
+    package static func json(_ alert: Alert) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(512)
+        buffer.writeStaticString(#"{"type":"alert","rule":"#)
+        JSONText.escape(alert.rule, into: &buffer)
+        buffer.writeStaticString(#","kind":"#)
+        JSONText.escape(alert.kind, into: &buffer)
+        buffer.writeStaticString(#","symbol":"#)
+        JSONText.escape(alert.symbol, into: &buffer)
+        buffer.writeStaticString(#","price":"#)
+        if let price = alert.price {
+            JSONText.escape(price.description, into: &buffer)
+        } else {
+            buffer.writeStaticString("null")
+        }
+        buffer.writeStaticString(#","time":"#)
+        JSONText.write(alert.time / 1_000_000, into: &buffer)
+        buffer.writeStaticString(#","reason":"#)
+        JSONText.escape(alert.reason, into: &buffer)
+        buffer.writeStaticString(#","count":"#)
+        JSONText.write(alert.count, into: &buffer)
+        buffer.writeStaticString("}")
+        return buffer
+    }
+
+    /// What a terminal is sent for an alert, for the actions that go through it.
+    package static func call(_ alert: Alert, _ actions: Set<AlertAction>) -> [UInt8] {
+        var text = ""
+        let symbol = Self.plain(alert.symbol, columns: 64)
+        let reason = Self.plain(alert.reason, columns: 160)
+        if actions.contains(.osc9) { text += "\u{1B}]9;\(symbol): \(reason)\u{1B}\\" }
+        // Its parts are separated by semicolons.
+        if actions.contains(.osc777) { text += "\u{1B}]777;notify;\(symbol);\(reason)\u{1B}\\" }
+        if actions.contains(.bell) { text += "\u{07}" }
+        return Array(text.utf8)
+    }
+
+    /// Text that may stand in a terminal's command: no control characters and no semicolon, which would end a part of it.
+    private static func plain(_ text: String, columns: Int) -> String {
+        String(ScreenText.clean(text, columns: columns).map { $0 == ";" ? "," : $0 })
+    }
+
+    /// The two texts for a desktop: a heading, and a body in which markup means nothing.
+    package static func desktop(_ alert: Alert) -> (heading: String, body: String) {
+        let body = ScreenText.clean(alert.reason, columns: 256)
+        var escaped = ""
+        for character in body {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            default: escaped.append(character)
+            }
+        }
+        return (ScreenText.clean(alert.symbol, columns: 64), escaped)
+    }
+}

@@ -1,0 +1,49 @@
+package import NIOCore
+
+/// A symbol as a list of an exchange has it.
+package struct ListedSymbol: Sendable, Equatable {
+    /// What is subscribed to: `BINANCE:BTCUSDT`.
+    package var symbol: String
+    /// What it is called: `BTC/USDT`.
+    package var displaySymbol: String
+    package var description: String
+
+    package init(symbol: String, displaySymbol: String, description: String) {
+        self.symbol = symbol
+        self.displaySymbol = displaySymbol
+        self.description = description
+    }
+
+    /// The longest text taken, in bytes.
+    private static let longestText = 128
+    /// The most symbols of one exchange; Binance has some thousands.
+    package static let mostListed = 100_000
+
+    /// Reads what `/crypto/symbol` answers; `nil` when it is no list of symbols.
+    ///
+    /// - Parameter exchange: the one that was asked for; Finnhub's own sample has a symbol that lacks it.
+    package static func list(_ body: ByteBuffer, exchange: String) -> [ListedSymbol]? {
+        JSONObjects.read(body, limit: Self.mostListed) { object -> ListedSymbol? in
+            guard let symbol = object.text("symbol"), (1...Self.longestText).contains(symbol.utf8.count) else {
+                return nil
+            }
+            let name = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
+            return ListedSymbol(
+                symbol: symbol.contains(":") ? symbol : "\(exchange.uppercased()):\(symbol)",
+                displaySymbol: Self.short(object.text("displaySymbol")) ?? CoinNames.pair(name),
+                description: Self.short(object.text("description")) ?? ""
+            )
+        }
+    }
+
+    private static func short(_ text: String?) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        return text.utf8.count <= Self.longestText ? text : String(text.prefix(Self.longestText / 4))
+    }
+
+    /// One that is known by its name only.
+    package init(named symbol: String, description: String) {
+        let name = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
+        self.init(symbol: symbol, displaySymbol: CoinNames.pair(name), description: description)
+    }
+}

@@ -1,0 +1,184 @@
+import Market
+import NIOCore
+import NIOPosix
+import TLS
+import Testing
+import TickertapeTesting
+@testable import Alerts
+@testable import Wire
+
+@Suite("The webhook of alerts", .timeLimit(.minutes(2 * Patience.factor)))
+struct AlertWebhookTests {
+    private func webhook(
+        _ url: String,
+        tls: TLSClientConfiguration = Certificates.client(),
+        _ log: MeterLog,
+        _ change: (inout AlertWebhook.Limits) -> Void = { _ in }
+    ) throws -> AlertWebhook {
+        var limits = AlertWebhook.Limits()
+        limits.pauses = [.milliseconds(10), .milliseconds(20)]
+        change(&limits)
+        return try AlertWebhook(
+            try #require(WebhookAddress(url)),
+            tls: tls,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            limits: limits,
+            agent: "tickertape/test",
+            meter: log.meter
+        )
+    }
+
+    /// No part of a failure's words is a part of the URL.
+    private func isSecret(_ log: MeterLog) -> Bool {
+        !log.warnings.all.contains { Canary.occurs(in: $0) || $0.contains("127.0.0.1") || $0.contains("localhost") }
+    }
+
+    @Test("an alert is posted as JSON, over plain HTTP and over TLS", arguments: [false, true])
+    func posts(isEncrypted: Bool) async throws {
+        let tls = isEncrypted ? try TLSContext(server: Certificates.server()) : nil
+        let server = try await WebhookServer.start(tls: tls) { _ in .status(204) }
+        let log = MeterLog("webhook")
+        let scheme = isEncrypted ? "https" : "http"
+        let webhook = try self.webhook("\(scheme)://localhost:\(server.port)/hook/\(Canary.percentEncoded)?a=b#c", log)
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(1))
+        #expect(log.count("done") == 1, "\(log.warnings.all)")
+        let request = try #require(server.requests.first)
+        #expect(request.hasPrefix("POST /hook/\(Canary.percentEncoded)?a=b HTTP/1.1\r\n"))
+        #expect(request.contains("\r\nHost: localhost:\(server.port)\r\n"))
+        #expect(request.contains("\r\nContent-Type: application/json\r\n"))
+        #expect(request.contains("\r\nUser-Agent: tickertape/test\r\n"))
+        #expect(request.hasSuffix("\r\n\r\n" + String(buffer: AlertText.json(sampleAlert()))))
+        await webhook.stop(atMost: .zero)
+        try await server.stop()
+    }
+
+    @Test("a server that nobody vouches for is not told, nor asked again, and nothing of the URL is said")
+    func certificate() async throws {
+        let server = try await WebhookServer.start(tls: try TLSContext(server: Certificates.server())) { _ in
+            .status(200)
+        }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook(
+            "https://localhost:\(server.port)/\(Canary.percentEncoded)",
+            tls: TLSClientConfiguration(),
+            log
+        )
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(1))
+        #expect(log.count("failed") == 1)
+        #expect(server.requests.isEmpty)
+        #expect(log.warnings.all.first?.hasPrefix("alert webhook: the server's certificate is refused") == true)
+        #expect(self.isSecret(log), "\(log.warnings.all)")
+        try await server.stop()
+    }
+
+    @Test(
+        "what may pass is tried twice more, what may not is told at once",
+        arguments: [
+            (WebhookServer.Answer.status(500), 3, "the server answered 500, at 3 attempts"),
+            (.status(429), 3, "the server answered 429, at 3 attempts"),
+            (.status(404), 1, "the server answered 404; check the URL"),
+            (.status(302), 1, "the server answered 302, a redirect, which is not followed; set the new URL"),
+            (.close, 3, "the connection broke off before an answer, at 3 attempts"),
+            (.bytes("SSH-2.0-OpenSSH_9.6\r\n"), 1, "the server does not speak HTTP"),
+        ]
+    )
+    func refuses(answer: WebhookServer.Answer, attempts: Int, words: String) async throws {
+        let server = try await WebhookServer.start { _ in answer }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook("http://127.0.0.1:\(server.port)/\(Canary.percentEncoded)", log)
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(1))
+        #expect(log.count("failed") == 1)
+        #expect(server.requests.count == attempts)
+        #expect(log.warnings.all == ["alert webhook: \(words)"])
+        #expect(self.isSecret(log))
+        try await server.stop()
+    }
+
+    @Test("one that answers well at last has been told")
+    func recovers() async throws {
+        let server = try await WebhookServer.start { $0 < 3 ? .status(503) : .status(200, body: "ok") }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log)
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(1))
+        #expect(log.count("done") == 1 && server.requests.count == 3)
+        #expect(server.requests.first?.hasPrefix("POST / HTTP/1.1") == true)
+        try await server.stop()
+    }
+
+    @Test("one that never answers costs its time and no more, and an endless answer is not read to its end")
+    func slow() async throws {
+        let server = try await WebhookServer.start { $0 == 1 ? .endless : .silence }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log) {
+            $0.pauses = []
+            $0.atOnce = 1
+            // Holds for the exchange that goes well, too.
+            $0.time = .seconds(5)
+        }
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(1))
+        #expect(log.count("done") == 1)
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(2))
+        #expect(log.warnings.all == ["alert webhook: the server took too long"])
+        try await server.stop()
+    }
+
+    @Test("nobody there, and no such name, are told without the name")
+    func unreachable() async throws {
+        let server = try await WebhookServer.start { _ in .silence }
+        let port = server.port
+        try await server.stop()
+        for host in ["127.0.0.1", "localhost"] {
+            let log = MeterLog("webhook")
+            let webhook = try self.webhook("http://\(host):\(port)/\(Canary.percentEncoded)", log) { $0.pauses = [] }
+            webhook.tell(sampleAlert())
+            #expect(try await log.ends(1))
+            #expect(log.warnings.all == ["alert webhook: the server cannot be reached"])
+        }
+    }
+
+    @Test("what waits is bounded, and at the end what is under way is cut")
+    func bounded() async throws {
+        let server = try await WebhookServer.start { _ in .silence }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log) {
+            $0.atOnce = 2
+            $0.waiting = 3
+        }
+        for _ in 0..<9 { webhook.tell(sampleAlert()) }
+        #expect(try await log.ends(4))
+        #expect(log.count("dropped") == 4)
+        await webhook.stop(atMost: .milliseconds(20))
+        webhook.tell(sampleAlert())
+        #expect(try await log.ends(7))
+        #expect(log.count("dropped") == 5 && log.count("failed") == 2)
+        try await server.stop()
+    }
+
+    @Test("a URL is taken apart, and what is none is refused")
+    func addresses() throws {
+        let slack = try #require(WebhookAddress("HTTPS://hooks.example.com/services/T0/B0?x=1#frag"))
+        #expect(slack.isEncrypted && slack.host == "hooks.example.com" && slack.port == 443)
+        #expect(slack.target == "/services/T0/B0?x=1" && slack.authority == "hooks.example.com")
+        let six = try #require(WebhookAddress("http://[::1]:8080?x"))
+        #expect(six.host == "::1" && six.port == 8_080 && six.target == "/?x" && six.authority == "[::1]:8080")
+        #expect(six.isLoopback && !slack.isLoopback)
+        for bad in [
+            "", "ftp://x", "https://", "https:///x", "https://user:pass@host/", "https://host:0/", "https://host:99999",
+            "https://host:/", "https://ho st/", "https://host/\r\nX: y", "https://höst/", "https://[::1",
+            "http://[::1]x",
+            "host/path", "https://" + String(repeating: "a", count: 254) + "/",
+            "https://h/" + String(repeating: "a", count: 2_048),
+        ] {
+            #expect(WebhookAddress(bad) == nil, "\(bad.prefix(50))")
+        }
+        var dumped = ""
+        dump(slack, to: &dumped)
+        #expect("\(slack) \(dumped)".contains("services") == false)
+    }
+}

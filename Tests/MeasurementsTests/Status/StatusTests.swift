@@ -1,0 +1,93 @@
+import Market
+import Testing
+@testable import Measurements
+
+@Suite("What happened to the feed")
+struct StatusTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private func status(
+        _ phase: FeedStatus.Phase,
+        _ source: FeedStatus.Source = .live,
+        reason: String? = nil,
+        cause: FeedStatus.Cause? = nil
+    ) -> FeedStatus {
+        FeedStatus(source: source, phase: phase, since: 0, reason: reason, cause: cause)
+    }
+
+    @Test("each attempt counts once, however often it is told of")
+    func reconnects() {
+        var history = FeedHistory()
+        for attempt in [1, 1, 2, 2, 3] {
+            _ = history.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0), cause: .silent))
+        }
+        _ = history.statusChanged(self.status(.live))
+        _ = history.statusChanged(self.status(.reconnecting(attempt: 1, retryAt: 0), cause: .silent))
+        _ = history.statusChanged(self.status(.rateLimited(until: 5), cause: .rateLimited))
+        _ = history.statusChanged(self.status(.keyInUse(retryAt: 5), cause: .keyInUse))
+        _ = history.statusChanged(self.status(.waiting))
+        _ = history.statusChanged(self.status(.reconnecting(attempt: 1, retryAt: 9)))
+        #expect(history.reconnects == [.silent: 4, .rateLimited: 1, .keyInUse: 1, .other: 1])
+    }
+
+    @Test("all gaps are summed up and the newest remembered, whatever their times say")
+    func gaps() {
+        var history = FeedHistory()
+        for number in 0..<50 {
+            let from = Int64(number) * 10 * Self.second
+            history.gapFound(Gap(from: from, to: from + Self.second, reason: "\(number)", nextSequence: 1))
+        }
+        history.gapFound(Gap(from: .min, to: .max, reason: "absurd", nextSequence: 1))
+        history.gapFound(Gap(from: 5, to: 1, reason: "backwards", nextSequence: 1))
+        #expect(history.gapCount == 52 && history.gapNanoseconds == 50 * Self.second)
+        #expect(history.gaps.count == FeedHistory.rememberedGaps && history.gaps.last?.reason == "backwards")
+    }
+
+    @Test("a log that overflows says how much it left out")
+    func allowance() {
+        var allowance = LogAllowance(most: 2, interval: 60)
+        #expect([1, 2, 3, 4, 60].map { allowance.wanted(now: $0) } == [0, 0, nil, nil, nil])
+        #expect(allowance.wanted(now: 61) == 3)
+        #expect(allowance.wanted(now: 62) == 0)
+        #expect(allowance.wanted(now: 63) == nil)
+    }
+
+    @Test("the data is ready only while it is fresh")
+    func readiness() {
+        let phases: [FeedStatus.Phase] = [
+            .connecting, .waiting, .late, .stale, .reconnecting(attempt: 1, retryAt: 0), .rateLimited(until: 0),
+            .keyRejected(retryAt: nil), .keyInUse(retryAt: 0), .noSuchSymbol, .notPermitted, .ended, .stopped,
+        ]
+        for phase in phases { #expect(!Readiness(self.status(phase), newestAge: 0).isReady) }
+        // What replays and the demo play is marked as such, and no fresher for that.
+        for source in [FeedStatus.Source.live, .demo, .replay(file: "x", speed: 1)] {
+            #expect(Readiness(self.status(.live, source), newestAge: 4 * Self.second).isReady)
+            #expect(!Readiness(self.status(.late, source), newestAge: 6 * Self.second).isReady)
+        }
+        #expect(!Readiness(self.status(.live), newestAge: nil).isReady)
+        #expect(Readiness(self.status(.stale, reason: "why"), newestAge: 0).reason == "why")
+        #expect(Readiness(self.status(.late), newestAge: 65 * Self.second).reason == "no trade for 1m05s")
+    }
+
+    @Test("a feed that hangs and goes on calling itself live is not believed beyond its own limits")
+    func hangs() {
+        let limits = FreshnessLimits(lateAfter: 10 * Self.second, staleAfter: 40 * Self.second)
+        func believed(_ phase: FeedStatus.Phase, _ age: Int64?, _ limits: FreshnessLimits) -> FeedStatus {
+            let newestAge = age.map { $0 * Self.second }
+            return self.status(phase).believed(newestAge: newestAge, wall: 1_000 * Self.second, limits: limits)
+        }
+        for age in [nil, 0, 10] as [Int64?] { #expect(believed(.live, age, limits).phase == .live) }
+        #expect(believed(.live, 11, limits).phase == .late && believed(.live, 11, limits).since == 999 * Self.second)
+        #expect(believed(.live, 40, limits).phase == .late)
+        let hung = believed(.live, 50, limits)
+        #expect(hung.phase == .stale && hung.since == 990 * Self.second && hung.reason?.contains("hangs") == true)
+        // What it says of itself is true at any age: a slow market is late and not stale.
+        for phase in [FeedStatus.Phase.late, .waiting, .reconnecting(attempt: 1, retryAt: 0)] {
+            #expect(believed(phase, 500, limits).phase == phase)
+        }
+        // Who sees some symbols only cannot know.
+        var some = limits
+        some.seesAllTrades = false
+        #expect(believed(.live, 500, some).phase == .live)
+    }
+}

@@ -1,0 +1,154 @@
+import Market
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Feeds
+@testable import MockUpstream
+@testable import Simulation
+
+/// What a recording says is missing, as the readers of its replay hear of it.
+@Suite("A replay of recorded gaps")
+struct RecordedGapReplayTests {
+    private static func gap(_ from: Int, _ to: Int, _ reason: String, symbol: String? = nil) -> Gap {
+        Gap(
+            from: ReplayRecording.start + Int64(from) * 1_000_000,
+            to: ReplayRecording.start + Int64(to) * 1_000_000,
+            reason: reason,
+            nextSequence: 77,
+            epoch: 5,
+            overlap: 2,
+            overlapBounds: OverlapBounds(least: 1, most: 3),
+            symbol: symbol
+        )
+    }
+
+    private static let lines: [SegmentedRecording.Line] = [
+        .trade(at: 0, number: 0), .trade(at: 900, number: 1), .gap(Self.gap(900, 3_000, "lost"), at: 3_000),
+        .trade(at: 3_000, number: 2), .gap(Self.gap(2_000, 3_500, "quiet", symbol: "A"), at: 3_500),
+        .gap(Self.gap(2_000, 3_500, "quiet", symbol: "B"), at: 3_500), .trade(at: 3_600, number: 3),
+        .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
+    ]
+
+    /// Plays a recording with gaps in virtual time; returns what its readers were told.
+    private func play(
+        _ lines: [SegmentedRecording.Line] = Self.lines,
+        _ change: (inout ReplaySettings) -> Void = { _ in }
+    ) throws -> TapeLog.Contents {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var recording = SegmentedRecording(in: folder)
+        try recording.write(from: 0, lines)
+        var settings = ReplaySettings()
+        change(&settings)
+        let file = try RecordingFile(path: recording.names.path(1))
+        let replay = try VirtualReplay(.recording(file), settings: settings)
+        let log = TapeLog()
+        let order = VirtualReplay.Order(symbols: ["A"], source: .replay(file: "test", speed: 1), epoch: 9)
+        _ = try replay.run(order, readers: [log])
+        return log.contents
+    }
+
+    @Test("each is on the tape where it was, with its times, marked as the recording's, at every speed")
+    func told() throws {
+        let told = try self.play()
+        #expect(told.order == ["read 1", "read 1", "gap", "read 1", "gap", "read 1", "gap", "read 1"])
+        #expect(told.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
+        #expect(told.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
+        #expect(told.gaps.allSatisfy { $0.overlapBounds == OverlapBounds(least: 1, most: 3) })
+        // Of the tape on which it is told.
+        #expect(told.gaps.map(\.nextSequence) == [3, 4, 5] && told.gaps.map(\.symbol) == [nil, "A", nil])
+        #expect(
+            told.gaps.first.map { [$0.from, $0.to] } == [Self.gap(900, 3_000, "").from, Self.gap(900, 3_000, "").to]
+        )
+        #expect(told.frames.count == 5)
+        for speed in [0.5, 100, nil] as [Double?] {
+            let again = try self.play { $0.machine.speed = speed }
+            #expect(again.order == told.order && again.gaps == told.gaps, "\(speed ?? .infinity)")
+        }
+        // A silence that is skipped is not broken by one.
+        let hasty = try self.play { $0.machine.longestSilence = 1_000_000_000 }
+        #expect(hasty.order == told.order && hasty.gaps == told.gaps)
+    }
+
+    @Test("those outside of the part that is played are not; where connections break only those of single symbols are")
+    func parts() throws {
+        let part = try self.play {
+            $0.from = .offset(3_200_000_000)
+            $0.to = .offset(5_000_000_000)
+        }
+        #expect(part.gaps.map(\.symbol) == ["A"] && part.trades.count == 1)
+        let broken = try self.play { $0.hasBreaks = true }
+        #expect(broken.gaps.filter { $0.cause == .recorded }.map(\.symbol) == ["A"], "\(broken.gaps)")
+    }
+
+    @Test("times that a hostile file gives a gap are bounded, with and without breaks of the connection")
+    func hostileTimes() throws {
+        let farthest: Int64 = .max / 1_000 * 1_000
+        let most: Int64 = (1 << 53) * 1_000
+        for (from, to, told) in [
+            (-farthest, farthest, [0, most]), (farthest, -farthest, [most, most]), (-farthest, -farthest, [0, 0]),
+        ] {
+            var gap = Self.gap(0, 0, "lost")
+            gap.from = from
+            gap.to = to
+            let lines: [SegmentedRecording.Line] = [
+                .trade(at: 0, number: 0), .gap(gap, at: 1_000), .trade(at: 2_000, number: 1),
+            ]
+            let played = try self.play(lines)
+            #expect(played.gaps.map { [$0.from, $0.to] } == [told] && played.frames.count == 2, "\(from) \(to)")
+            #expect(try self.play(lines, { $0.hasBreaks = true }).frames.count >= 1, "\(from) \(to)")
+        }
+    }
+
+    @Test("a trade that was ahead when it was recorded is so in a replay, at every speed, and no other is")
+    func ahead() throws {
+        func frame(_ price: Int, _ milliseconds: [Int]) -> String {
+            let trades = milliseconds.map {
+                #"{"c":null,"p":\#(price),"s":"A","t":\#(Int(ReplayRecording.start) / 1_000_000 + $0),"v":1}"#
+            }
+            return #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#
+        }
+        let lines: [SegmentedRecording.Line] = [
+            .frame(frame(1, [900]), at: 1_000), .frame(frame(2, [1_900, 62_000, 1_950]), at: 2_000),
+            .frame(frame(3, [2_990]), at: 3_000), .frame(frame(4, [7_200_000_000_000]), at: 4_000),
+            .frame(frame(5, [4_900]), at: 5_000),
+        ]
+        for speed in [1, 100, nil] as [Double?] {
+            let played = try self.play(lines) { $0.machine.speed = speed }
+            #expect(played.trades.map { $0.marks == [.ahead] } == [false, false, true, false, false, true, false])
+            #expect(played.trades[5].exchangeTime == ReplayRecording.start + 7_200_000_000_000_000_000)
+        }
+        // A machine whose clock was 30 s behind: as it was for the program that recorded.
+        let behind = (0..<40).map { step in
+            SegmentedRecording.Line.frame(frame(step + 1, [30_000 + step * 1_000]), at: step * 1_000)
+        }
+        let marks = try self.play(behind).trades.map(\.marks)
+        #expect(marks.count == 40 && !marks[10...].contains([.ahead]))
+        #expect(RecordedArrivalMark(RecordedArrivalMark(arrival: -7).encoded()) == RecordedArrivalMark(arrival: -7))
+        #expect(RecordedArrivalMark(ByteBuffer(string: #"{"type":"ping"}"#)) == nil)
+    }
+
+    @Test("the mark of a gap is read as it was written, and nothing else is one")
+    func mark() {
+        var gap = Self.gap(1, 2, "a \"quoted\"\nreason", symbol: "A:B")
+        gap.nextSequence = 0
+        gap.epoch = 0
+        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
+        gap.symbol = nil
+        gap.overlap = nil
+        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
+        for text in [#"{"type":"replay-gap","from":"#, #"{"type":"replay-gap","from":1"#, #"{"type":"ping"}"#, ""] {
+            #expect(RecordedGapMark(ByteBuffer(string: text)) == nil)
+        }
+        #expect(ReplayMark(RecordedGapMark(gap).encoded()) == nil)
+        // However long a letter of the reason is, and whatever must be escaped.
+        for letter in ["e" + String(repeating: "\u{301}", count: 9_000), "\u{1}", "😀"] {
+            gap.reason = "x" + String(repeating: letter, count: 2_000)
+            let read = RecordedGapMark(RecordedGapMark(gap).encoded())?.gap
+            #expect((990...1_000).contains(read?.reason.utf8.count ?? 0))
+            #expect(read.map { gap.reason.unicodeScalars.starts(with: $0.reason.unicodeScalars) } == true)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Glibc
+import Market
+import NIOCore
+import Platform
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("Recordings of earlier runs")
+struct EarlierRecordingsTests {
+    private static let now = DisplayClock.now().wall / 1_000_000_000 * 1_000_000_000
+
+    /// A recorder's thread gives way to others: beside builds the writing of many frames takes its time.
+    private static let stop: Duration = .seconds(30 * Patience.factor)
+
+    private func recorder(
+        _ path: String,
+        epoch: UInt64,
+        source: String? = "live",
+        segmentBytes: UInt64 = 1 << 30
+    ) throws -> Recorder {
+        var settings = RecorderSettings()
+        settings.segmentBytes = segmentBytes
+        return try Recorder(
+            path: path,
+            symbols: ["BINANCE:BTCUSDT"],
+            started: Self.now,
+            program: "test",
+            epoch: epoch,
+            source: source,
+            settings: settings,
+            clock: RecorderClock(wall: { Self.now }, monotonic: { Self.now }),
+            complain: { Issue.record("\($0)") }
+        )
+    }
+
+    /// Records `count` trades, in reads of two frames of which one holds a trade.
+    private func record(_ path: String, epoch: UInt64, count: Int, source: String? = "live") async throws {
+        let recorder = try self.recorder(path, epoch: epoch, source: source)
+        self.feed(recorder, epoch: epoch, count: count)
+        let report = await recorder.finish(within: Self.stop)
+        #expect(report.isWhole)
+    }
+
+    private func feed(_ recorder: Recorder, epoch: UInt64, count: Int) {
+        var tape = Tape(epoch: epoch)
+        var symbols = SymbolTable()
+        var parser = FinnhubParser()
+        for number in 1...count {
+            var trades: [Trade] = []
+            let frame = ByteBuffer(
+                string:
+                    #"{"data":[{"c":null,"p":\#(number),"s":"BINANCE:BTCUSDT","t":1723161255342,"v":1}],"type":"trade"}"#
+            )
+            _ = parser.parse(frame, symbols: &symbols, into: &trades)
+            recorder.read(
+                TapeBatch(
+                    epoch: epoch,
+                    firstSequence: tape.append(count: trades.count),
+                    received: Self.now + Int64(number) * 1_000,
+                    receivedMonotonic: Self.now + Int64(number) * 1_000,
+                    trades: trades,
+                    frames: [
+                        TapeBatch.Frame(bytes: ByteBuffer(string: #"{"type":"ping"}"#), trades: 0..<0, isWhole: true),
+                        TapeBatch.Frame(bytes: frame, trades: 0..<1, isWhole: true),
+                    ],
+                    symbols: symbols
+                )
+            )
+        }
+    }
+
+    private func found(
+        in folder: TemporaryFolder,
+        _ change: (inout EarlierRecordings.Limits) -> Void = { _ in }
+    ) -> [RecordedTrades] {
+        var limits = EarlierRecordings.Limits()
+        limits.time = 60_000_000_000 * Int64(Patience.factor)
+        change(&limits)
+        return EarlierRecordings(folder: folder.path, limits: limits).trades(now: Self.now)
+    }
+
+    @Test("give their trades with the numbers they had, the oldest run first, however long the files are")
+    func finds() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        // More than one block.
+        try await self.record("\(folder.path)/a.jsonl", epoch: 11, count: 9_000)
+        try await self.record("\(folder.path)/b.jsonl", epoch: 12, count: 3)
+        let runs = self.found(in: folder)
+        try #require(runs.map(\.epoch) == [11, 12])
+        #expect(runs.map(\.sequences) == [1..<9_001, 1..<4])
+        #expect(runs[0].trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
+        #expect(runs[1].received == [Self.now + 1_000, Self.now + 2_000, Self.now + 3_000])
+        #expect(self.found(in: folder) { $0.trades = 5 }.map(\.sequences) == [8_999..<9_001, 1..<4])
+    }
+
+    @Test("are read over all files of a run, compressed or not, as one")
+    func segments() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
+        self.feed(recorder, epoch: 11, count: 9_000)
+        let report = await recorder.finish(within: Self.stop)
+        #expect(report.segments > 3 && report.frames == 18_000)
+        #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
+        #expect(SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
+        let packed = SegmentNames(first: "\(folder.path)/a.jsonl").all()
+        #expect(packed.count == report.segments && packed.allSatisfy(\.isPacked))
+        let runs = self.found(in: folder)
+        #expect(runs.map(\.sequences) == [1..<9_001])
+        #expect(runs.first?.trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
+    }
+
+    @Test("are read in the order of their numbers where their times are equal, as copies have them")
+    func equalTimes() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
+        self.feed(recorder, epoch: 11, count: 9_000)
+        let report = await recorder.finish(within: Self.stop)
+        #expect(report.segments > 3)
+        let paths = SegmentNames(first: "\(folder.path)/a.jsonl").all().map(\.path)
+        let touch = try RunningProgram("/usr/bin/touch", ["-d", "@\(Self.now / 1_000_000_000)"] + paths)
+        #expect(await touch.ending() == .exit(0), "\(touch.errors)")
+        #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
+    }
+
+    @Test("reach to their end though a part that somebody cut out of them is newer")
+    func cutOut() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/a.jsonl", epoch: 11, count: 3_000)
+        var cut = RecordingEdits.Cut()
+        cut.from = Self.now + 500_000
+        cut.to = Self.now + 2_000_000
+        let target = "\(folder.path)/part.jsonl"
+        _ = try RecordingEdits.cut("\(folder.path)/a.jsonl", cut, to: target, form: .current)
+        let old = try RunningProgram(
+            "/usr/bin/touch",
+            ["-d", "@\(Self.now / 1_000_000_000 - 60)", "\(folder.path)/a.jsonl"]
+        )
+        #expect(await old.ending() == .exit(0), "\(old.errors)")
+        let runs = self.found(in: folder)
+        #expect(runs.map(\.sequences) == [1..<3_001])
+        #expect(runs.first?.trades.map { "\($0.price)" } == (1...3_000).map { "\($0)" })
+        // Also where the part is as much as is kept.
+        #expect(self.found(in: folder) { $0.trades = 100 }.map(\.sequences) == [2_901..<3_001])
+    }
+
+    @Test("are left alone while they are still written, when they are not of the market, and when they are copies")
+    func leavesAlone() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/replay.jsonl", epoch: 1, count: 3, source: "replay")
+        try await self.record("\(folder.path)/other.txt", epoch: 2, count: 3)
+        let running = try self.recorder("\(folder.path)/running.jsonl", epoch: 3)
+        self.feed(running, epoch: 3, count: 3)
+        try await self.record("\(folder.path)/a.jsonl", epoch: 4, count: 3)
+        _ = try folder.write(try folder.read("a.jsonl"), to: "copy.jsonl")
+        _ = try folder.write("", to: "empty.jsonl")
+        _ = try folder.write("no recording", to: "nonsense.jsonl")
+        #expect(mkfifo("\(folder.path)/pipe.jsonl", 0o600) == 0)
+        #expect(self.found(in: folder).map(\.epoch) == [4])
+        _ = await running.finish(within: Self.stop)
+        #expect(self.found(in: folder).map(\.epoch) == [3, 4])
+    }
+
+    @Test("are read only as far as the limits allow, and what is found is whole")
+    func obeysLimits() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await self.record("\(folder.path)/a.jsonl", epoch: 4, count: 2_000)
+        let some = try #require(self.found(in: folder) { $0.bytes = 10_000 }.first)
+        #expect(some.sequences.upperBound == 2_001 && some.sequences.count > 10 && some.sequences.count < 100)
+        #expect(self.found(in: folder) { $0.time = -1 }.isEmpty)
+        #expect(self.found(in: folder) { $0.files = 0 }.isEmpty)
+        #expect(EarlierRecordings(folder: "\(folder.path)/none").trades(now: Self.now).isEmpty)
+        // Ten minutes later all of it is old.
+        #expect(EarlierRecordings(folder: folder.path).trades(now: Self.now + 700_000_000_000).isEmpty)
+    }
+}

@@ -1,0 +1,132 @@
+import COpenSSL
+import NIOCore
+import Relay
+import Testing
+import TickertapeTesting
+@testable import Measurements
+@testable import TLS
+
+/// Clients that make the relay owe them answers, and read none.
+@Suite("Abuse by answers that are not read", .timeLimit(.minutes(5 * Patience.factor)))
+struct AbuseDebtTests {
+    @Test("a flood of KeyUpdate by a client that reads nothing makes little wait, and the client is given up in time")
+    func keyUpdates() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(isEncrypted: true, instruments: instruments) {
+            $0.sendBufferBytes = 8 << 10
+            $0.pingInterval = .seconds(2)
+            $0.pongTimeout = .seconds(5) * Patience.factor
+        } body: { fixture, below in
+            try await Bystanders.watch(fixture, below: below) {
+                let rude = try await RawClient.open(at: fixture.address, receiveBuffer: 4 << 10, below: below)
+                try await rude.read(false)
+                try await rude.floodKeyUpdates(50_000)
+                var most = 0
+                // Its machine takes what it is sent, so that only the missing pong ends it.
+                while fixture.relay.clientCount > 10 {
+                    most = max(most, try await fixture.waitingBytes(below: below))
+                }
+                #expect(most > 0 && most < 16 << 10, "\(most)")
+                try? await rude.close()
+            }
+        }
+        #expect(instruments.refusals.all.first { $0.type == "pong-timeout" }?.number == 1)
+    }
+
+    @Test(
+        "a client with a full backlog of trades unsubscribes and is obeyed",
+        arguments: [false, true],
+        ["/?token=any", "/v1/stream?delivery=all"]
+    )
+    func unsubscribes(isEncrypted: Bool, path: String) async throws {
+        try await RelayFixture.run(isEncrypted: isEncrypted) {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+            $0.pingInterval = .hours(1)
+        } body: { fixture, below in
+            let client = try await RawClient.open(path, at: fixture.address, receiveBuffer: 4 << 10, below: below)
+            try await client.subscribe(Frames.btc)
+            while !fixture.calls.all.contains(Frames.btc) { try await Task.sleep(for: .milliseconds(5)) }
+            try await client.read(false)
+            // Far more messages than may wait for a client.
+            for start in stride(from: 0, to: 10_000, by: 500) {
+                fixture.feed((start..<start + 500).map { Frames.trade(Frames.btc, "\($0)", time: $0) })
+            }
+            let waiting = try await fixture.waitingBytes(below: below)
+            #expect(waiting > 16 << 10, "\(waiting)")
+            try await client.unsubscribe(Frames.btc)
+            while !fixture.calls.all.contains("-\(Frames.btc)") { try await Task.sleep(for: .milliseconds(5)) }
+            try await client.close()
+        }
+    }
+
+    @Test("90 answers of few trades are all made, though each was asked for 10,000")
+    func smallAnswers() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+        } body: { fixture in
+            fixture.feed((0..<100).map { Frames.trade(Frames.btc, "\($0).123456", time: $0) })
+            let request =
+                "GET /v1/trades/\(Frames.btc)?limit=10000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let clients = try await withThrowingTaskGroup(of: RawClient.self) { group in
+                for _ in 0..<90 {
+                    group.addTask {
+                        let client = try await RawClient.connect(to: fixture.address)
+                        #expect(try await client.request(request).hasPrefix("HTTP/1.1 200 OK"))
+                        return client
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for client in clients { try? await client.close() }
+        }
+        #expect(instruments.refusals.all.allSatisfy { $0.number == 0 })
+    }
+
+    @Test("answers that nobody reads take 32 MiB together, and then large ones are refused and small ones come")
+    func largeAnswers() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .hours(1)
+        } body: { fixture in
+            for start in stride(from: 0, to: 10_000, by: 1_000) {
+                fixture.feed((start..<start + 1_000).map { Frames.trade(Frames.btc, "\($0).123456", time: $0) })
+            }
+            let request =
+                "GET /v1/trades/\(Frames.btc)?limit=10000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            var clients: [RawClient] = []
+            for _ in 0..<90 {
+                let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
+                try await client.read(false)
+                try await client.channel.writeAndFlush(ByteBuffer(string: request))
+                clients.append(client)
+            }
+            let alive = try await RawClient.connect(to: fixture.address)
+            let head = try await alive.request("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(head.hasPrefix("HTTP/1.1 200 OK"))
+            let waiting = try await fixture.waitingBytes()
+            #expect(waiting > 4 << 20 && waiting < 32 << 20, "\(waiting)")
+            for client in clients { try? await client.close() }
+        }
+        #expect(instruments.refusals.all.contains { $0.type == "answers-too-large" && $0.number < 90 })
+    }
+}
+
+extension RawClient {
+    /// Sends so many KeyUpdate that want an answer (RFC 8446, 4.6.3), without waiting for any to leave.
+    fileprivate func floodKeyUpdates(_ count: Int) async throws {
+        let channel = self.channel
+        try await channel.eventLoop.submit {
+            let handler = try channel.pipeline.syncOperations.handler(type: TLSHandler.self)
+            let connection = try #require(handler.connection)
+            for _ in 0..<count {
+                try #require(SSL_key_update(connection.ssl, SSL_KEY_UPDATE_REQUESTED) == 1)
+                try #require(SSL_do_handshake(connection.ssl) == 1)
+            }
+            handler.sendOutput(promise: nil)
+        }.get()
+    }
+}

@@ -1,0 +1,163 @@
+import Logging
+import NIOCore
+import TLS
+import Testing
+import TickertapeTesting
+@testable import Measurements
+@testable import Relay
+
+/// Clients that are refused and go on sending, while ten clients go on undisturbed.
+@Suite("Abuse of refusals", .timeLimit(.minutes(3 * Patience.factor)))
+struct AbuseRefusalTests {
+    private typealias Handlers = @Sendable () -> [any ChannelHandler]
+    private typealias Place = (name: String, address: SocketAddress, below: Handlers)
+
+    private static let megabyte = String(repeating: "x", count: 1 << 20)
+
+    /// Runs the body for a relay in plain, and for one with TLS that has a socket file, too; gets the places where it listens.
+    private static func everywhere(
+        _ change: (inout RelaySettings) -> Void = { _ in },
+        body: (RelayFixture, _ places: [Place], @escaping Handlers) async throws -> Void
+    ) async throws {
+        try await RelayFixture.run(change) { fixture in
+            try await body(fixture, [("TCP", fixture.address, { [] })], { [] })
+        }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/relay.sock"
+        let file = try SocketAddress(unixDomainSocketPath: path)
+        try await RelayFixture.run(isEncrypted: true) {
+            change(&$0)
+            $0.unixSocket = path
+        } body: { fixture, below in
+            try await body(fixture, [("TLS", fixture.address, below), ("a socket file", file, { [] })], below)
+        }
+    }
+
+    /// Sends all of it, and then says what came: the status, and the type of the refusal in its one whole line.
+    private func refusal(
+        of text: String,
+        at place: Place
+    ) async throws -> String {
+        let client = try await RawClient.connect(to: place.address, sendsBehindEnd: true, below: place.below)
+        // The first byte leaves behind the TLS handshake, for which the client has to read.
+        try await client.channel.writeAndFlush(ByteBuffer(string: String(text.prefix(1))))
+        try await client.read(false)
+        // All of it is taken: one that is reset fails here.
+        try await client.channel.writeAndFlush(ByteBuffer(string: String(text.dropFirst())))
+        try await client.read(true)
+        let answer = try await client.rest()
+        try? await client.close()
+        let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
+        let (head, body) = (try #require(parts.first), try #require(parts.last))
+        let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
+        #expect(length == "content-length: \(body.utf8.count)" && body.hasSuffix("}\n"), "\(place.name): \(answer)")
+        return "\(head.dropFirst("HTTP/1.1 ".count).prefix(3)) \(body.dropFirst(9).prefix { $0 != "\"" })"
+    }
+
+    @Test("a request that is far too long gets its refusal whole, though it goes on behind that")
+    func longRequests() async throws {
+        try await Self.everywhere { fixture, places, below in
+            try await Bystanders.watch(fixture, below: below) {
+                for place in places {
+                    for (text, answer) in [
+                        ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(Self.megabyte)\r\n\r\n", "431 headers-too-large"),
+                        ("GET /\(Self.megabyte) HTTP/1.1\r\nHost: localhost\r\n\r\n", "431 headers-too-large"),
+                        ("nonsense\r\n\r\n\(Self.megabyte)", "400 malformed-request"),
+                        (
+                            "POST /v1/replay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048576\r\n\r\n"
+                                + Self.megabyte, "413 body-too-large"
+                        ),
+                    ] {
+                        let refusal = try await self.refusal(of: text, at: place)
+                        #expect(refusal == answer, "\(place.name): \(text.prefix(20))")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("so does a handshake that is refused, whatever the client has sent behind it")
+    func longHandshakes() async throws {
+        let token = "abcdefghijklmnop"
+        try await Self.everywhere {
+            // The bystanders have every place.
+            $0.maximumClients = 10
+            $0.token = ClientToken(token)
+        } body: { fixture, places, below in
+            try await Bystanders.watch(fixture, path: "/?token=\(token)", below: below) {
+                for place in places {
+                    let good = RawClient.upgrade("/?token=\(token)")
+                    // The file is this user's alone, so it asks for no token.
+                    let stranger = place.name == "a socket file" ? "503 too-many-clients" : "401 token-missing"
+                    for (head, answer) in [
+                        (good, "503 too-many-clients"),
+                        (RawClient.upgrade("/"), stranger),
+                        (good.replacing("Version: 13", with: "Version: 12"), "426 websocket-refused"),
+                        (
+                            RawClient.upgrade("/", headers: "Origin: https://evil.example\r\n"),
+                            "403 origin-not-allowed"
+                        ),
+                    ] {
+                        let refusal = try await self.refusal(of: head + Self.megabyte, at: place)
+                        #expect(refusal == answer, "\(place.name)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("who is told that TLS is spoken here gets that whole, too")
+    func withoutTLS() async throws {
+        try await RelayFixture.run(isEncrypted: true) { fixture, below in
+            try await Bystanders.watch(fixture, below: below) {
+                let refusal = try await self.refusal(
+                    of: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n\(Self.megabyte)",
+                    at: ("TCP", fixture.address, { [] })
+                )
+                #expect(refusal == "400 tls-required")
+            }
+        }
+    }
+
+    @Test("clients that drip or flood behind their refusal are cut, and have places like all others until then")
+    func goesOnSending() async throws {
+        let instruments = Instruments()
+        var isQuick = true
+        try await RelayFixture.run(instruments: instruments) {
+            $0.maximumClients = 20
+            $0.maximumPlainConnections = 10
+        } body: { fixture in
+            try await Bystanders.watch(fixture) {
+                var clients: [RawClient] = []
+                let start = ContinuousClock.now
+                // Thirty places, of which the bystanders have ten: five of these make room for the newest.
+                for index in 0..<25 {
+                    let client = try await RawClient.connect(to: fixture.address, sendsBehindEnd: true)
+                    clients.append(client)
+                    let channel = client.channel
+                    let head = try await client.request("nonsense\r\n\r\n")
+                    #expect(head.hasPrefix("HTTP/1.1 400 "))
+                    guard index < 22 else {
+                        channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(1)) { task in
+                            let bytes = ByteBuffer(repeating: 0x78, count: 16 << 10)
+                            channel.writeAndFlush(bytes).whenFailure { _ in task.cancel() }
+                        }
+                        continue
+                    }
+                    channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(10)) { task in
+                        channel.writeAndFlush(ByteBuffer(string: "x")).whenFailure { _ in task.cancel() }
+                    }
+                }
+                // Where it took longer, the first may have left by themselves.
+                isQuick = ContinuousClock.now - start < .seconds(1)  // Lingering.quiet
+                // Reset by the relay, in whose kernel something is always unread: not by themselves, for they never stop.
+                for client in clients { try await client.channel.closeFuture.get() }
+                let late = try await fixture.tradesClient(Frames.btc)
+                try await late.close()
+            }
+        }
+        let displaced = instruments.refusals.all.first { $0.type == "connection-displaced" }?.number ?? 0
+        #expect(displaced >= 5 || !isQuick, "\(displaced)")
+    }
+}

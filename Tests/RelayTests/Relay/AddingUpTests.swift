@@ -1,0 +1,183 @@
+import Market
+import NIOCore
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+/// What readers of `/v1/stream` are told, added up: what they were sent and what they were told to have missed are all
+/// trades of their symbols.
+@Suite("What readers are told adds up")
+struct AddingUpTests {
+    /// More than may wait for a client whom nobody waits for: 2 MB as single trades.
+    private static let trades = 12_000
+
+    /// What a reader was told.
+    private struct Sum {
+        var singles = 0
+        /// Told by `skipped`, and in the reason of a close.
+        var missed = 0
+        /// Shown, or left out before what was shown.
+        var shown = 0
+        var ending = ""
+        var newest = ""
+        var hasSkipped = false
+
+        init(_ texts: [String]) {
+            self.ending = texts.last ?? ""
+            self.missed = RunningProgram.number(in: self.ending, behind: "1013 too slow: ") ?? 0
+            for text in texts.dropLast() {
+                switch StreamMessage.parse(ByteBuffer(string: text)) {
+                case .trade(let trade):
+                    self.singles += 1
+                    self.newest = "\(trade.price)"
+                case .price(let update), .snapshot(let update, _):
+                    self.shown += Int(update.skipped) + 1
+                    self.newest = "\(update.summary.price)"
+                default:
+                    guard text.contains(#""type":"skipped""#) else { continue }
+                    self.hasSkipped = true
+                    self.missed += RunningProgram.number(in: text, behind: #""trades":"#) ?? 0
+                }
+            }
+        }
+    }
+
+    private func bench(flow: FlowCalls? = nil) -> HubBench { HubBench(flow: flow) { $0.keepQuiet() } }
+
+    /// Plays all trades in one turn, as those that are under way when a feed is asked to wait; prices repeat.
+    private func play(_ bench: HubBench, from first: Int = 1) {
+        for start in stride(from: first, to: first + Self.trades, by: 100) {
+            let elements = (start..<start + 100).map { Frames.element("A", "\($0 / 50 + 1)", time: $0) }
+            bench.play(#"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#)
+        }
+    }
+
+    @Test(
+        "a replay leaves out nothing for a reader whom it waits for, however much is under way",
+        arguments: ["", "&overflow=close"]
+    )
+    func waitedFor(overflow: String) throws {
+        let flow = FlowCalls()
+        let bench = self.bench(flow: flow)
+        let client = try bench.pipedStream("?symbols=*&delivery=all\(overflow)")
+        _ = try client.takeTexts()
+        client.stopReading(fillsChannel: true)
+        self.play(bench)
+        // What must not be missed has room, too.
+        bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
+        #expect(flow.calls.all == ["pause"])
+        client.goOnReading()
+        #expect(flow.calls.all == ["pause", "resume"])
+        bench.hub.stop(reason: "the replay is over", within: .seconds(1))
+        let sum = Sum(try client.takeTexts())
+        #expect(sum.singles == Self.trades && !sum.hasSkipped && sum.ending == "1001 the replay is over", "\(sum)")
+    }
+
+    @Test("with little room for a client, a replay leaves out as little", arguments: ["/v1/stream", "/"])
+    func littleRoom(path: String) throws {
+        let bench = HubBench(flow: FlowCalls()) {
+            $0.keepQuiet()
+            $0.maximumWaitingBytes = 64 << 10
+        }
+        let client = try path == "/" ? bench.pipedClient() : bench.pipedStream("?symbols=*&delivery=all")
+        if path == "/" { try client.send(#"{"type":"subscribe","symbol":"A"}"#) }
+        _ = try client.takeTexts()
+        client.stopReading(fillsChannel: true)
+        self.play(bench)
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        #expect(texts.reduce(0) { $0 + $1.split(separator: #""v":0.02"#).count - 1 } == (path == "/" ? Self.trades : 0))
+        #expect(Sum(texts + [""]).singles == (path == "/" ? 0 : Self.trades), "\(texts.last ?? "")")
+    }
+
+    @Test("one that is closed for being behind is told all that it missed then, and nothing of it before")
+    func closed() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all")
+        _ = try client.takeTexts()
+        client.stopReading(fillsChannel: true)
+        self.play(bench)
+        bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
+        client.goOnReading()
+        let sum = Sum(try client.takeTexts())
+        #expect(sum.ending.hasPrefix("1013 too slow: ") && !sum.hasSkipped, "\(sum)")
+        #expect(sum.singles > 500 && sum.singles + sum.missed == Self.trades, "\(sum)")
+    }
+
+    @Test("at the end of a replay, or of the relay, too", arguments: [true, false], [true, false])
+    func ends(isReplay: Bool, isFull: Bool) throws {
+        for query in [
+            "delivery=all", "delivery=all&overflow=close", "delivery=all&overflow=latest", "delivery=latest",
+            "delivery=latest&overflow=close", "every=250ms", "every=250ms&overflow=close",
+        ] {
+            let bench = self.bench(flow: isReplay ? FlowCalls() : nil)
+            let client = try bench.pipedStream("?symbols=*&\(query)")
+            _ = try client.takeTexts()
+            if isFull { client.stopReading(fillsChannel: true) }
+            self.play(bench)
+            // The price stands still at the end.
+            for _ in 1...3 { bench.play(Frames.trade("A", "99", time: 2 * Self.trades)) }
+            bench.hub.stop(reason: "the end", within: .seconds(1))
+            client.goOnReading()
+            let sum = Sum(try client.takeTexts())
+            let isAll = query.hasPrefix("delivery=all")
+            #expect((isAll ? sum.singles : sum.shown) + sum.missed == Self.trades + 3, "\(query): \(sum)")
+            // Who has chosen to be closed instead of missing any is, where it does.
+            let isClosed = sum.missed > 0 && (query.hasSuffix("close") || query == "delivery=all")
+            #expect(sum.ending.hasPrefix(isClosed ? "1013 " : "1001 the end"), "\(query): \(sum)")
+            if !isClosed { #expect(sum.newest == "99", "\(query): \(sum)") }
+            if isReplay, isAll, !query.hasSuffix("latest") { #expect(sum.missed == 0, "\(query): \(sum)") }
+        }
+    }
+
+    @Test("at the end a reader with a full channel is told its bars as they are then, too")
+    func bars() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream()
+        bench.play(Frames.trade("A", "1"))
+        try client.send(#"{"type":"subscribe","symbol":"A","bars":"1m"}"#)
+        _ = try client.takeTexts()
+        client.stopReading(fillsChannel: true)
+        for price in ["2", "3"] { bench.play(Frames.trade("A", price)) }
+        bench.hub.stop(reason: "the end", within: .seconds(1))
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        let bar = texts.last { $0.contains(#""type":"bar""#) } ?? ""
+        #expect(bar.contains(#""close":"3""#) && bar.contains(#""trades":3,"closed":false"#), "\(texts)")
+    }
+
+    @Test("at the end of the relay a reader of `/` that is behind is told its count", arguments: ["close", "latest"])
+    func dropIn(overflow: String) throws {
+        let bench = self.bench()
+        let client = try bench.pipedClient("/?token=any&overflow=\(overflow)")
+        try client.send(#"{"type":"subscribe","symbol":"A"}"#)
+        client.stopReading(fillsChannel: true)
+        for round in 0..<3 { self.play(bench, from: 1 + round * Self.trades) }
+        bench.hub.stop(reason: "the end", within: .seconds(1))
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        let told = texts.reduce(0) { $0 + $1.split(separator: #""v":0.02"#).count - 1 }
+        let count = overflow == "close" ? texts.last : texts.dropLast().last
+        let behind = overflow == "close" ? "1013 too slow: " : #"{"type":"skipped","trades":"#
+        let missed = RunningProgram.number(in: count ?? "", behind: behind) ?? 0
+        #expect(told > 0 && missed > 0 && told + missed == 3 * Self.trades, "\(texts.suffix(2))")
+        if overflow == "latest" { #expect(texts.last == "1001 the end") }
+    }
+
+    @Test("trades that the relay itself had to leave out count with the next price")
+    func lostOnTheWay() throws {
+        for query in ["delivery=latest", "every=250ms"] {
+            let bench = self.bench()
+            let client = try bench.pipedStream("?symbols=*&\(query)")
+            bench.play(Frames.trade("A", "1"))
+            var feed = HandFeed()
+            let lost = (1...40).map { Frames.trade("A", "\($0)") }
+            bench.hub.take(.lost(RelayLoss(feed.batch(lost))))
+            bench.play(Frames.trade("A", "2"))
+            bench.hub.stop(reason: "the end", within: .seconds(1))
+            let sum = Sum(try client.takeTexts())
+            #expect(sum.shown == 42 && sum.newest == "2", "\(query): \(sum)")
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+/// Clients on their way from where they left off, who stop reading on that way; time and turns are the test's.
+@Suite("Catching up, and what comes between")
+struct CatchingUpTests {
+    private static let trades = 1_000
+
+    /// A bench whose ring holds 1,000 trades and is full.
+    private func bench(flow: (any FlowControl)? = nil) -> HubBench {
+        let bench = HubBench(flow: flow) { $0.keepQuiet() }
+        bench.hub.ring = TradeRing(capacity: Self.trades, epoch: 7)
+        for number in 1...Self.trades { bench.play(Frames.trade("A", "\(number)")) }
+        return bench
+    }
+
+    /// The numbers of single trades among the messages.
+    private func singles(_ texts: [String]) -> [Int] {
+        texts.compactMap { text in
+            guard case .trade(let trade) = StreamMessage.parse(ByteBuffer(string: text)) else { return nil }
+            return Int(trade.sequence)
+        }
+    }
+
+    @Test("trades that leave the ring before their turn are told in their place, and the rest comes")
+    func eviction() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        client.stopReading(fillsChannel: true)
+        let before = self.singles(try client.takeTexts())
+        let last = before.last ?? 0
+        #expect(before == Array(1...last) && last < Self.trades / 2, "\(last) went in the first step")
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let skipped = #""trades":\#(600 - last),"from":\#(last + 1),"to":600}"#
+        #expect(texts.first?.hasPrefix(#"{"type":"skipped","#) == true && texts[0].hasSuffix(skipped), "\(texts[0])")
+        #expect(self.singles(texts) == Array(601...1_600))
+        #expect(texts.last?.hasSuffix(#""to":1600,"trades":\#(1_600 - 600 + last),"complete":false}"#) == true)
+        bench.play(Frames.trade("A", "9"))
+        #expect(self.singles(try client.takeTexts()) == [1_601])
+        bench.stop()
+    }
+
+    @Test("of the requests that wait until a client has caught up there are never more bytes than of one message")
+    func boundsDeferred() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        client.stopReading(fillsChannel: true)
+        try client.send(#"{"type":"subscribe","symbol":"B","delivery":"latest"}"#)
+        let names = (1_000..<1_800).map { "\"\(String(repeating: "x", count: 40))\($0)\"" }.joined(separator: ",")
+        for _ in 1...3 { try client.send(#"{"type":"unsubscribe","symbols":[\#(names)]}"#) }
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        #expect(texts.count { $0.contains(#""code":"busy""#) } == 2, "one of 36 KB fits")
+        #expect(texts.count { $0.contains(#""symbols":["B"],"delivery":"latest""#) } == 1)
+        bench.stop()
+    }
+
+    @Test("a symbol that is followed already goes on from a place, too: its trades come, each once, and then live ones")
+    func followedAlready() throws {
+        let bench = HubBench { $0.pingInterval = .hours(1) }
+        let client = try bench.pipedStream()
+        try client.send(#"{"type":"subscribe"}"#)
+        for number in 1...20 { bench.play(Frames.trade(number % 2 == 0 ? "A" : "B", "\(number)")) }
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all","since":"7:10"}"#)
+        bench.loop.run()
+        bench.play(Frames.trade("A", "21"))
+        var texts = try client.takeTexts()
+        #expect(self.singles(texts) == [12, 14, 16, 18, 20, 21])
+        #expect(texts.contains { $0.contains(#""from":10,"to":20,"trades":5,"complete":true}"#) }, "\(texts)")
+        // Asked again, in the way in which each is followed: the one trade by trade, the other by its newest price.
+        try client.send(#"{"type":"subscribe","symbols":["A","B"],"since":"7:17"}"#)
+        bench.loop.run()
+        texts = try client.takeTexts()
+        #expect(self.singles(texts) == [18, 20, 21])
+        let snapshot = texts.first { $0.hasPrefix(#"{"type":"snapshot","#) }
+        #expect(snapshot?.contains(#""symbol":"B","price":"19","#) == true, "\(texts)")
+        #expect(snapshot?.contains(#""seq":19,"skipped":1,"#) == true, "\(texts)")
+        #expect(texts.last?.contains(#""from":17,"to":21,"trades":4,"complete":true}"#) == true, "\(texts)")
+        bench.stop()
+    }
+
+    @Test("prices that wait are not told where a symbol goes on trade by trade: its trades come once, in their order")
+    func untoldPrices() throws {
+        let bench = HubBench {
+            $0.keepQuiet()
+            $0.pipeline = PricePipeline.Settings(quiet: 3_600_000_000_000, atMost: nil)
+        }
+        let client = try bench.pipedStream()
+        bench.play(Frames.trade("A", "1"))
+        try client.send(#"{"type":"subscribe","symbol":"A"}"#)
+        bench.play(Frames.trade("A", "2"))
+        bench.play(Frames.trade("A", "3"))
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all","since":"7:1"}"#)
+        bench.loop.run()
+        var texts = try client.takeTexts()
+        #expect(texts.count == 4 && self.singles(texts) == [2, 3], "\(texts)")
+        #expect(texts.last?.contains(#""trades":2,"complete":true}"#) == true, "\(texts)")
+        // Without a place they are: nothing else would tell them.
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"latest"}"#)
+        bench.play(Frames.trade("A", "4"))
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all"}"#)
+        texts = try client.takeTexts()
+        #expect(texts.contains { $0.hasPrefix(#"{"type":"price","#) && $0.contains(#""seq":4,"#) }, "\(texts)")
+        bench.stop()
+    }
+
+    @Test("who wants every trade or none is closed with the count of those that left the ring before their turn")
+    func evictionCloses() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+        client.stopReading(fillsChannel: true)
+        let last = self.singles(try client.takeTexts()).last ?? 0
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        client.goOnReading()
+        let texts = try client.takeTexts()
+        let closure = try #require(texts.last)
+        #expect(closure.hasPrefix("1013 too slow: ") && closure.hasSuffix(" trades missed"), "\(closure)")
+        // The first to leave ends it: all that the ring holds then is missed, and what has just come.
+        #expect(last < Self.trades && closure == "1013 too slow: \(Self.trades + 1) trades missed", "\(closure)")
+        bench.stop()
+    }
+
+    @Test("who stops for so long that it counts as behind goes on where it was, and misses nothing")
+    func stalls() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        var numbers = self.singles(try client.takeTexts())
+        client.stopReading(fillsChannel: true)
+        // Its pong is what waits for it.
+        try client.channel.writeInbound(RawClient.masked(opcode: 9, "still here"))
+        bench.loop.advanceTime(by: .seconds(30))
+        #expect(try client.takeTexts().isEmpty)
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        numbers += self.singles(texts)
+        #expect(numbers == Array(1...Self.trades))
+        #expect(texts.last?.hasSuffix(#""trades":1000,"complete":true}"#) == true)
+        bench.stop()
+    }
+
+    @Test("what was under way when a replay was asked to wait costs no trade of who is catching up")
+    func underWay() throws {
+        let flow = FlowCalls()
+        let bench = self.bench(flow: flow)
+        let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+        client.stopReading(fillsChannel: true)
+        for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
+        // As many words of the feed as a client that is waited for by nobody may not have waiting.
+        for number in 2...1_101 {
+            bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: Int64(number))))
+        }
+        #expect(flow.calls.all == ["pause"])
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        #expect(self.singles(texts) == Array(1...1_600), "\(texts.last ?? "")")
+        #expect(texts.last?.hasSuffix(#""to":1600,"trades":1600,"complete":true}"#) == true, "\(texts.last ?? "")")
+        #expect(flow.calls.all == ["pause", "resume"])
+        bench.stop()
+    }
+
+    @Test("the end of the relay leaves out what was still to come, says so in its place, and shows the newest")
+    func endsOnTheWay() throws {
+        for overflow in ["latest", "close"] {
+            let bench = self.bench()
+            let client = try bench.pipedStream("?symbols=A&delivery=all&overflow=\(overflow)&since=7:0")
+            client.stopReading(fillsChannel: true)
+            let last = self.singles(try client.takeTexts()).last ?? 0
+            bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
+            bench.play(Frames.trade("A", "7"))
+            bench.hub.stop(reason: "the end", within: .seconds(1))
+            client.goOnReading()
+            let texts = try client.takeTexts()
+            if overflow == "close" {
+                #expect(texts.last?.hasPrefix("1013 too slow: ") == true, "\(texts)")
+                continue
+            }
+            #expect(texts.last == "1001 the end", "\(texts)")
+            let skipped = texts.filter { $0.contains(#""type":"skipped""#) }
+            let missed = skipped.compactMap { RunningProgram.number(in: $0, behind: #""trades":"#) }.reduce(0, +)
+            #expect(self.singles(texts).isEmpty && missed + last == Self.trades + 1, "\(last) \(texts)")
+            #expect(texts.contains { $0.contains(#""type":"status""#) })
+            #expect(texts.contains { $0.contains(#""to":1001,"trades":\#(last),"complete":false}"#) }, "\(texts)")
+        }
+    }
+
+    @Test("a replay waits for who is catching up, until it has or has left")
+    func replay() throws {
+        for leaves in [false, true] {
+            let flow = FlowCalls()
+            let bench = self.bench(flow: flow)
+            let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
+            #expect(flow.calls.all == ["pause"])
+            client.stopReading(fillsChannel: true)
+            bench.loop.run()
+            var numbers = self.singles(try client.takeTexts())
+            #expect(flow.calls.all == ["pause"] && numbers.count < Self.trades)
+            if leaves {
+                client.channel.close(promise: nil)
+            } else {
+                client.goOnReading()
+            }
+            bench.loop.run()
+            #expect(flow.calls.all == ["pause", "resume"])
+            if !leaves {
+                numbers += self.singles(try client.takeTexts())
+                #expect(numbers == Array(1...Self.trades))
+            }
+            bench.stop()
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+@Suite("Trades of earlier runs, at who asks the relay")
+struct EarlierTradesTests {
+    /// A bench that has read its recording: trades 5 to 8 of the epoch 3, alternately of A and B.
+    private func bench() throws -> HubBench {
+        let bench = HubBench()
+        bench.hub.ring = TradeRing(epoch: 7)
+        var symbols = SymbolTable()
+        let size = try #require(ExactDecimal(significand: 1, exponent: 0))
+        var trades: [Trade] = []
+        for index in 0..<4 {
+            let price = try #require(ExactDecimal(significand: Int64(index + 1), exponent: 0))
+            let id = symbols.intern(index % 2 == 0 ? "A" : "B")
+            trades.append(
+                Trade(price: price, size: size, exchangeTime: Int64(index) * 1_000_000, symbol: try #require(id))
+            )
+        }
+        let now = bench.hub.wallClock()
+        bench.hub.remember([
+            RecordedTrades(
+                epoch: 3,
+                first: 5,
+                trades: trades,
+                received: Array(repeating: now - 1_000_000_000, count: 4),
+                symbols: symbols
+            )
+        ])
+        return bench
+    }
+
+    private func places(_ excerpt: TradeExcerpt?) -> [String]? {
+        excerpt?.items.map { "\($0.epoch ?? 7):\($0.sequence)" }
+    }
+
+    @Test("before a symbol's first trade of this run those of the last are told, and then both, as many as are wanted")
+    func tellsBoth() throws {
+        let bench = try self.bench()
+        #expect(self.places(bench.hub.trades(of: "A", limit: 100)) == ["3:5", "3:7"])
+        #expect(bench.hub.trades(of: "C", limit: 100) == nil)
+        var feed = HandFeed()
+        var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("C", "9")])
+        // By the bench's clock, as the recording's trades are.
+        batch.receivedMonotonic = 0
+        bench.hub.take([.batch(batch)])
+        #expect(self.places(bench.hub.trades(of: "A", limit: 100)) == ["3:5", "3:7", "7:1"])
+        #expect(self.places(bench.hub.trades(of: "A", limit: 2)) == ["3:7", "7:1"])
+        #expect(self.places(bench.hub.trades(of: "A", limit: 1)) == ["7:1"])
+        #expect(self.places(bench.hub.trades(of: "B", limit: 1)) == ["3:8"])
+        let excerpt = try #require(bench.hub.trades(of: "A", limit: 2))
+        let body = String(buffer: StatusAnswers.trades(excerpt))
+        #expect(body.hasPrefix(#"{"symbol":"A","epoch":7,"#), "\(body)")
+        #expect(body.contains(#""trades":[{"epoch":3,"seq":7,"#) && body.contains(#"},{"seq":1,"#), "\(body)")
+        bench.stop()
+    }
+
+    @Test(
+        "a symbol that is resumed by its price is shown behind the gap between the runs, beside one trade by trade, too"
+    )
+    func resumesBehindGap() throws {
+        let bench = try self.bench()
+        var feed = HandFeed()
+        var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("B", "9")])
+        batch.receivedMonotonic = 0
+        bench.hub.take([.batch(batch)])
+        let client = try bench.pipedStream()
+        try client.send(#"{"type":"subscribe","symbol":"A","delivery":"all"}"#)
+        try client.send(#"{"type":"subscribe","symbol":"B"}"#)
+        _ = try client.takeTexts()
+        try client.send(#"{"type":"subscribe","symbols":["A","B"],"since":"3:5"}"#)
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let kinds = texts.map { $0.split(separator: "\"")[3] }
+        #expect(kinds == ["subscribed", "trade", "gap", "trade", "snapshot", "resumed"], "\(texts)")
+        #expect(
+            texts.contains { $0.contains(#""symbol":"B","price":"9","#) && $0.contains(#""skipped":3,"#) },
+            "\(texts)"
+        )
+        #expect(texts.last?.contains(#""trades":5,"complete":false}"#) == true, "\(texts)")
+        bench.stop()
+    }
+
+    @Test("hello says which trade is the oldest of all, where that is one of an earlier run")
+    func hello() throws {
+        let bench = try self.bench()
+        let text = try #require(try bench.pipedStream().takeTexts().first)
+        #expect(text.contains(#""epoch":7,"seq":null,"oldest":null,"earliest":"3:5","resume""#), "\(text)")
+        bench.stop()
+        let other = HubBench()
+        other.play(Frames.trade("A", "1"))
+        let plain = try #require(try other.pipedStream().takeTexts().first)
+        #expect(plain.contains(#""oldest":1,"resume""#), "\(plain)")
+        other.stop()
+    }
+}

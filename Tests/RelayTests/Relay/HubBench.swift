@@ -1,0 +1,127 @@
+import Logging
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import TickertapeTesting
+import WebSocket
+import Wire
+@testable import Measurements
+@testable import Relay
+
+/// A relay's hub on a loop whose time the test moves, with clients that need no socket.
+final class HubBench {
+    let loop = EmbeddedEventLoop()
+    let hub: RelayHub
+    /// What the upstream was asked for, and, with a minus sign, what it was told it need not send.
+    let calls = Calls()
+    private var channels: [EmbeddedChannel] = []
+    private var feed = HandFeed()
+
+    init(flow: (any FlowControl)? = nil, _ change: (inout RelaySettings) -> Void = { _ in }) {
+        var settings = RelaySettings(host: "127.0.0.1", port: 0)
+        settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
+        settings.requestBurst = 1_000_000
+        change(&settings)
+        self.hub = RelayHub(
+            settings: settings,
+            loop: self.loop,
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
+            gauges: RelayGauges(),
+            instruments: Instruments(),
+            ownSymbols: [],
+            demand: { [calls] in calls.add($0) },
+            release: { [calls] in calls.add("-\($0)") },
+            flow: flow.map { FlowGate($0) },
+            status: FeedStatus(source: .live, phase: .live, since: 1)
+        )
+    }
+
+    deinit { self.stop() }
+
+    /// Ends all clients and timers.
+    func stop() {
+        self.hub.stop(reason: "the test is over", within: .seconds(1))
+        for channel in self.channels { _ = try? channel.finish(acceptAlreadyClosed: true) }
+        self.channels = []
+    }
+
+    /// A client of Finnhub's protocol; the options are those of the URL.
+    func client(_ target: String = "/?token=any") throws -> HubClient {
+        let channel = EmbeddedChannel(loop: self.loop)
+        try channel.pipeline.syncOperations.addHandler(
+            TradesClient(hub: self.hub, options: TradesOptions(target: target))
+        )
+        self.channels.append(channel)
+        return HubClient(channel: channel)
+    }
+
+    /// A client of `/v1/stream` with all of its WebSocket, that has had its hello; the query is the URL's.
+    func pipedStream(_ query: String = "") throws -> PipedClient {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
+        let client = try self.piped(StreamClient(hub: self.hub, query: try StreamQuery(head)))
+        return client
+    }
+
+    /// A client of Finnhub's protocol with all of its WebSocket.
+    func pipedClient(_ target: String = "/?token=any") throws -> PipedClient {
+        try self.piped(TradesClient(hub: self.hub, options: TradesOptions(target: target)))
+    }
+
+    private func piped(_ client: RelayClient) throws -> PipedClient {
+        let channel = EmbeddedChannel(loop: self.loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let piped = try PipedClient(channel: channel, client: client, deadlines: self.hub.deadlines)
+        self.channels.append(channel)
+        return piped
+    }
+
+    /// One read of the feed with these frames.
+    func play(_ frames: String...) { self.hub.take([.batch(self.feed.batch(frames))]) }
+
+    /// Two reads that come to the relay together, between which the tape begins anew.
+    func play(_ before: [String], anew after: [String]) {
+        let first = self.feed.batch(before)
+        self.feed.beginAnew()
+        self.hub.take([.batch(first), .batch(self.feed.batch(after))])
+    }
+}
+
+extension RelaySettings {
+    /// Lets the relay say nothing that no trade and no request asks for.
+    mutating func keepQuiet() {
+        self.pingInterval = .hours(1)
+        self.activityInterval = .hours(1)
+    }
+}
+
+/// One client on a ``HubBench``.
+struct HubClient {
+    let channel: EmbeddedChannel
+
+    func send(_ text: String) throws { try self.channel.writeInbound(WebSocketMessage.text(ByteBuffer(string: text))) }
+
+    func subscribe(_ symbol: String) throws { try self.send(#"{"type":"subscribe","symbol":"\#(symbol)"}"#) }
+
+    func unsubscribe(_ symbol: String) throws { try self.send(#"{"type":"unsubscribe","symbol":"\#(symbol)"}"#) }
+
+    /// The payloads that came since the last call.
+    func takeTexts() throws -> [String] {
+        var texts: [String] = []
+        while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
+            guard case .framed(var bytes) = output else { continue }
+            while let length = bytes.readMultipleIntegers(as: (UInt8, UInt8).self)?.1 {
+                let count = length == 126 ? Int(bytes.readInteger(as: UInt16.self) ?? 0) : Int(length)
+                texts.append(bytes.readString(length: count) ?? "cut short")
+            }
+        }
+        return texts
+    }
+
+    /// Ends its connection. (Not by `finish`, which would end the timers of all on this loop.)
+    func leave() throws {
+        self.channel.close(promise: nil)
+        self.channel.embeddedEventLoop.run()
+    }
+}

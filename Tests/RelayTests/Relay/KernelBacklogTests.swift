@@ -1,0 +1,134 @@
+import NIOCore
+import Relay
+import Testing
+import TickertapeTesting
+@testable import Measurements
+
+/// Clients whose backlog is in the kernels alone: nothing waits in the program any more. The sockets are real.
+@Suite("The pong of a client that reads slowly what the kernels hold", .timeLimit(.minutes(3 * Patience.factor)))
+struct KernelBacklogTests {
+    /// Runs the body with a client that has subscribed and reads only by drops, and one that hears the clock.
+    private func run(
+        _ isEncrypted: Bool,
+        _ body: (RelayFixture, _ slow: RawClient, _ clock: RawClient, Instruments) async throws -> Void
+    ) async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(isEncrypted: isEncrypted, instruments: instruments) {
+            $0.pingInterval = .milliseconds(250) * Patience.factor
+            $0.pongTimeout = .seconds(2) * Patience.factor
+            $0.stallTimeout = .hours(1)
+            // The relay's own clock, by which the client reads.
+            $0.textPingInterval = .milliseconds(250) * Patience.factor
+        } body: { fixture, encrypted in
+            let slow = try await RawClient.open(
+                at: fixture.address,
+                receiveBuffer: 4 << 10,
+                below: { [DropReader()] + encrypted() }
+            )
+            try await slow.subscribe(Frames.btc)
+            try await fixture.settleAnswered(slow)
+            let clock = try await RawClient.open(at: fixture.address, below: encrypted)
+            try await slow.onlyDrops(true)
+            // For all of it the kernel has room.
+            for frame in Self.frames { fixture.feed([frame]) }
+            try await body(fixture, slow, clock, instruments)
+        }
+    }
+
+    /// About 28 KiB and 10 KiB.
+    private static let frames = [350, 130].map { count in
+        let elements = (1...count).map { Frames.element(Frames.btc, "\($0)") }
+        return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
+    }
+
+    @Test("it is waited for while it takes bytes, and goes on", arguments: [false, true])
+    func waits(isEncrypted: Bool) async throws {
+        try await self.run(isEncrypted) { fixture, slow, clock, instruments in
+            // Longer than the time for a pong; its kernel has room again whenever all in it has been read.
+            for _ in 0..<7 {
+                for _ in 0..<2 { try await clock.tick() }
+                try await slow.readDrop()
+            }
+            #expect(fixture.relay.clientCount == 2)
+            try await slow.onlyDrops(false)
+            for frame in Self.frames { #expect(try await slow.trades() == frame) }
+            try await fixture.settleAnswered(slow)
+            #expect(instruments.refusals.all.allSatisfy { $0.type != "pong-timeout" })
+        }
+    }
+
+    @Test("it is ended when it takes nothing any more, and for want of its pong", arguments: [false, true])
+    func ends(isEncrypted: Bool) async throws {
+        try await self.run(isEncrypted) { fixture, slow, clock, instruments in
+            for _ in 0..<2 {
+                try await clock.tick()
+                try await slow.readDrop()
+            }
+            // The suite's limit ends it.
+            while fixture.relay.clientCount > 1 { try await clock.tick() }
+            #expect(instruments.refusals.all.contains { $0.type == "pong-timeout" && $0.number == 1 })
+            try await slow.close()
+        }
+    }
+}
+
+/// The end of a client's pipeline at its socket, which can hold reads back and let one pass at a time, of 8 KiB.
+private final class DropReader: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private var context: ChannelHandlerContext?
+    private var isHolding = false
+    private var isAsked = false
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func read(context: ChannelHandlerContext) {
+        if self.isHolding { self.isAsked = true } else { context.read() }
+    }
+
+    func hold(_ isHolding: Bool) throws {
+        self.isHolding = isHolding
+        let options = self.context?.channel.syncOptions
+        try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8 << 10))
+        try options?.setOption(.maxMessagesPerRead, value: 1)
+        if !isHolding, self.isAsked { self.pass() }
+    }
+
+    func pass() {
+        self.isAsked = false
+        self.context?.read()
+    }
+}
+
+extension RawClient {
+    /// Reads from the socket only by drops from now on, or as usual again.
+    fileprivate func onlyDrops(_ isHolding: Bool) async throws {
+        try await self.atSocket { try $0.hold(isHolding) }
+    }
+
+    /// Reads 8 KiB at most.
+    fileprivate func readDrop() async throws { try await self.atSocket { $0.pass() } }
+
+    /// Waits for the relay's next text ping.
+    fileprivate func tick() async throws { while try await self.frameAnsweringPings().text != Self.textPing {} }
+
+    /// Returns the next message that is no ping.
+    fileprivate func trades() async throws -> String {
+        while true {
+            let text = try await self.frameAnsweringPings().text
+            if text != Self.textPing { return text }
+        }
+    }
+
+    private static let textPing = #"{"type":"ping"}"#
+
+    private func atSocket(_ call: @escaping @Sendable (DropReader) throws -> Void) async throws {
+        let channel = self.channel
+        try await channel.eventLoop.submit {
+            try call(try channel.pipeline.syncOperations.handler(type: DropReader.self))
+        }.get()
+    }
+}

@@ -1,0 +1,56 @@
+import Market
+import NIOCore
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+/// The tape begins anew when its symbols' numbers are used up; the numbers of before mean other symbols then.
+@Suite("A new epoch of the tape, at its readers")
+struct NewEpochTests {
+    @Test("clients go on with the symbols that they want, whatever numbers these have now")
+    func clients() throws {
+        let bench = HubBench()
+        let wantsA = try bench.client()
+        let wantsB = try bench.client()
+        try wantsA.subscribe("A")
+        try wantsB.subscribe("B")
+        bench.play(
+            [Frames.trade("A", "1"), Frames.trade("B", "2")],
+            anew: [Frames.trade("B", "3"), Frames.trade("C", "4"), Frames.trade("A", "5")]
+        )
+        #expect(try wantsA.takeTexts() == [Frames.trade("A", "1"), Frames.trade("A", "5")])
+        #expect(try wantsB.takeTexts() == [Frames.trade("B", "2"), Frames.trade("B", "3")])
+        let late = try bench.client("/?snapshot=1")
+        for symbol in ["C", "B", "A"] { try late.subscribe(symbol) }
+        #expect(
+            try late.takeTexts() == [Frames.trade("C", "4"), Frames.trade("B", "3"), Frames.trade("A", "5")]
+        )
+        bench.stop()
+    }
+
+    @Test("what was held back is shown, no price goes to another symbol, and the count of what was left out goes on")
+    func desk() {
+        var feed = HandFeed()
+        var desk = PriceDesk(settings: PricePipeline.Settings(quiet: 100, atMost: nil))
+        func texts(_ showings: [PriceDesk.Showing]) -> [String] {
+            showings.map { "\($0.update.summary.symbol) \($0.update.summary.price) \($0.ordinal)" }
+        }
+        let first = desk.take(
+            feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2"), Frames.trade("B", "3")]),
+            now: 0
+        )
+        // The first price of a symbol is shown at once, the second is held back.
+        #expect(texts(first) == ["A 1 1", "B 3 1"])
+        feed.beginAnew()
+        let second = desk.take(feed.batch([Frames.trade("B", "4"), Frames.trade("C", "5")]), now: 1)
+        #expect(texts(second) == ["A 2 2", "B 4 2", "C 5 1"])
+        let third = desk.take(feed.batch([Frames.trade("A", "6")]), now: 2)
+        #expect(texts(third) == ["A 6 3"])
+        for (symbol, price) in [("A", "6"), ("B", "4"), ("C", "5")] {
+            let newest = desk.knownRow(of: symbol).flatMap { desk.newest(row: $0) }
+            #expect(newest?.summary.symbol == symbol && newest.map { "\($0.summary.price)" } == price)
+        }
+        #expect(desk.rowCount == 3)
+    }
+}

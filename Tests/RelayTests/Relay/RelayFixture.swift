@@ -1,0 +1,119 @@
+import Logging
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Measurements
+@testable import Relay
+
+/// A relay on a free port with a feed that the test plays by hand.
+final class RelayFixture: Sendable {
+    let relay: RelayServer
+    let address: SocketAddress
+    let calls: Calls
+    private let loop: any EventLoop
+    private let feed = NIOLockedValueBox(HandFeed())
+
+    private init(relay: RelayServer, loop: any EventLoop, address: SocketAddress, calls: Calls) {
+        self.relay = relay
+        self.loop = loop
+        self.address = address
+        self.calls = calls
+    }
+
+    /// Starts a relay, runs the body and stops it.
+    static func run(
+        flow: (any FlowControl)? = nil,
+        status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
+        ownSymbols: [String] = [],
+        instruments: Instruments = Instruments(),
+        tls: RelayTLS? = nil,
+        replay: (any ReplayControlling)? = nil,
+        _ change: (inout RelaySettings) -> Void = { _ in },
+        body: (RelayFixture) async throws -> Void
+    ) async throws {
+        var settings = RelaySettings(host: "127.0.0.1", port: 0)
+        settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
+        settings.activityInterval = .hours(1)
+        settings.unsubscribeGrace = .zero
+        settings.requestBurst = 1_000_000
+        // What a slow machine must not take for a client that hangs, and pings that a quick test never sees.
+        settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
+        settings.stallTimeout = settings.stallTimeout * Patience.factor
+        settings.pingInterval = settings.pingInterval * Patience.factor
+        settings.pongTimeout = settings.pongTimeout * Patience.factor
+        settings.textPingInterval = settings.textPingInterval * Patience.factor
+        change(&settings)
+        let calls = Calls()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let relay = RelayServer(
+            settings: settings,
+            eventLoop: loop,
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
+            ownSymbols: ownSymbols,
+            demand: { calls.add($0) },
+            release: { calls.add("-\($0)") },
+            flow: flow,
+            status: status,
+            epoch: 7,
+            instruments: instruments,
+            tls: tls,
+            replay: replay
+        )
+        let fixture = RelayFixture(relay: relay, loop: loop, address: try await relay.start(), calls: calls)
+        do {
+            try await body(fixture)
+        } catch {
+            await relay.stop()
+            throw error
+        }
+        await relay.stop()
+    }
+
+    /// Plays one read of the feed that brought these frames.
+    func feed(_ frames: String...) { self.feed(frames) }
+
+    func feed(_ frames: [String], received: Int64 = 1_723_161_255_342_123_456) {
+        self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
+    }
+
+    /// Feeds frames of which all trades are ahead of their arrival by the exchange's clock; ns since 1970.
+    func feedAhead(_ frames: String..., arrival: Int64) {
+        var batch = self.feed.withLockedValue { $0.batch(frames, received: arrival) }
+        batch.aheadArrival = arrival
+        for index in batch.trades.indices { batch.trades[index].marks = [.ahead] }
+        self.relay.read(batch)
+    }
+
+    /// Plays the feed on the relay's own loop, as where both live on one; nothing of other threads comes between.
+    func onFeedLoop(_ play: @escaping @Sendable (RelayFixture) -> Void) async throws {
+        try await self.loop.submit { play(self) }.get()
+    }
+
+    /// A client of Finnhub's protocol that has subscribed.
+    func tradesClient(_ symbols: String..., receiveBuffer: Int? = nil) async throws -> RawClient {
+        let client = try await RawClient.open(at: self.address, receiveBuffer: receiveBuffer)
+        for symbol in symbols { try await client.subscribe(symbol) }
+        try await self.settle(client)
+        return client
+    }
+
+    /// A client of `/v1/stream` that has had its hello.
+    func streamClient(_ query: String = "", receiveBuffer: Int? = nil) async throws -> RawClient {
+        let client = try await RawClient.open("/v1/stream\(query)", at: self.address, receiveBuffer: receiveBuffer)
+        let hello = try await client.frame().text
+        try #require(hello.hasPrefix(#"{"type":"hello","n":"#))
+        return client
+    }
+
+    /// Waits until the relay has taken in all that the client has sent: requests are answered in order.
+    func settle(_ client: RawClient) async throws {
+        try await client.send("?")
+        var answer = try await client.frame().text
+        while answer.hasPrefix(#"{"type":"subscribed","#) { answer = try await client.frame().text }
+        try #require(answer.contains("Invalid message"), "the answer to nonsense was \(answer)")
+    }
+}

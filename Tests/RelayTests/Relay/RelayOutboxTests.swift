@@ -1,0 +1,122 @@
+import Market
+import NIOCore
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+@Suite("The relay's outbox and brake")
+struct RelayOutboxTests {
+    private func batches(_ count: Int) -> [TapeBatch] {
+        var feed = HandFeed()
+        return (1...count).map { feed.batch([Frames.trade(Frames.btc, "\($0)")], received: Int64($0)) }
+    }
+
+    private func describe(_ event: RelayEvent) -> String {
+        switch event {
+        case .batch(let batch): "batch \(batch.firstSequence)"
+        case .status(let status): status.word
+        case .gap(let gap): "gap \(gap.nextSequence)"
+        case .symbol(let status): "symbol \(status.symbol) \(status.word)"
+        case .unwished(let symbol): "unwished \(symbol)"
+        case .lost(let loss):
+            "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"
+        }
+    }
+
+    @Test("it wakes its reader once, however much comes before the reader does")
+    func wakesOnce() {
+        let outbox = RelayOutbox(highMark: 1 << 20, limit: 1 << 20)
+        let batches = self.batches(3)
+        #expect(outbox.offer(.batch(batches[0])).wakesReader)
+        #expect(!outbox.offer(.status(FeedStatus(source: .live, phase: .late, since: 0))).wakesReader)
+        #expect(!outbox.offer(.batch(batches[1])).wakesReader)
+        #expect(outbox.take().map(self.describe) == ["batch 1", "late", "batch 2"])
+        #expect(outbox.offer(.batch(batches[2])).wakesReader)
+        #expect(outbox.take().map(self.describe) == ["batch 3"])
+        #expect(outbox.take().isEmpty)
+    }
+
+    @Test(
+        "what it has no room for is left out until the reader comes, in one piece, and counted; status and gaps are kept"
+    )
+    func overflows() {
+        let outbox = RelayOutbox(highMark: 600, limit: 1_000)
+        let marks = self.batches(5).map { outbox.offer(.batch($0)).becameHigh }
+        #expect(marks == [false, true, false, false, false])
+        _ = outbox.offer(.gap(Gap(from: 0, to: 0, reason: "", nextSequence: 6)))
+        #expect(outbox.take().map(self.describe) == ["batch 1", "batch 2", "lost 3 from 3 to 5 before 6", "gap 6"])
+    }
+
+    @Test("a loss is counted for the symbols that a reader wanted")
+    func countsLoss() {
+        var feed = HandFeed()
+        var loss = RelayLoss(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1"), Frames.trade("A", "1")]))
+        loss.add(feed.batch([Frames.trade("C", "1"), Frames.trade("A", "1")]))
+        #expect(loss.count { $0 == "A" } == 3)
+        #expect(loss.count { $0 != "A" } == 2)
+        #expect(loss.count { _ in false } == 0)
+    }
+
+    @Test("a loss over the end of an epoch counts each trade for the symbol that its number meant then")
+    func countsLossOverEpochs() {
+        var feed = HandFeed()
+        var loss = RelayLoss(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1"), Frames.trade("C", "1")]))
+        feed.beginAnew()
+        loss.add(feed.batch([Frames.trade("C", "1")]))
+        loss.add(feed.batch([Frames.trade("A", "1")]))
+        #expect(["A", "B", "C"].map { name in loss.count { $0 == name } } == [2, 1, 2])
+    }
+
+    @Test("the feed waits as long as the outbox is high or any client is slow, and is told each once")
+    func brakes() async {
+        let flow = FlowRecorder()
+        let gate = FlowGate(flow)
+        let outbox = RelayOutbox(highMark: 100, limit: 1_000)
+        let batch = self.batches(1)[0]
+        gate.outboxChanged(outbox)
+        gate.clientBecameSlow()
+        gate.clientBecameSlow()
+        _ = outbox.offer(.batch(batch))
+        gate.outboxChanged(outbox)
+        gate.clientCaughtUp()
+        gate.clientCaughtUp()
+        _ = outbox.take()
+        gate.outboxChanged(outbox)
+        _ = outbox.offer(.batch(batch))
+        gate.outboxChanged(outbox)
+        _ = outbox.take()
+        gate.outboxChanged(outbox)
+        for expected in ["pause", "resume", "pause", "resume"] { #expect(await flow.next() == expected) }
+    }
+
+    @Test("the end of a replay waits until nobody holds up the feed any more")
+    func opens() async {
+        let gate = FlowGate(FlowRecorder())
+        await gate.opens()
+        gate.clientBecameSlow()
+        let isWaiting = Calls()
+        async let opened: Void = {
+            await gate.opens()
+            isWaiting.add("over")
+        }()
+        gate.clientBecameSlow()
+        gate.clientCaughtUp()
+        #expect(isWaiting.all == [])
+        gate.clientCaughtUp()
+        await opened
+        #expect(isWaiting.all == ["over"])
+    }
+
+    @Test("a writer that reports late that the outbox was high does not stop the feed for ever")
+    func brakeRace() async {
+        let flow = FlowRecorder()
+        let gate = FlowGate(flow)
+        let outbox = RelayOutbox(highMark: 100, limit: 1_000)
+        #expect(outbox.offer(.batch(self.batches(1)[0])).becameHigh)
+        _ = outbox.take()
+        gate.outboxChanged(outbox)
+        gate.outboxChanged(outbox)
+        #expect(!flow.isPaused)
+    }
+}

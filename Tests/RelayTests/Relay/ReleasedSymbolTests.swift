@@ -1,0 +1,161 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+@testable import Relay
+
+@Suite("Symbols that nobody asks a relay for any more")
+struct ReleasedSymbolTests {
+    /// The states of a symbol among these messages.
+    private func states(_ texts: [String], of symbol: String) -> [String] {
+        texts.filter { $0.hasPrefix(#"{"type":"symbol","#) && $0.contains(#""symbol":"\#(symbol)","#) }
+            .compactMap { $0.components(behind: #""state":""#) }
+    }
+
+    @Test("who follows everything is told, also who comes later, until somebody asks again; who named it is not")
+    func told() throws {
+        let bench = HubBench()
+        let all = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .live, since: 0)))
+        #expect(self.states(try all.takeTexts(), of: Frames.btc) == ["live"])
+        bench.hub.take(.unwished(Frames.btc))
+        #expect(self.states(try all.takeTexts(), of: Frames.btc) == ["released"])
+        let later = try bench.pipedStream("?symbols=*")
+        let texts = try later.takeTexts()
+        #expect(texts.first?.hasSuffix(#""state":"released"}]}"#) == true, "\(texts)")
+        // Its price is told first, for it is known.
+        let snapshot = try #require(texts.firstIndex { $0.hasPrefix(#"{"type":"snapshot","#) })
+        let state = try #require(texts.firstIndex { $0.hasPrefix(#"{"type":"symbol","#) })
+        #expect(snapshot < state && self.states(texts, of: Frames.btc) == ["released"])
+        let named = try bench.pipedStream("?symbol=\(Frames.btc)")
+        #expect(self.states(try named.takeTexts(), of: Frames.btc) == [])
+        #expect(bench.calls.all == [Frames.btc])
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
+        for client in [all, later, named] {
+            #expect(self.states(try client.takeTexts(), of: Frames.btc) == ["asked"])
+        }
+        let last = try bench.pipedStream()
+        #expect(try last.takeTexts().first?.hasSuffix(#""state":"asked"}]}"#) == true)
+        bench.stop()
+    }
+
+    /// A client that follows everything, has had a price, and was told that nobody asks for it any more.
+    private func follower(on bench: HubBench) throws -> PipedClient {
+        let client = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.unwished(Frames.btc))
+        _ = try client.takeTexts()
+        return client
+    }
+
+    @Test("one that follows everything and names it has it asked for again, and is told its price once more")
+    func namedAgain() throws {
+        let bench = HubBench()
+        let all = try self.follower(on: bench)
+        try all.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)"}"#)
+        let texts = try all.takeTexts()
+        #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"subscribed","#), "\(texts)")
+        #expect(texts.last?.hasPrefix(#"{"type":"snapshot","#) == true && texts.last?.contains(#""age":"#) == true)
+        #expect(bench.calls.all == [Frames.btc])
+        // It holds a place for it now, until it gives it up.
+        try all.send(#"{"type":"unsubscribe","symbol":"\#(Frames.btc)"}"#)
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
+        bench.stop()
+    }
+
+    @Test("another delivery of a symbol that somebody asks for takes no place, that of a released one does")
+    func lookedAt() throws {
+        let bench = HubBench()
+        let named = try bench.pipedStream("?symbol=\(Frames.btc)")
+        let page = try bench.pipedStream("?symbols=*")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        _ = try page.takeTexts()
+        for delivery in ["all", "latest", "all"] {
+            try page.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","delivery":"\#(delivery)"}"#)
+            let texts = try page.takeTexts()
+            #expect(texts.count == 1 && texts[0].contains(#""delivery":"\#(delivery)""#), "\(texts)")
+        }
+        bench.play(Frames.trade(Frames.btc, "2"))
+        #expect(try page.takeTexts().contains { $0.hasPrefix(#"{"type":"trade","#) })
+        // The last wish ends it, whoever looks on.
+        try named.send(#"{"type":"unsubscribe"}"#)
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
+        bench.hub.take(.unwished(Frames.btc))
+        _ = try page.takeTexts()
+        try page.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","delivery":"latest"}"#)
+        #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)", Frames.btc])
+        bench.stop()
+    }
+
+    @Test("who was told so is told the price again when somebody else asks, though it stands where it stood")
+    func recalled() throws {
+        let bench = HubBench()
+        let all = try self.follower(on: bench)
+        let named = try bench.pipedStream("?symbol=\(Frames.btc)")
+        #expect(try all.takeTexts() == [])
+        _ = try named.takeTexts()
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
+        let texts = try all.takeTexts()
+        // Before the state: a price of then makes no symbol live that was just asked for.
+        #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"snapshot","#), "\(texts)")
+        #expect(self.states(texts, of: Frames.btc) == ["asked"])
+        // Who asked has it.
+        let answer = try named.takeTexts()
+        #expect(answer.count == 1 && self.states(answer, of: Frames.btc) == ["asked"], "\(answer)")
+        // Once: it has that price now.
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .live, since: 0)))
+        bench.play(Frames.trade(Frames.btc, "1"))
+        #expect(!(try all.takeTexts().contains { $0.hasPrefix(#"{"type":"snapshot","#) }))
+        bench.stop()
+    }
+
+    @Test("a client that is behind is told the price again when it reads on, and behind a price of then what it is")
+    func behind() throws {
+        let bench = HubBench()
+        let all = try bench.pipedStream("?symbols=*&overflow=latest")
+        let later = try bench.pipedStream("?overflow=latest")
+        bench.play(Frames.trade(Frames.btc, "1"))
+        bench.hub.take(.unwished(Frames.btc))
+        for client in [all, later] {
+            _ = try client.takeTexts()
+            client.stopReading(fillsChannel: true)
+        }
+        try later.send(#"{"type":"subscribe"}"#)
+        later.goOnReading()
+        let told = try later.takeTexts().filter { !$0.hasPrefix(#"{"type":"subscribed","#) }
+        #expect(
+            told.contains { $0.hasPrefix(#"{"type":"snapshot","#) } && told.last?.contains("released") == true,
+            "\(told)"
+        )
+        bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
+        all.goOnReading()
+        let texts = try all.takeTexts()
+        #expect(texts.contains { $0.hasPrefix(#"{"type":"snapshot","#) }, "\(texts)")
+        #expect(self.states(texts, of: Frames.btc) == ["asked"])
+        bench.stop()
+    }
+
+    @Test("nothing is left of one that never traded, and who follows everything is told of it too")
+    func neverTraded() throws {
+        let bench = HubBench()
+        let all = try bench.pipedStream("?symbols=*")
+        for number in 0..<10 {
+            bench.hub.take(.symbol(SymbolStatus(symbol: "X:\(number)", state: .asked, since: 0)))
+            bench.hub.take(.unwished("X:\(number)"))
+            #expect(self.states(try all.takeTexts(), of: "X:\(number)") == ["asked", "released"])
+        }
+        #expect(bench.hub.releasedSince.isEmpty && bench.hub.desk.liveRowCount == 0)
+        bench.stop()
+    }
+}
+
+extension String {
+    /// What stands between this and the next quotation mark.
+    fileprivate func components(behind beginning: String) -> String? {
+        self.firstRange(of: beginning).map { String(self[$0.upperBound...].prefix { $0 != "\"" }) }
+    }
+}

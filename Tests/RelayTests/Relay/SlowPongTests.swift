@@ -1,0 +1,72 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+/// Clients whose pongs come late because the ping stands behind what they have not read; time is the test's.
+@Suite("The keepalive of slow clients")
+struct SlowPongTests {
+    /// Pings and nothing else that the relay says by itself.
+    private static func pings(_ settings: inout RelaySettings) {
+        settings.keepQuiet()
+        settings.pingInterval = .seconds(20)
+        settings.pongTimeout = .seconds(10)
+    }
+
+    /// One read of the feed every second; the client takes what waits every so many of them.
+    private func run(
+        _ bench: HubBench,
+        _ client: PipedClient,
+        seconds: Range<Int>,
+        takingEvery pause: Int
+    ) {
+        for second in seconds {
+            bench.play(Frames.trade("A", "\(second + 1)"))
+            bench.loop.advanceTime(by: .seconds(1))
+            guard second % pause == pause - 1 else { continue }
+            // The socket has room for a moment, and is full again when the next trade comes.
+            client.goOnReading()
+            client.stopReading()
+        }
+    }
+
+    @Test(
+        "while a client takes bytes its pong may take longer, and when it takes none it is dropped",
+        arguments: ["/?overflow=latest", "/"],
+        [true, false]
+    )
+    func waitsForPong(target: String, waits: Bool) throws {
+        // In a replay, too.
+        let flow = waits ? FlowCalls() : nil
+        let bench = HubBench(flow: flow) {
+            Self.pings(&$0)
+            // What is tried here is the keepalive alone.
+            $0.stallTimeout = .hours(1)
+        }
+        let client = try bench.pipedClient(target)
+        try client.send(#"{"type":"subscribe","symbol":"A"}"#)
+        client.stopReading()
+        self.run(bench, client, seconds: 0..<60, takingEvery: 7)
+        #expect(client.channel.isActive, "it took something every seven seconds")
+        #expect(try client.takeTexts().count >= 50)
+        try client.channel.writeInbound(RawClient.masked(opcode: 10, ""))
+        self.run(bench, client, seconds: 60..<120, takingEvery: 1_000)
+        #expect(!client.channel.isActive, "it took nothing for a minute")
+        bench.stop()
+    }
+
+    @Test("a client that keeps up and answers no ping is dropped in time")
+    func dropsWhoKeepsUp() throws {
+        let bench = HubBench(Self.pings)
+        let client = try bench.pipedClient()
+        try client.send(#"{"type":"subscribe","symbol":"A"}"#)
+        for second in 1...32 {
+            bench.play(Frames.trade("A", "\(second)"))
+            bench.loop.advanceTime(by: .seconds(1))
+        }
+        #expect(!client.channel.isActive)
+        bench.stop()
+    }
+}

@@ -1,0 +1,53 @@
+import NIOCore
+import Testing
+@testable import Relay
+
+@Suite("What one client may ask, and what waits for it")
+struct StreamLimitsTests {
+    private func at(_ milliseconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .milliseconds(milliseconds) }
+
+    @Test("a burst is allowed, then so many a second; who goes on beyond that gets nothing, and is closed in the end")
+    func allowance() {
+        var calm = RequestAllowance(burst: 10, perSecond: 2)
+        for _ in 0..<10 { #expect(calm.requested(now: self.at(0)) == .allowed) }
+        #expect(calm.requested(now: self.at(0)) == .refused)
+        // The one that was refused cost as much as another.
+        #expect(calm.requested(now: self.at(900)) == .refused)
+        #expect(calm.requested(now: self.at(2_000)) == .allowed)
+        #expect(calm.requested(cost: 10, now: self.at(100_000)) == .allowed)
+        #expect(calm.requested(now: self.at(100_000)) == .refused)
+
+        var flood = RequestAllowance(burst: 10, perSecond: 2)
+        let verdicts = (0..<30).map { _ in flood.requested(now: self.at(0)) }
+        #expect(verdicts.prefix(10).allSatisfy { $0 == .allowed })
+        #expect(verdicts[10..<20].allSatisfy { $0 == .refused })
+        #expect(verdicts[20...].allSatisfy { $0 == .flood })
+    }
+
+    @Test("how many messages wait is never said to be less than it is, and at most a mark's worth more")
+    func waiting() {
+        var state: UInt64 = 42
+        func next(_ limit: UInt64) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % limit)
+        }
+        var count = WaitingMessages()
+        var ends: [Int] = []
+        var written = 0
+        var left = 0
+        for _ in 0..<20_000 {
+            let bytes = next(300) + 20
+            written += bytes
+            ends.append(written)
+            count.wrote(messages: 1, bytes: written, atMost: 64 << 10)
+            // What has left does not come back, and no more waits than was said.
+            guard next(20) == 0 || written - left > 60 << 10 else { continue }
+            left += next(UInt64(written - left + 1))
+            let waiting = written - left
+            let exact = ends.reversed().prefix { $0 > written - waiting }.count
+            let told = count.count(waiting: waiting)
+            #expect(told >= exact && told <= exact + (4 << 10) / 20 + 1, "\(told) for \(exact)")
+        }
+        #expect(count.count(waiting: 0) == 0)
+    }
+}

@@ -1,0 +1,195 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+@Suite("What clients wish for, and what the upstream hears of it", .timeLimit(.minutes(5 * Patience.factor)))
+struct WishTests {
+    @Test("a client that leaves and comes back within ten seconds changes nothing upstream, one that stays away does")
+    func grace() throws {
+        let bench = HubBench()
+        let first = try bench.client()
+        try first.subscribe("A")
+        try first.subscribe("B")
+        #expect(bench.calls.all == ["A", "B"])
+        try first.leave()
+        bench.loop.advanceTime(by: .seconds(9))
+        #expect(bench.calls.all == ["A", "B"])
+        let second = try bench.client()
+        try second.subscribe("A")
+        bench.loop.advanceTime(by: .seconds(1))
+        #expect(bench.calls.all == ["A", "B", "-B"])
+        bench.loop.advanceTime(by: .seconds(100))
+        try second.unsubscribe("A")
+        bench.loop.advanceTime(by: .milliseconds(9_999))
+        #expect(bench.calls.all == ["A", "B", "-B"])
+        bench.loop.advanceTime(by: .milliseconds(1))
+        #expect(bench.calls.all == ["A", "B", "-B", "-A"])
+        #expect(try second.takeTexts() == [])
+        bench.stop()
+    }
+
+    @Test("in grace a symbol still takes its place, until another one needs it")
+    func placesInGrace() throws {
+        let bench = HubBench { $0.symbolLimit = 2 }
+        let first = try bench.client()
+        let second = try bench.client()
+        try first.subscribe("A")
+        try first.subscribe("B")
+        try first.unsubscribe("B")
+        bench.loop.advanceTime(by: .seconds(1))
+        try first.unsubscribe("A")
+        try second.subscribe("C")
+        #expect(bench.calls.all == ["A", "B", "-B", "C"])
+        try second.subscribe("D")
+        #expect(bench.calls.all == ["A", "B", "-B", "C", "-A", "D"])
+        try first.subscribe("E")
+        #expect(try first.takeTexts() == [#"{"msg":"Subscribing to too many symbols: E","type":"error"}"#])
+        bench.loop.advanceTime(by: .hours(1))
+        #expect(bench.calls.all == ["A", "B", "-B", "C", "-A", "D"])
+        bench.stop()
+    }
+
+    @Test("the grace of many symbols needs one timer, which is gone with the hub")
+    func oneTimer() throws {
+        let bench = HubBench()
+        let client = try bench.client()
+        for number in 0..<50 {
+            try client.subscribe("S\(number)")
+            try client.unsubscribe("S\(number)")
+        }
+        #expect(bench.hub.graceTimer?.at == bench.loop.now + .seconds(10))
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.calls.all.count == 100)
+        #expect(bench.hub.graceTimer == nil)
+        try client.subscribe("A")
+        bench.stop()
+        bench.loop.advanceTime(by: .hours(1))
+        #expect(bench.calls.all.last == "A")
+    }
+
+    @Test("late trades of symbols that were given up take no place, and their next wish is heard upstream")
+    func lateTrades() throws {
+        let bench = HubBench { $0.symbolLimit = 3 }
+        let client = try bench.client()
+        for number in 0..<100 {
+            try client.subscribe("S\(number)")
+            try client.unsubscribe("S\(number)")
+        }
+        bench.loop.advanceTime(by: .seconds(10))
+        for number in 0..<100 { bench.play(Frames.trade("S\(number)", "1")) }
+        #expect(bench.hub.ledger.symbols == [])
+        for symbol in ["S5", "S6", "S7"] {
+            try client.subscribe(symbol)
+            #expect(bench.calls.all.last == symbol)
+        }
+        bench.stop()
+    }
+
+    /// What a feed says of a symbol that it was asked for, in vain, and that was given up.
+    private func say(of symbol: String, to hub: RelayHub) {
+        let since: Int64 = 1
+        let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
+        hub.take([
+            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)),
+            .symbol(SymbolStatus(symbol: symbol, state: refused, since: since, reason: "Invalid symbol \(symbol)")),
+            .unwished(symbol),
+        ])
+    }
+
+    @Test(
+        "more names invented by one client than the feed can number take nobody's place, however late their answers come"
+    )
+    func inventedNames() throws {
+        let bench = HubBench()
+        let hostile = try bench.client()
+        let other = try bench.client()
+        try other.subscribe(Frames.btc)
+        var unanswered: [String] = []
+        // Twice what is remembered of anything here: numbers of symbols, rows, names that were given up.
+        let rounds = 2
+        let namesPerRound = SymbolTable.capacity + 1_000
+        for number in 0..<rounds * namesPerRound {
+            let name = "INVENTED:\(number)"
+            try hostile.subscribe(name)
+            try hostile.unsubscribe(name)
+            unanswered.append(name)
+            guard unanswered.count == namesPerRound else { continue }
+            for name in unanswered.prefix(SymbolTable.capacity) { self.say(of: name, to: bench.hub) }
+            unanswered = []
+            _ = try hostile.takeTexts()
+        }
+        #expect(bench.hub.ledger.symbols.count <= 50)
+        #expect(bench.hub.symbolStates.count <= 50)
+        bench.loop.advanceTime(by: .seconds(10))
+        #expect(bench.hub.ledger.symbols == [Frames.btc])
+        // All 49 other places are there, for symbols that trade.
+        for number in 1...49 {
+            try other.subscribe("NEW:\(number)")
+            #expect(bench.calls.all.last == "NEW:\(number)")
+        }
+        bench.play(Frames.trade("NEW:1", "1"), Frames.trade("NEW:49", "2"))
+        #expect(try other.takeTexts() == [Frames.trade("NEW:1", "1"), Frames.trade("NEW:49", "2")])
+        #expect(bench.calls.all.filter { $0 == Frames.btc } == [Frames.btc])
+        bench.stop()
+    }
+
+    @Test(
+        "5,000 symbols that traded though nobody asks for them take no place, no row and no bars from those asked for"
+    )
+    func unaskedTrades() throws {
+        let bench = HubBench()
+        func names(_ round: Int) -> [String] { (0..<3_000).map { Frames.trade("R\(round):\($0)", "1") } }
+        bench.play(names(0), anew: names(1))
+        bench.play([], anew: names(2))
+        #expect(bench.hub.desk.liveRowCount <= 3_000)
+        let client = try bench.pipedStream("?symbols=NEW:1")
+        #expect(bench.calls.all.last == "NEW:1")
+        #expect(bench.hub.ledger.symbols == ["NEW:1"])
+        bench.play(Frames.trade("NEW:1", "7"))
+        #expect(try client.takeTexts().contains { $0.contains("NEW:1") && $0.contains("\"price\":\"7\"") })
+        #expect(bench.hub.bars.series(of: "NEW:1", .second) != nil)
+        bench.stop()
+    }
+
+    @Test("names that cannot be symbols are refused at both protocols, and the upstream hears nothing of them")
+    func impossibleNames() throws {
+        let bench = HubBench()
+        let client = try bench.client()
+        let names = [
+            " A", "A ", "A\u{200B}B", "A\u{202E}B", "A\u{9B}B", "A\u{FFFD}", String(repeating: "A", count: 65),
+        ]
+        for name in names {
+            try client.subscribe(name)
+            #expect(try client.takeTexts().last?.contains("Invalid symbol") == true, "\(name.debugDescription)")
+        }
+        #expect(bench.calls.all.isEmpty)
+        try client.subscribe("IC MARKETS:1")
+        #expect(bench.calls.all == ["IC MARKETS:1"])
+        bench.stop()
+    }
+
+    @Test(
+        "5,000 names held by one client are refused beyond its limit, each by its name, and the upstream hears of 50"
+    )
+    func heldNames() throws {
+        let bench = HubBench()
+        let hostile = try bench.client()
+        for number in 0..<5_000 { try hostile.subscribe("INVENTED:\(number)") }
+        #expect(bench.calls.all.count == 50)
+        let answers = try hostile.takeTexts()
+        #expect(answers.count == 4_950)
+        #expect(
+            answers.last == #"{"msg":"Subscribing to too many symbols: INVENTED:4999","type":"error"}"#
+        )
+        try hostile.leave()
+        let other = try bench.client()
+        try other.subscribe("REAL")
+        #expect(bench.calls.all.count == 52 && bench.calls.all[50].hasPrefix("-INVENTED:"))
+        #expect(bench.calls.all.last == "REAL")
+        bench.stop()
+    }
+}

@@ -1,0 +1,192 @@
+import Feeds
+import Glibc
+import Logging
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+@testable import Feeds
+
+/// Thirty days of a market, a service that fails in every way it is known to, and the program between them, in seconds.
+final class SoakWorld {
+    let clock = SoakClock()
+    let ledger: SoakLedger
+    let service: SoakService
+    let supervisor: FinnhubSupervisor
+    private var market: SoakMarket
+    private var plan: SoakPlan
+    private var waiting: [SoakFault] = []
+    private(set) var suffered = 0
+    /// The most handshakes that the settings allow for what went wrong so far: each fault costs one, an outage those that
+    /// fit into it by the ladder. Its steps double from 0.5 s to 60 s, eight of them, and are 30 s long on average; twice
+    /// that many is more than any luck of three hundred outages brings.
+    private(set) var budget = 1.0
+    private var cutSince: Int64?
+
+    init(seed: UInt64, days: Int64, drops: Int, others: Int) {
+        self.market = SoakMarket(seed: seed)
+        // The last faults have time to heal.
+        self.plan = SoakPlan(
+            seed: seed &+ 1,
+            drops: drops,
+            others: others,
+            span: days * SoakClock.day - 14_400 * SoakClock.second
+        )
+        self.ledger = SoakLedger(clock: self.clock, capacity: 8_000 * Int(days))
+        var settings = FinnhubSettings(key: APIKey("soak-key"))
+        settings.symbols = SoakMarket.names
+        settings.holding = KeyHolding(ledger: SoakNotebook())
+        self.service = SoakService(settings: settings, clock: self.clock, ledger: self.ledger, seed: seed &+ 2)
+        let clock = self.clock
+        self.supervisor = FinnhubSupervisor(
+            settings: settings,
+            writer: TapeWriter(epoch: 1, readers: [self.ledger], key: settings.key),
+            loop: clock.loop,
+            wallClock: { clock.wall },
+            logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        let dice = SoakDice(seed: seed &+ 3)
+        let ledger = self.ledger
+        _ = self.supervisor.supervise(with: self.service) {
+            ledger.chance = dice.draw()
+            return ledger.chance
+        }
+        self.supervisor.start()
+    }
+
+    /// Lets the time pass to `end`, wall clock.
+    func run(to end: Int64) {
+        while true {
+            let fault = self.plan.faults.first?.at ?? .max
+            guard min(self.market.nextAt, fault) <= end else { return }
+            if fault <= self.market.nextAt {
+                self.clock.pass(to: fault)
+                self.waiting.append(self.plan.faults.removeFirst().fault)
+            } else {
+                let event = self.market.take()
+                self.clock.pass(to: event.at)
+                self.happens(event)
+                self.look()
+            }
+            // What breaks a connection waits for one.
+            if !self.waiting.isEmpty, self.service.canBreak { self.breaks(self.waiting.removeFirst()) }
+        }
+    }
+
+    /// What was true at the end.
+    private(set) var end: (word: String, states: [SymbolStatus.State]) = ("", [])
+
+    /// Ends the program as a person does, after one more trade.
+    func stop() {
+        self.run(to: self.market.nextAt)
+        self.clock.pass(to: self.clock.wall + SoakClock.second)
+        self.end = (self.ledger.phase.word, self.ledger.states)
+        self.supervisor.stop()
+        self.clock.pass(to: self.clock.wall + SoakClock.second)
+    }
+
+    private func happens(_ event: SoakMarket.Event) {
+        self.ledger.happened(event)
+        self.service.happened(event)
+    }
+
+    private func look() {
+        let frozen = self.service.current?.frozen
+        if self.service.isConnected {
+            self.cutSince = nil
+        } else {
+            self.cutSince = self.cutSince ?? frozen ?? self.clock.monotonic
+        }
+        self.ledger.look(
+            cutFor: self.cutSince.map { self.clock.monotonic - $0 },
+            isBroken: self.service.isBroken
+        )
+    }
+
+    private func breaks(_ fault: SoakFault) {
+        self.suffered += 1
+        self.budget += fault.handshakes
+        guard case .sleep(let time, let kind) = fault else { return self.service.suffer(fault) }
+        self.look()
+        // While the machine sleeps its loop stands still and the market goes on.
+        let end = self.clock.wall + time
+        self.service.clientSleeps(kind)
+        while self.market.nextAt <= end { self.happens(self.market.take()) }
+        self.ledger.look(cutFor: nil, isBroken: true)
+        self.clock.sleep(to: end)
+        self.service.clientWakes(kind)
+        self.look()
+    }
+}
+
+/// Chance, drawn from a seed.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+private final class SoakDice: @unchecked Sendable {
+    private var generator: SeededGenerator
+    init(seed: UInt64) { self.generator = SeededGenerator(seed: seed) }
+    func draw() -> Double { .random(in: 0...1, using: &self.generator) }
+}
+
+/// A ladder's memory that outlives nothing.
+///
+/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+private final class SoakNotebook: AttemptLedger, @unchecked Sendable {
+    private var memory: LadderMemory?
+    func load() -> LadderMemory? { self.memory }
+    func save(_ memory: LadderMemory) { self.memory = memory }
+    func clear() { self.memory = nil }
+}
+
+@Suite("A soak in simulated time")
+struct SoakTests {
+    /// Names other seeds to run, `1,2,3`; then the figures are printed.
+    private static let variable = "TICKERTAPE_SOAK_SEEDS"
+    private static let seeds: [UInt64] = {
+        let list = getenv(variable).map { String(cString: $0) } ?? "1"
+        return list.split(separator: ",").compactMap { UInt64($0) }
+    }()
+
+    @Test("thirty days with three hundred drops end live, and nothing is lost without a gap", arguments: Self.seeds)
+    func soak(seed: UInt64) throws {
+        let began = clock()
+        let world = SoakWorld(seed: seed, days: 30, drops: 300, others: 90)
+        let ledger = world.ledger
+        world.run(to: SoakClock.start + 3 * SoakClock.day)
+        let early = SoakHeap.bytesInUse()
+        world.run(to: SoakClock.start + 30 * SoakClock.day)
+        let late = SoakHeap.bytesInUse()
+        let longest = ledger.gaps.map { $0.to - $0.from }.max() ?? 0
+        world.stop()
+        let account = ledger.account(tolerance: SoakConnection.latency)
+        let tail = world.end
+
+        // It ends live, and stops when it is told to.
+        #expect(world.suffered == 390)
+        #expect(tail.word == "live" && tail.states == [.live, .live, .live])
+        #expect(ledger.phase == .stopped)
+        // Every trade is on the tape once, or told to be missing.
+        #expect(ledger.wrongs.isEmpty, "\(ledger.wrongs.prefix(10))")
+        #expect(account.lost.isEmpty, "\(account.lost.count): \(account.lost.prefix(10))")
+        #expect(account.onTape * 10 > account.trades * 9 - account.inGaps * 10)
+        #expect(account.atBorder < 40 && ledger.twice <= ledger.redeliveries)
+        // Handshakes: each at its time, and all together within what the settings allow.
+        #expect(ledger.ladder.wrongs.isEmpty, "\(ledger.ladder.wrongs.prefix(10))")
+        #expect(Double(ledger.ladder.attempts) < world.budget + Double(ledger.silences))
+        #expect(ledger.ladder.mostInAMinute <= 14)
+        // Nothing grows.
+        let (begin, end) = (try #require(early), try #require(late))
+        #expect(end - begin < 256 << 10, "from \(begin) to \(end) bytes")
+        guard getenv(Self.variable) != nil else { return }
+        print(
+            "seed \(seed): \(ledger.ladder.attempts) handshakes of \(Int(world.budget) + ledger.silences),",
+            "\(ledger.ladder.mostInAMinute) a minute, \(ledger.gaps.count) gaps (\(ledger.silences) silences,",
+            "\(ledger.nested) nested), longest \(longest / SoakClock.second) s, excess",
+            "\(ledger.longestExcess / SoakClock.second) s, heap \(early ?? 0) to \(late ?? 0),",
+            "\(account.trades) trades, \(account.onTape) on the tape, \(account.inGaps) in gaps, \(account.refused)",
+            "refused, \(account.atBorder) at borders, \(ledger.twice) twice of \(ledger.redeliveries),",
+            "\(Double(clock() - began) / Double(CLOCKS_PER_SEC)) s"
+        )
+    }
+}

@@ -1,0 +1,51 @@
+import Market
+import TickertapeTesting
+@testable import Terminal
+
+/// A person at a screen with three symbols.
+struct PersonAtScreen {
+    var dialogue: ScreenDialogue
+    var state: DisplayState
+    var now = sampleNoon
+
+    init(
+        _ symbols: [String] = ["X:A", "X:B", "X:C"],
+        reach: ScreenReach = ScreenReach(replay: "this is not a replay"),
+        bindings: KeyBindings = KeyBindings()
+    ) {
+        self.dialogue = ScreenDialogue(bindings: bindings, reach: reach)
+        self.state = DisplayState(rows: symbols.map { sampleRow(sampleSummary($0)) }, status: sampleStatus())
+    }
+
+    @discardableResult
+    mutating func presses(_ keys: TerminalKey...) -> [ScreenWish] {
+        keys.flatMap { self.dialogue.took(.key($0), state: self.state, now: self.now) }
+    }
+
+    @discardableResult
+    mutating func types(_ text: String) -> [ScreenWish] {
+        text.unicodeScalars.flatMap {
+            self.dialogue.took(.key(.character(Character($0))), state: self.state, now: self.now)
+        }
+    }
+
+    @discardableResult
+    mutating func hears(_ answer: ScreenAnswer) -> [ScreenWish] {
+        self.dialogue.heard(answer, state: self.state, now: self.now)
+    }
+
+    var choice: DisplayChoice { self.dialogue.choice }
+    var prompt: DisplayPrompt? { if case .prompt(let prompt) = self.choice.pane { prompt } else { nil } }
+    /// What the screen says in its line of warnings.
+    var said: String? { self.shown.notice?.text }
+
+    /// What is drawn.
+    var shown: DisplayState { self.dialogue.shown(self.state, now: self.now.monotonic) }
+
+    static let replaying = ReplayPosition(
+        start: sampleNoon.wall - 600 * oneSecond,
+        end: sampleNoon.wall + 600 * oneSecond,
+        at: sampleNoon.wall,
+        speed: 1
+    )
+}

@@ -1,0 +1,101 @@
+import Market
+import Testing
+import TickertapeTesting
+@testable import Terminal
+
+@Suite("The screen of what is not the market")
+struct PlayedScreenTests {
+    static let sizes = [(20, 1), (20, 5), (40, 1), (40, 10), (80, 24), (200, 60)]
+
+    private static func state(
+        _ source: FeedStatus.Source,
+        _ phase: FeedStatus.Phase = .live,
+        isPaused: Bool = false,
+        symbols: Int = 1
+    ) -> DisplayState {
+        var model = DisplayModel(symbols: [], status: sampleStatus(phase, source))
+        for number in 0..<symbols {
+            let summary = sampleSummary(number == 0 ? "BINANCE:BTCUSDT" : "X:\(number)")
+            model.take(PriceUpdate(summary: summary, skipped: 0), now: sampleNoon.monotonic - 3 * oneSecond)
+            model.symbolChanged(SymbolStatus(symbol: summary.symbol, state: .live, since: 0))
+        }
+        let position = ReplayPosition(
+            start: sampleNoon.wall - 900 * oneSecond,
+            end: sampleNoon.wall,
+            at: sampleNoon.wall,
+            speed: 10,
+            isPaused: isPaused
+        )
+        model.replayMoved(position, now: sampleNoon.monotonic - 3 * oneSecond)
+        model.replayMoved(position, now: sampleNoon.monotonic)
+        return model.state
+    }
+
+    private static func frame(_ state: DisplayState, _ size: (Int, Int), after seconds: Int64 = 0) -> DisplayFrame {
+        DisplayView.frame(
+            of: state,
+            size: ScreenGrid.Size(columns: size.0, rows: size.1),
+            now: Moment(
+                monotonic: sampleNoon.monotonic + seconds * oneSecond,
+                wall: sampleNoon.wall + seconds * oneSecond
+            ),
+            look: DisplayLook(setsTitle: true)
+        )
+    }
+
+    private static func text(_ frame: DisplayFrame) -> String {
+        (0..<frame.grid.size.rows).map(frame.grid.line).joined(separator: "\n")
+    }
+
+    static let sources: [(FeedStatus.Source, String)] = [
+        (.replay(file: "/x/btc.jsonl", speed: 10), "PLAYING"), (.demo, "DEMO"),
+        (.simulated(seed: 7, speed: 10), "SIMULATED"),
+    ]
+
+    @Test(
+        "says what it is in whole words on any screen, never LIVE, and nothing of it is green",
+        arguments: Self.sources
+    )
+    func words(_ source: FeedStatus.Source, _ word: String) {
+        for size in Self.sizes {
+            for symbols in [1, 3] {
+                for (state, said) in [
+                    (Self.state(source, symbols: symbols), word),
+                    (Self.state(source, isPaused: true, symbols: symbols), "PAUSED"),
+                    (Self.state(source, .ended, isPaused: true, symbols: symbols), "ENDED"),
+                ] {
+                    let frame = Self.frame(state, size)
+                    let text = Self.text(frame)
+                    #expect(text.contains(said) && !text.contains("LIVE"), "\(size) \(text)")
+                    #expect(text.contains("61837.63"), "\(size) \(text)")
+                    #expect(!frame.grid.cells.contains { $0.style.ink == .good }, "\(size) \(text)")
+                    #expect(frame.grid.title?.contains(said) == true, "\(frame.grid.title ?? "")")
+                }
+            }
+        }
+    }
+
+    @Test("the market is live, and green")
+    func market() {
+        let frame = Self.frame(Self.state(.live), (80, 24))
+        #expect(Self.text(frame).contains("● LIVE") && frame.grid.cells.contains { $0.style.ink == .good })
+    }
+
+    @Test("at the end of a replay prices are those of then, and grow no older", arguments: Self.sources)
+    func ended(_ source: FeedStatus.Source, _ word: String) {
+        let state = Self.state(source, .ended, isPaused: true)
+        for size in Self.sizes {
+            let first = Self.frame(state, size)
+            let later = Self.frame(state, size, after: 7_200)
+            #expect(Self.text(first) == Self.text(later), "\(size)")
+            let text = Self.text(later).replacing("SIMULATED", with: "")
+            for old in ["OLD", "LATE", "STALE"] { #expect(!text.contains(old), "\(size)") }
+            #expect(!later.grid.cells.contains { $0.style.attributes.contains(.struck) })
+            #expect(later.grid.title?.contains("OLD") == false)
+        }
+        // A symbol that was quiet then is so for good.
+        var quiet = state
+        quiet.symbolStates["BINANCE:BTCUSDT"] = SymbolStatus(symbol: "BINANCE:BTCUSDT", state: .quiet, since: 0)
+        #expect(Self.text(Self.frame(quiet, (80, 24))).contains("QUIET"))
+    }
+}

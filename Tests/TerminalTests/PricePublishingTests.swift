@@ -1,0 +1,203 @@
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Measurements
+@testable import Terminal
+
+/// A display whose thread is the test, at ten seconds of a loop's clock.
+private struct Resting {
+    private let terminal: PseudoTerminal
+    let display: TerminalDisplay
+    let loop = EmbeddedEventLoop()
+    let prices: PriceDisplay
+
+    init() throws {
+        self.terminal = try PseudoTerminal(columns: 80, rows: 24)
+        self.display = try TerminalDisplay(output: self.terminal.terminal, settings: DisplaySettings())
+        self.prices = PriceDisplay(
+            output: .screen(self.display),
+            loop: self.loop,
+            symbols: ["A:B"],
+            pipeline: PricePipeline.Settings(),
+            status: sampleStatus(),
+            relay: nil,
+            clients: nil,
+            limits: FreshnessLimits(),
+            wallClock: { sampleNoon.wall }
+        )
+        self.advance(to: 10 * oneSecond)
+        _ = self.given()
+    }
+
+    func advance(to time: Int64) { self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(time))) }
+
+    func show(_ price: String, _ sequence: UInt64) {
+        let summary = sampleSummary("A:B", price: price, sequence: sequence, trades: sequence)
+        self.prices.show(PriceUpdate(summary: summary, skipped: 0))
+    }
+
+    /// What the screen has been given since it was asked the last time.
+    func given() -> DisplayState? {
+        self.display.mailbox.withLockedValue { mailbox in
+            defer { mailbox.newest = nil }
+            return mailbox.newest
+        }
+    }
+
+    func price(_ state: DisplayState?) -> ExactDecimal? { state?.rows.first?.summary.price }
+}
+
+@Suite("When the screen is given prices")
+struct PricePublishingTests {
+    @Test("A symbol that was given up comes back with what a relay tells of it anew, not with what was held back")
+    func givenUp() throws {
+        let it = try Resting()
+        func update(_ sequence: UInt64) -> PriceUpdate {
+            PriceUpdate(summary: sampleSummary("C", price: "5", sequence: sequence, trades: sequence), skipped: 0)
+        }
+        func symbols() -> [String]? { it.given()?.rows.map(\.summary.symbol) }
+        it.prices.show(update(1))
+        it.prices.symbolUnwished("C", since: 0)
+        it.loop.run()
+        #expect(symbols() == [])
+        it.prices.show(update(2))
+        it.loop.run()
+        #expect(symbols() ?? [] == [])
+        it.prices.show(update(2), age: oneSecond)
+        it.loop.run()
+        #expect(symbols() == ["C"])
+        // One that is nobody's all the same is told to be so behind it.
+        it.prices.symbolUnwished("C", since: 0)
+        it.loop.run()
+        #expect(symbols() == [])
+    }
+
+    @Test("Where a replay was moved, a price from before the newest is the newest of there")
+    func movedBack() throws {
+        let it = try Resting()
+        var feed = HandFeed()
+        func play(_ price: String, at milliseconds: Int) throws -> ExactDecimal? {
+            it.prices.read(feed.batch([Frames.trade("A:B", price, time: milliseconds)]))
+            it.prices.showHeldBack()
+            return it.price(it.given())
+        }
+        #expect(try play("100", at: 30_000) == sampleDecimal("100"))
+        #expect(try play("90", at: 25_000) ?? sampleDecimal("100") == sampleDecimal("100"))
+        it.prices.gapFound(Gap(from: 0, to: 0, reason: "r", nextSequence: 3, cause: .seek))
+        #expect(try play("80", at: 25_000) == sampleDecimal("80"))
+    }
+
+    @Test("A symbol of the feed that somebody asks for again comes back with the price that is known of it")
+    func askedAgain() throws {
+        let it = try Resting()
+        var table = SymbolTable()
+        let known = table.intern("C")
+        let number = try #require(known)
+        let trade = Trade(price: sampleDecimal("5"), size: sampleDecimal("1"), exchangeTime: 1, symbol: number)
+        it.prices.read(
+            TapeBatch(
+                epoch: 1,
+                firstSequence: 1,
+                received: sampleNoon.wall,
+                receivedMonotonic: 10 * oneSecond,
+                trades: [trade],
+                frames: [],
+                symbols: table
+            )
+        )
+        it.advance(to: 12 * oneSecond)
+        it.prices.symbolUnwished("C")
+        it.loop.run()
+        #expect(it.given()?.rows.isEmpty == true)
+        it.prices.symbolChanged(SymbolStatus(symbol: "C", state: .asked, since: sampleNoon.wall))
+        it.loop.run()
+        let row = try #require(it.given()?.rows.first)
+        #expect(row.summary.symbol == "C" && row.arrived == 10 * oneSecond)
+    }
+
+    @Test("While it rests none comes, and the last of all shortly before it looks again")
+    func held() throws {
+        let it = try Resting()
+        it.display.rest(until: 11 * oneSecond)
+        it.show("1", 1)
+        #expect(it.given() == nil)
+        it.advance(to: 10_500_000_000)
+        it.show("2", 2)
+        it.advance(to: 10_994_999_999)
+        #expect(it.given() == nil)
+        it.advance(to: 10_995_000_000)
+        let state = it.given()
+        #expect(it.price(state) == sampleDecimal("2") && state?.publishedAt == 10_995_000_000)
+        it.advance(to: 12 * oneSecond)
+        #expect(it.given() == nil)
+    }
+
+    @Test("A symbol that is removed and added again has at once the price that the feed knows of it, as old as that is")
+    func addedAgain() throws {
+        let it = try Resting()
+        var feed = HandFeed()
+        var batch = feed.batch([Frames.trade("A:B", "1"), Frames.trade("A:B", "2")], received: 70 * oneSecond)
+        batch.receivedMonotonic = 10 * oneSecond
+        it.prices.read(batch)
+        it.advance(to: 20 * oneSecond)
+        it.prices.symbolRemoved("A:B")
+        it.loop.run()
+        let removed = try #require(it.given())
+        #expect(removed.rows.isEmpty)
+        it.advance(to: 50 * oneSecond)
+        it.prices.symbolAdded("A:B")
+        it.loop.run()
+        let added = try #require(it.given())
+        let row = try #require(added.rows.first)
+        #expect(it.price(added) == sampleDecimal("2") && row.arrived == 10 * oneSecond && row.summary.trades == 2)
+        #expect(row.history.start == nil && added.waiting.isEmpty)
+        // The next trade counts, at the same price too.
+        var next = feed.batch([Frames.trade("A:B", "2")], received: 111 * oneSecond)
+        next.receivedMonotonic = 51 * oneSecond
+        it.advance(to: 51 * oneSecond)
+        it.prices.read(next)
+        it.loop.run()
+        let later = try #require(it.given()?.rows.first)
+        #expect(later.arrived == 51 * oneSecond && later.summary.trades == 3)
+        #expect(later.history.start == 111 * oneSecond)
+    }
+
+    @Test("When it does not rest, or looks soon, they come at once", arguments: [9_000, 10_000, 10_003, 10_005])
+    func atOnce(rest: Int64) throws {
+        let it = try Resting()
+        it.display.rest(until: rest * 1_000_000)
+        it.show("1", 1)
+        #expect(it.price(it.given()) == sampleDecimal("1"))
+    }
+
+    @Test(
+        "A state of the feed comes at once, and the prices that were held with it; what comes behind it is held as before"
+    )
+    func overtaken() throws {
+        let it = try Resting()
+        it.display.rest(until: 11 * oneSecond)
+        it.show("1", 1)
+        #expect(it.given() == nil)
+        it.prices.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
+        it.loop.run()
+        let state = it.given()
+        #expect(state?.status.phase == .reconnecting(attempt: 1, retryAt: 0) && it.price(state) == sampleDecimal("1"))
+        it.advance(to: 10_300_000_000)
+        #expect(it.given() == nil)
+        it.show("2", 2)
+        #expect(it.given() == nil)
+        it.advance(to: 10_995_000_000)
+        #expect(it.price(it.given()) == sampleDecimal("2"))
+        // The screen has drawn, and rests anew.
+        it.display.rest(until: 12 * oneSecond)
+        it.advance(to: 11_100_000_000)
+        it.show("3", 3)
+        #expect(it.given() == nil)
+        it.advance(to: 20 * oneSecond)
+        #expect(it.price(it.given()) == sampleDecimal("3"))
+    }
+}

@@ -1,0 +1,255 @@
+import Glibc
+import Market
+import NIOConcurrencyHelpers
+import Testing
+import TickertapeTesting
+@testable import Platform
+@testable import Terminal
+
+private let leave = "\u{1B}[?25h\u{1B}[?1049l"
+/// A state whose price has just arrived; the shell reads the real clock.
+private var state: DisplayState {
+    var fresh = sampleRow(sampleSummary())
+    fresh.arrived = DisplayClock.monotonic()
+    return DisplayState(rows: [fresh], status: sampleStatus())
+}
+
+// One after the other: signals belong to the whole process.
+@Suite("The display on a real terminal", .serialized)
+struct TerminalShellTests {
+    @Test("It draws what is published, and a key gives the terminal back as it was", arguments: ["q", "\u{3}"])
+    func quits(_ key: String) async throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let before = terminal.modes
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        let drawn = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
+        #expect(drawn.hasPrefix("\u{1B}[?1049h"))
+        #expect(drawn.contains("LIVE"))
+        #expect(terminal.modes != before)
+        terminal.type(key)
+        #expect(await cause == .quitKey)
+        let rest = await terminal.screen.until { $0.contains(leave) }
+        #expect(rest.hasSuffix(leave))
+        #expect(terminal.modes == before)
+    }
+
+    @Test("A terminal is asked what is behind the text, and keys that are typed meanwhile are not lost")
+    func asks() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        var settings = DisplaySettings(depth: .many)
+        settings.mayAsk = true
+        settings.patience = 60 * oneSecond
+        let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
+        display.publish(state)
+        async let cause = display.run()
+        let asked = await terminal.screen.until { $0.contains("\u{1B}[c") }
+        #expect(asked.contains("\u{1B}]11;?\u{1B}\\"))
+        terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{C}\u{1B}[?62;22c")
+        // The green for a light background, twice: Ctrl-L was among the answers.
+        let drawn = await terminal.screen.until {
+            $0.split(separator: "\u{1B}[2J", omittingEmptySubsequences: false).count > 3 && $0.contains("38;5;28")
+        }
+        #expect(drawn.contains("38;5;28"))
+        terminal.type("q")
+        #expect(await cause == .quitKey)
+    }
+
+    @Test("A terminal that does not answer gets its picture all the same")
+    func noAnswer() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        var settings = DisplaySettings(depth: .many)
+        settings.mayAsk = true
+        settings.patience = 1_000_000
+        let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
+        display.publish(state)
+        async let cause = display.run()
+        let drawn = await terminal.screen.until { $0.contains("61837.63") }
+        #expect(drawn.contains("61837.63") && !drawn.contains("38;5"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A state that comes long after the start is drawn when it comes")
+    func drawsLate() async throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
+        // Half a second in which nothing is to come: by its end the drawing thread sleeps.
+        let silence = DisplayClock.monotonic() + oneSecond / 2
+        #expect(await terminal.screen.until { _ in DisplayClock.monotonic() > silence } == "")
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("The newest state wins, and frames keep their distance, however many are published")
+    func newest() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        let start = DisplayClock.monotonic()
+        var published = state
+        for cents in 0..<50_000 {
+            published.rows[0].summary.price = ExactDecimal(significand: Int64(6_000_000 + cents), exponent: -2) ?? .zero
+            published.rows[0].arrived = DisplayClock.monotonic()
+            display.publish(published)
+        }
+        published.rows[0].summary.price = sampleDecimal("77777.77")
+        display.publish(published)
+        let drawn = await terminal.screen.until { $0.contains("77777.77") || $0.contains("7777.77") }
+        #expect(drawn.contains("7777.77"))
+        let frames = drawn.split(separator: "\u{1B}[?2026h").count
+        #expect(frames <= Int((DisplayClock.monotonic() - start) / 100_000_000) + 2)
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("While prices wait for the budget, what is urgent is heard at once")
+    func hearsWhileResting() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        // Behind each frame prices wait for a second.
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: 1))
+        async let cause = display.run()
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
+        var isHeard = false
+        let limit = DisplayClock.monotonic() + 30 * oneSecond
+        // A busy machine may let the rest pass before this thread has its turn.
+        for cents in Int64(0)..<20 where !isHeard {
+            var prices = state
+            prices.rows[0].summary.price = ExactDecimal(significand: 6_000_000 + cents, exponent: -2) ?? .zero
+            let rest = display.restsUntil
+            display.publish(prices)
+            while !isHeard, display.restsUntil == rest, DisplayClock.monotonic() < limit {
+                // It has these prices and has drawn no frame since, and waits to be called.
+                let isWaiting = display.mailbox.withLockedValue { $0.newest == nil && $0.sleeps }
+                isHeard = isWaiting && display.restsUntil == rest
+                await Task.yield()
+            }
+        }
+        #expect(isHeard)
+        var cut = state
+        cut.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0))
+        display.publish(cut)
+        #expect(await terminal.screen.until { $0.contains("RECON") }.contains("RECON"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A terminal that is resized is drawn anew, also when it has its size again before the next frame")
+    func resized() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        #expect(await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }.contains("61837.63"))
+        kill(getpid(), SIGWINCH)
+        let again = await terminal.screen.until { $0.contains("\u{1B}[2J") && $0.contains("61837.63") }
+        #expect(again.contains("\u{1B}[2J") && again.contains("61837.63"))
+        display.stop()
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A terminal that has stopped reading holds up neither the feed nor the end")
+    func stuck() async throws {
+        let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
+        let before = terminal.modes
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(framesPerSecond: 60))
+        async let cause = display.run()
+        // Nobody reads; a pseudo-terminal holds some kilobytes, and the first frame has more.
+        var full = state
+        full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
+        let start = DisplayClock.monotonic()
+        for _ in 0..<10_000 { display.publish(full) }
+        #expect(DisplayClock.monotonic() - start < 20 * oneSecond * Int64(Patience.factor))
+        let asked = DisplayClock.monotonic()
+        display.stop()
+        #expect(await cause == .stopped)
+        #expect(DisplayClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
+        #expect(terminal.modes == before)
+    }
+
+    @Test("A terminal that has stopped reading is kept no more bells for than have a place")
+    func boundedCalls() async throws {
+        let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(framesPerSecond: 60))
+        async let cause = display.run()
+        var full = state
+        full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
+        display.publish(full)
+        // It begins to write, and nobody reads on.
+        #expect(await terminal.screen.until { !$0.isEmpty } != "")
+        let limit = DisplayClock.monotonic() + 2 * oneSecond
+        for _ in 0..<40 {
+            display.call([UInt8](repeating: 7, count: 2_048))
+            // The loop has its turn with each, where it would take them.
+            let next = DisplayClock.monotonic() + 20_000_000
+            while DisplayClock.monotonic() < min(next, limit), !display.mailbox.withLockedValue({ $0.calls.isEmpty }) {
+                await Task.yield()
+            }
+        }
+        let waiting = display.mailbox.withLockedValue { $0.calls.count }
+        #expect(waiting == TerminalDisplay.mostCallBytes)
+        // What waited comes when the terminal reads again.
+        let rest = await terminal.screen.until { $0.contains("\u{7}") }
+        #expect(rest.utf8.count { $0 == 7 } <= TerminalDisplay.mostCallBytes)
+        async let drained = terminal.screen.until { $0.contains(leave) }
+        display.stop()
+        _ = await drained
+        #expect(await cause == .stopped)
+    }
+
+    @Test("A job that was stopped without a word takes the terminal anew, and the title of before is put away once")
+    func continued() async throws {
+        let terminal = try PseudoTerminal(columns: 40, rows: 10)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        var all = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }
+        for _ in 0..<2 {
+            kill(getpid(), SIGCONT)
+            let again = await terminal.screen.until { $0.contains("\u{1B}[?1049h") && $0.contains("61837.63") }
+            #expect(again.contains("\u{1B}[?1049h") && again.contains("61837.63"))
+            all += again
+        }
+        display.stop()
+        #expect(await cause == .stopped)
+        all += await terminal.screen.until { $0.contains(leave) }
+        #expect(all.split(separator: "\u{1B}[22;0t", omittingEmptySubsequences: false).count == 2)
+        #expect(all.split(separator: "\u{1B}[23;0t", omittingEmptySubsequences: false).count == 2)
+    }
+
+    @Test("A display that is stopped before it runs ends at once")
+    func stopsEarly() async throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        display.stop()
+        #expect(await display.run() == .stopped)
+    }
+
+    @Test("A pipe is no terminal")
+    func refuses() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        defer { ends.forEach { close($0) } }
+        #expect(throws: SystemCallFailure.self) { try TerminalDisplay(output: ends[1], settings: DisplaySettings()) }
+    }
+
+    @Test("A terminal that goes away ends the display")
+    func hangsUp() async throws {
+        var terminal: PseudoTerminal? = try PseudoTerminal(columns: 80, rows: 24)
+        let own = dup(try #require(terminal?.terminal))
+        defer { close(own) }
+        let display = try TerminalDisplay(output: own, settings: DisplaySettings())
+        async let cause = display.run()
+        display.publish(state)
+        let drawn = await terminal?.screen.until { $0.contains("LIVE") }
+        #expect(drawn?.contains("LIVE") == true)
+        terminal = nil
+        #expect(await cause == .hangup)
+    }
+}
