@@ -59,7 +59,7 @@ struct DisplayPart {
             output: self.output,
             loop: loop,
             symbols: symbols,
-            pipeline: PricePipeline.Settings(settings.pipeline),
+            pipeline: settings.pipeline,
             status: status,
             relay: relay,
             clients: clients,

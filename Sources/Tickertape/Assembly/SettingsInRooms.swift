@@ -2,7 +2,6 @@ import Feeds
 import Market
 import Measurements
 import NIOCore
-import Recordings
 import Relay
 import TLS
 import Terminal
@@ -106,7 +105,7 @@ extension RelaySettings {
         self.pongTimeout = settings.relay.pongTimeout
         self.symbolLimit = settings.upstream.maxSymbols
         self.unsubscribeGrace = settings.relay.unsubscribeGrace
-        self.pipeline = PricePipeline.Settings(settings.pipeline)
+        self.pipeline = settings.pipeline
         self.allowedOrigins = settings.relay.allowedOrigins
         self.compression = settings.relay.compression.inRelay
         self.allowsReplayControl =
@@ -127,18 +126,6 @@ extension FreshnessLimits {
             staleAfter: settings.feed.staleAfter.nanoseconds
         )
         self.seesAllTrades = seesAllTrades
-    }
-}
-
-extension RecorderSettings {
-    init(_ record: Settings.Record) {
-        self.init()
-        self.flushInterval = record.flushInterval.nanoseconds
-        self.syncInterval = record.syncInterval.nanoseconds
-        self.segmentBytes = UInt64(record.segmentSize)
-        self.compresses = record.compresses
-        self.keepAge = record.keepDays.map { Int64($0) * 86_400_000_000_000 }
-        self.keepBytes = record.keepSize.map { Int64($0) }
     }
 }
 
@@ -174,12 +161,6 @@ extension SymbolWatch.Settings {
         self.retryRefused = settings.feed.retryRefused.nanoseconds
         self.retryOverLimit = settings.feed.retryOverLimit.nanoseconds
         self.retryLimit = settings.feed.retryMax.nanoseconds
-    }
-}
-
-extension PricePipeline.Settings {
-    init(_ pipeline: Settings.Pipeline) {
-        self.init(quiet: pipeline.quiet.nanoseconds, atMost: pipeline.atMost?.nanoseconds)
     }
 }
 

@@ -16,7 +16,7 @@ extension TickerProgram {
                 epoch: epoch,
                 source: self.feed.source.word,
                 address: "\(self.feed.upstream)",
-                settings: RecorderSettings(self.settings.record),
+                settings: self.settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
                 complain: warn
             )

@@ -60,6 +60,11 @@ extension Syntax<TimeAmount> {
     }
 }
 
+extension Syntax<TimeAmount> {
+    /// The same for a module that counts in nanoseconds.
+    package var nanoseconds: Syntax<Int64> { self.mapped({ $0.nanoseconds }, { .nanoseconds($0) }) }
+}
+
 extension Syntax<Int> {
     private static var units: [(name: String, size: Int64)] {
         [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]

@@ -1,5 +1,7 @@
 package import Logging
+package import Market
 package import NIOCore
+package import Recordings
 import Relay
 package import TLS
 package import Terminal
@@ -21,11 +23,13 @@ package struct Settings: Sendable, Equatable {
     package var handshake = Handshake()
     package var reconnect = Backoff()
     package var state = State()
-    package var pipeline = Pipeline()
+    /// How prices are debounced, for the display and the relay alike.
+    package var pipeline = PricePipeline.Settings()
     package var display = Display()
     /// Which keys of the screen do what.
     package var keys = KeyBindings()
     package var record = Record()
+    package var recorder = RecorderSettings()
     package var history = History()
     package var alerts = Alerts()
     package var relay = Relay()
@@ -158,14 +162,6 @@ package struct Settings: Sendable, Equatable {
         package var runtimeDirectory = Folder.auto
     }
 
-    /// What an impatient reader gets of the tape.
-    package struct Pipeline: Sendable, Equatable {
-        /// A value is shown once none came for this long ...
-        package var quiet = TimeAmount.milliseconds(100)
-        /// ... or when it is this late; `nil` is the classic debounce, which a busy market starves.
-        package var atMost: TimeAmount? = .milliseconds(500)
-    }
-
     package struct Display: Sendable, Equatable {
         package enum Format: String, Sendable, CaseIterable {
             /// The screen when standard output is a terminal, plain lines otherwise.
@@ -211,16 +207,6 @@ package struct Settings: Sendable, Equatable {
         package var file: String?
         /// Where `tickertape record` makes a file of its own naming.
         package var directory = "."
-        /// How long a line may wait for the file, and for the disk.
-        package var flushInterval: TimeAmount = .milliseconds(100)
-        package var syncInterval: TimeAmount = .seconds(1)
-        /// How large a file becomes before the next one begins, in bytes.
-        package var segmentSize = 256 << 20
-        /// Whether complete files are compressed.
-        package var compresses = true
-        /// How many days of files are kept, and how many bytes; `nil` is all.
-        package var keepDays: Int?
-        package var keepSize: Int?
     }
 
     package struct History: Sendable, Equatable {

@@ -2,6 +2,9 @@ import NIOCore
 
 /// What is written to disk.
 extension Setting {
+    /// The unit of ``RecorderSettings/keepAge`` for a person, ns.
+    private static let day: Int64 = 86_400_000_000_000
+
     static let recordFile = Setting(
         "record.file",
         \.record.file,
@@ -17,38 +20,38 @@ extension Setting {
     )
     static let recordFlushInterval = Setting(
         "record.flush-interval",
-        \.record.flushInterval,
-        Syntax.duration.within(.milliseconds(1)...(.minutes(1))),
+        \.recorder.flushInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(1))).nanoseconds,
         help: "How long a line may wait until it is written to the file."
     )
     static let recordSyncInterval = Setting(
         "record.sync-interval",
-        \.record.syncInterval,
-        Syntax.duration.within(.milliseconds(1)...(.minutes(10))),
+        \.recorder.syncInterval,
+        Syntax.duration.within(.milliseconds(1)...(.minutes(10))).nanoseconds,
         help: "How long a written line may be lost in a power cut."
     )
     static let recordSegmentSize = Setting(
         "record.segment-size",
-        \.record.segmentSize,
-        Syntax.size.within(64 << 10...(64 << 30)),
+        \.recorder.segmentBytes,
+        Syntax.size.within(64 << 10...(64 << 30)).mapped({ UInt64($0) }, { Int($0) }),
         help: "The size at which a recording goes on in another file; so it does each day at midnight UTC."
     )
     static let recordCompress = Setting(
         "record.compress",
-        \.record.compresses,
+        \.recorder.compresses,
         .flag,
         help: "Whether complete files of a recording are compressed (zstd)."
     )
     static let recordKeepDays = Setting(
         "record.keep-days",
-        \.record.keepDays,
-        Syntax.count.within(1...36_500).optional("all"),
+        \.recorder.keepAge,
+        Syntax.count.within(1...36_500).mapped({ Int64($0) * day }, { Int($0 / day) }).optional("all"),
         help: "Remove complete files of the recording that are older than so many days."
     )
     static let recordKeepSize = Setting(
         "record.keep-size",
-        \.record.keepSize,
-        Syntax.size.within(1 << 20...(1 << 50)).optional("all"),
+        \.recorder.keepBytes,
+        Syntax.size.within(1 << 20...(1 << 50)).mapped({ Int64($0) }, { Int($0) }).optional("all"),
         help: "Remove the oldest complete files of the recording when all are larger than this together."
     )
 

@@ -43,6 +43,21 @@ package struct Syntax<Value: Sendable>: Sendable {
         )
     }
 
+    /// The same for a type whose values stand for these.
+    ///
+    /// - Parameters:
+    ///   - value: makes the other type's value of what was read.
+    ///   - origin: makes what is written of the other type's value.
+    package func mapped<Other>(
+        _ value: @escaping @Sendable (Value) -> Other,
+        _ origin: @escaping @Sendable (Other) -> Value
+    ) -> Syntax<Other> {
+        Syntax<Other>(
+            read: { text throws(Misfit) in value(try self.read(text)) },
+            write: { self.write(origin($0)) }
+        )
+    }
+
     /// The same, but only for values within `range`.
     package func within(_ range: ClosedRange<Value>) -> Syntax<Value> where Value: Comparable {
         Syntax(

@@ -60,7 +60,7 @@ struct SettingsFileTests {
         #expect(try self.load("display:\n  quiet: yes").display.isQuiet)
         #expect(try self.load("pipeline:\n  at-most: null").pipeline.atMost == nil)
         #expect(try self.load("pipeline:\n  at-most: ~").pipeline.atMost == nil)
-        #expect(try self.load("pipeline:\n  quiet: 0").pipeline.quiet == .zero)
+        #expect(try self.load("pipeline:\n  quiet: 0").pipeline.quiet == 0)
         #expect(try self.load("tls:\n  ca-file:").tls.authorityFile == nil)
         #expect(try self.load("symbols: [1, yes]").symbols == ["1", "yes"])
     }
