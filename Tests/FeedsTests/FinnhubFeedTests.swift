@@ -32,7 +32,7 @@ struct FinnhubFeedTests {
     ) async throws -> Running {
         var settings = FinnhubSettings(key: APIKey(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: authority != nil, host: "127.0.0.1", port: server.port)
-        if let authority { settings.tls.trust = .certificates(pem: authority.certificatePEM) }
+        if let authority { settings.dial.tls.trust = .certificates(pem: authority.certificatePEM) }
         settings.ladder.first = 1_000_000
         change(&settings)
         let log = TapeLog()
@@ -258,8 +258,8 @@ struct FinnhubFeedTests {
             .play([.send(connection == 0 ? Self.trade : Self.otherTrade)])
         }
         let running = try await self.start(server, authority: nil) { settings in
-            settings.watch.lateAfter = 50_000_000
-            settings.watch.staleAfter = 1_000_000_000
+            settings.watch.freshness.lateAfter = 50_000_000
+            settings.watch.freshness.staleAfter = 1_000_000_000
         }
         #expect(await running.log.waits { $0.trades.count == 2 })
         let contents = running.log.contents
@@ -288,8 +288,8 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let running = try await self.start(server, authority: nil) { settings in
             settings.source = .demo
-            settings.watch.lateAfter = 20_000_000
-            settings.watch.staleAfter = 40_000_000
+            settings.watch.freshness.lateAfter = 20_000_000
+            settings.watch.freshness.staleAfter = 40_000_000
             settings.watch.coolDown = 10_000_000
         }
         #expect(await running.log.waits { $0.words.last == "stale" })
@@ -308,7 +308,7 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { connection in
             connection == 0 ? .play([.send(Self.trade), .drop]) : .play([])
         }
-        let running = try await self.start(server, authority: nil) { $0.watch.lateAfter = 50_000_000 }
+        let running = try await self.start(server, authority: nil) { $0.watch.freshness.lateAfter = 50_000_000 }
         #expect(await running.log.waits { $0.gaps.count == 1 })
         #expect(running.log.contents.gaps.first?.overlap == nil)
         #expect(running.log.contents.trades.count == 1)

@@ -1,3 +1,4 @@
+import WebSocket
 import Feeds
 import Glibc
 import Logging
@@ -59,10 +60,10 @@ struct StandInTests {
         )
         var feedSettings = FinnhubSettings(key: APIKey("replay"))
         feedSettings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
-        feedSettings.tls.trust = .certificates(pem: authority.certificatePEM)
+        feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: nil)
         feedSettings.symbols = symbols ?? recording.symbols
-        feedSettings.pingInterval = nil
+        feedSettings.webSocket.pingInterval = nil
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,

@@ -197,7 +197,9 @@ struct SymbolStateTests {
 
     @Test("cannot be told by a feed that hangs: the screen then goes by the feed's own limits")
     func hangs() {
-        let limits = FreshnessLimits(lateAfter: 60 * oneSecond, staleAfter: 120 * oneSecond)
+        var limits = FreshnessLimits()
+        limits.lateAfter = 60 * oneSecond
+        limits.staleAfter = 120 * oneSecond
         func header(age: Int64) -> String {
             var model = DisplayModel(symbols: ["A"], status: sampleStatus(.live), limits: limits)
             model.symbolChanged(self.status("A", .live, since: 0))

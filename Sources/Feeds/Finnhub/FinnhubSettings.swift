@@ -1,37 +1,38 @@
 package import Market
 package import NIOCore
-package import TLS
-import WebSocket
+import TLS
+package import WebSocket
 
 /// Everything a ``FinnhubFeed`` is told when it is made.
+///
+/// The options are reached as if they were properties of this.
+@dynamicMemberLookup
 package struct FinnhubSettings: Sendable {
-    package var upstream: UpstreamAddress = .finnhub
+    /// What a person can choose of the feed.
+    package struct Options: Sendable, Equatable {
+        package var upstream: UpstreamAddress = .finnhub
+        /// The symbols to ask for on every connection; those beyond ``SymbolWatch/Settings/symbolLimit`` wait for a place.
+        package var symbols: [String] = ["BINANCE:BTCUSDT"]
+        /// The limit from the request to the end of the answer's header; a proxy has the same before.
+        package var upgradeTimeout: TimeAmount = .seconds(10)
+        /// A replay that is held back answers no ping in time: it must be sent none.
+        package var webSocket = WebSocketSettings(role: .client)
+        /// Whether what may have come before is left out of the tape: a frame that comes again byte for byte, within two
+        /// seconds on one connection, and what likely came before an interruption. Never in a replay, nor from another
+        /// program's relay.
+        package var dropsRepeats = false
+        package var session = FinnhubSession.Settings()
+        package var watch = SymbolWatch.Settings()
+        package var ladder = ReconnectLadder.Settings()
+
+        package init() {}
+    }
+
     package var key: APIKey
-    /// The symbols to ask for on every connection; those beyond ``SymbolWatch/Settings/symbolLimit`` wait for a place.
-    package var symbols: [String] = ["BINANCE:BTCUSDT"]
-    /// How the upstream's certificate is checked; used for `wss` only.
-    package var tls = TLSClientConfiguration()
+    package var options: Options
+    package var dial: DialSettings
     /// Where the trades come from, as every status says.
     package var source: FeedStatus.Source = .live
-    /// The way to the upstream when it is not direct; used for `wss` only.
-    package var proxy: ProxyServer?
-    /// The limit for finding the addresses of the upstream's name.
-    package var dnsTimeout: TimeAmount = .seconds(5)
-    /// The limit for connecting to one of them, all together.
-    package var tcpTimeout: TimeAmount = .seconds(5)
-    /// The limit from the request to the end of the answer's header; a proxy has the same before.
-    package var upgradeTimeout: TimeAmount = .seconds(10)
-    /// The limit of one message.
-    package var maximumMessageBytes = 1 << 20
-    /// The interval of our pings, `nil` for none (a replay that is held back answers no ping in time).
-    package var pingInterval: TimeAmount? = .seconds(20)
-    package var pongTimeout: TimeAmount = .seconds(10)
-    /// Whether what may have come before is left out of the tape: a frame that comes again byte for byte, within two seconds
-    /// on one connection, and what likely came before an interruption. Never in a replay, nor from another program's relay.
-    package var dropsRepeats = false
-    package var session = FinnhubSession.Settings()
-    package var watch = SymbolWatch.Settings()
-    package var ladder = ReconnectLadder.Settings()
     /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
     package var holding = KeyHolding.none
 
@@ -41,8 +42,15 @@ package struct FinnhubSettings: Sendable {
     /// Is told on the feed's loop of every TLS handshake with the upstream.
     package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
 
-    package init(key: APIKey) {
+    package init(key: APIKey, options: Options = Options(), dial: DialSettings = DialSettings()) {
         self.key = key
+        self.options = options
+        self.dial = dial
+    }
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<Options, Value>) -> Value {
+        get { self.options[keyPath: path] }
+        set { self.options[keyPath: path] = newValue }
     }
 }
 
@@ -55,19 +63,12 @@ extension FinnhubSettings {
 
     /// The same for the connector.
     package var connector: ConnectorSettings {
-        var webSocket = WebSocketSettings(role: .client)
-        webSocket.maximumMessageBytes = self.maximumMessageBytes
-        webSocket.pingInterval = self.pingInterval
-        webSocket.pongTimeout = self.pongTimeout
         var settings = ConnectorSettings(
             address: self.upstream,
             target: self.key.target(path: self.upstream.path),
-            proxy: self.proxy,
-            tls: self.tls,
-            dnsTimeout: self.dnsTimeout,
-            tcpTimeout: self.tcpTimeout,
+            dial: self.dial,
             upgradeTimeout: self.upgradeTimeout,
-            webSocket: webSocket
+            webSocket: self.webSocket
         )
         settings.handshakeEnded = self.handshakeEnded
         return settings
@@ -80,9 +81,9 @@ extension FinnhubSettings {
         settings.target = path
         // It is on this machine, as the lock's file promises: nobody stands between, and its certificate may be for
         // another name.
-        settings.proxy = nil
-        settings.tls = TLSClientConfiguration()
-        settings.tls.verification = .disabled
+        settings.dial.proxy = nil
+        settings.dial.tls = TLSClientConfiguration()
+        settings.dial.tls.verification = .disabled
         settings.relayToken = self.relayToken
         return settings
     }

@@ -87,7 +87,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     func deadline(now: Int64) -> Int64? {
         if self.pausedSince != nil { return nil }
-        let patience = self.settings.watch.lateAfter
+        let patience = self.settings.watch.freshness.lateAfter
         return [
             self.watch.deadline(now: now), self.gaps.deadline(patience: patience),
             self.losses.deadline(self.writer.losses),
@@ -101,7 +101,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         let action = self.watch.deadlineReached(now)
         let gap = self.gaps.deadlineReached(
             now: now.monotonic,
-            patience: self.settings.watch.lateAfter,
+            patience: self.settings.watch.freshness.lateAfter,
             nextSequence: self.writer.nextSequence,
             epoch: self.writer.epoch
         )

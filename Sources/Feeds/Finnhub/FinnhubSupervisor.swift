@@ -319,7 +319,7 @@ package final class FinnhubSupervisor {
 extension FinnhubSettings {
     /// Whether the upstream's certificate is checked; a connection without TLS has none to check and is loopback only.
     package var certificateIsChecked: Bool {
-        guard self.upstream.isEncrypted, case .disabled = self.tls.verification else { return true }
+        guard self.upstream.isEncrypted, case .disabled = self.dial.tls.verification else { return true }
         return false
     }
 }

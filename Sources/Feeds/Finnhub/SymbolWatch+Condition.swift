@@ -18,7 +18,7 @@ extension SymbolWatch {
     /// What is true now.
     package func condition(now: Int64) -> Condition {
         if let refused = self.allRefused { return refused }
-        guard let newest = self.lastTrade ?? self.opened, now - newest >= self.settings.lateAfter else {
+        guard let newest = self.lastTrade ?? self.opened, now - newest >= self.settings.freshness.lateAfter else {
             return self.lastTrade == nil ? .waiting : .live
         }
         let asked = self.entries.indices.filter { self.entries[$0].isAccepted }
@@ -35,7 +35,7 @@ extension SymbolWatch {
     /// When ``deadlineReached(_:)`` wants to be called next; monotonic ns.
     package func deadline(now: Int64) -> Int64? {
         guard let opened else { return nil }
-        let late = (self.lastTrade ?? opened) + self.settings.lateAfter
+        let late = (self.lastTrade ?? opened) + self.settings.freshness.lateAfter
         // Once it is late, it is later deadlines that count.
         let next = late > now ? late : nil
         return [next, self.pacer.deadline, self.quietDeadline(now: now), self.refusalDeadline].compactMap(\.self).min()

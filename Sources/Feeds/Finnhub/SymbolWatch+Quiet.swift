@@ -27,7 +27,8 @@ extension SymbolWatch {
         UsualSilence.limit(
             longest: self.clocks[place].longestGap(now: now),
             times: self.settings.staleFactor,
-            within: self.settings.staleAfter...max(self.settings.staleLimit, self.settings.staleAfter)
+            within: self.settings.freshness
+                .staleAfter...max(self.settings.staleLimit, self.settings.freshness.staleAfter)
         )
     }
 
@@ -103,7 +104,7 @@ extension SymbolWatch {
     mutating func silenceEnded(_ place: Int, now: Moment) {
         // One that was quiet before this connection may trade at once here: the gap between the two tells of it.
         guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since,
-            now.monotonic - since >= self.settings.staleAfter
+            now.monotonic - since >= self.settings.freshness.staleAfter
         else { return }
         let from = now.wall(at: since)
         if let silence = self.endedSilence {

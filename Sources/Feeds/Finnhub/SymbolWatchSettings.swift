@@ -1,11 +1,11 @@
+package import Market
+
 extension SymbolWatch {
     /// The numbers, all times in nanoseconds.
     package struct Settings: Sendable, Equatable {
-        /// Without any trade for so long the feed is late.
-        package var lateAfter: Int64 = 5_000_000_000
-        /// A symbol's threshold: this, or `staleFactor` times its longest recent gap where that is longer, and never more
-        /// than `staleLimit`.
-        package var staleAfter: Int64 = 30_000_000_000
+        /// When the feed is late, and the threshold of a symbol: `staleAfter`, or `staleFactor` times its longest recent gap
+        /// where that is longer, and never more than `staleLimit`.
+        package var freshness = FreshnessLimits()
         package var staleFactor = 3
         package var staleLimit: Int64 = 3_600_000_000_000
         /// The pause after a round of steps for a quiet symbol; it doubles.

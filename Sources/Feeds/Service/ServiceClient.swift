@@ -6,24 +6,20 @@ package import TLS
 import WebSocket
 
 /// What requests to Finnhub's REST service need to be told.
-package struct ServiceSettings: Sendable {
+package struct ServiceSettings: Sendable, Equatable {
     /// The base address; its path stands before that of every request.
     package var address: UpstreamAddress
     /// Without one nothing is asked.
     package var key: APIKey?
     /// Whether it is a relay that is asked: its token is shown as `Authorization: Bearer`, and it may have none.
     package var isRelay = false
-    package var tls = TLSClientConfiguration()
-    /// The way there when it is not direct; used with TLS only.
-    package var proxy: ProxyServer?
-    package var dnsTimeout: TimeAmount = .seconds(5)
-    package var tcpTimeout: TimeAmount = .seconds(5)
+    package var dial = DialSettings()
     /// How long everything together may take, up to the last byte of the answer.
     package var timeout: TimeAmount = .seconds(15)
     /// The largest body taken, in bytes; the list of an exchange has some MB.
     package var maximumBytes = 16 << 20
 
-    package init(address: UpstreamAddress, key: APIKey?) {
+    package init(address: UpstreamAddress = .finnhubService, key: APIKey? = nil) {
         self.address = address
         self.key = key
     }
@@ -61,10 +57,7 @@ package final class ServiceClient: Sendable {
         let connectorSettings = ConnectorSettings(
             address: settings.address,
             target: settings.address.path,
-            proxy: settings.proxy,
-            tls: settings.tls,
-            dnsTimeout: settings.dnsTimeout,
-            tcpTimeout: settings.tcpTimeout,
+            dial: settings.dial,
             upgradeTimeout: settings.timeout,
             webSocket: WebSocketSettings(role: .client)
         )

@@ -2,7 +2,6 @@ package import Logging
 package import Market
 package import NIOCore
 import ServiceLifecycle
-package import TLS
 import WebSocket
 package import Wire
 
@@ -19,16 +18,10 @@ package final class StreamFeed: Service {
         package var symbols: [String]
         /// Whether every trade of a break is wanted, each as a snapshot with its age, and not only the newest.
         package var takesEveryTrade = false
-        /// The way to the relay when it is not direct; used for `wss` only.
-        package var proxy: ProxyServer?
-        package var tls = TLSClientConfiguration()
+        package var dial = DialSettings()
         /// What the relay wants to be shown, if anything.
         package var token: APIKey?
-        package var dnsTimeout: TimeAmount = .seconds(5)
-        package var tcpTimeout: TimeAmount = .seconds(5)
         package var upgradeTimeout: TimeAmount = .seconds(5)
-        package var pingInterval: TimeAmount = .seconds(20)
-        package var pongTimeout: TimeAmount = .seconds(10)
         package var ladder: ReconnectLadder.Settings
 
         package init(relay: UpstreamAddress, symbols: [String]) {
@@ -67,19 +60,13 @@ package final class StreamFeed: Service {
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         event: @escaping @Sendable (Event) -> Void
     ) async throws -> StreamFeed {
-        var webSocket = WebSocketSettings(role: .client)
-        webSocket.pingInterval = settings.pingInterval
-        webSocket.pongTimeout = settings.pongTimeout
         var connectorSettings =
             ConnectorSettings(
                 address: settings.relay,
                 target: settings.relay.path == "/" ? "/v1/stream" : settings.relay.path,
-                proxy: settings.proxy,
-                tls: settings.tls,
-                dnsTimeout: settings.dnsTimeout,
-                tcpTimeout: settings.tcpTimeout,
+                dial: settings.dial,
                 upgradeTimeout: settings.upgradeTimeout,
-                webSocket: webSocket
+                webSocket: WebSocketSettings(role: .client)
             )
         connectorSettings.relayToken = settings.token
         let connector = try UpstreamConnector(connectorSettings, wallClock: wallClock)

@@ -40,10 +40,7 @@ package struct StreamPast: Sendable {
         }
         var service = ServiceSettings(address: address, key: settings.token)
         service.isRelay = true
-        service.tls = settings.tls
-        service.proxy = settings.proxy
-        service.dnsTimeout = settings.dnsTimeout
-        service.tcpTimeout = settings.tcpTimeout
+        service.dial = settings.dial
         service.timeout = timeout
         // Of a bar some 200 bytes are told.
         service.maximumBytes = 2 << 20

@@ -13,6 +13,14 @@ package struct UpstreamAddress: Sendable, Equatable {
     /// Finnhub's own service.
     package static let finnhub = UpstreamAddress(isEncrypted: true, host: "ws.finnhub.io", port: 443)
 
+    /// Finnhub's REST service.
+    package static let finnhubService = UpstreamAddress(
+        isEncrypted: true,
+        host: "finnhub.io",
+        port: 443,
+        path: "/api/v1"
+    )
+
     package init(isEncrypted: Bool, host: String, port: Int, path: String = "/") {
         self.isEncrypted = isEncrypted
         self.host = host

@@ -15,16 +15,9 @@ package struct ConnectorSettings: Sendable {
     var target: String
     /// The token of the relay that is connected to, if it wants one; travels in a header and is never logged.
     var relayToken: APIKey?
-    /// The way there when it is not direct; used for `wss` only.
-    var proxy: ProxyServer?
-    /// Used for `wss` only.
-    var tls: TLSClientConfiguration
+    var dial: DialSettings
     /// Is told on the loop of every TLS handshake that came to its end, well or not.
     var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
-    /// The limit for finding the addresses of the name.
-    var dnsTimeout: TimeAmount
-    /// The limit for all addresses together.
-    var tcpTimeout: TimeAmount
     /// The limit for the answer to the WebSocket request, and for a proxy's answer before it.
     var upgradeTimeout: TimeAmount
     package var webSocket: WebSocketSettings
@@ -51,7 +44,7 @@ final class UpstreamConnector: Sendable {
         self.settings = settings
         self.resolver = resolver
         self.wallClock = wallClock
-        self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.tls) : nil)
+        self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.dial.tls) : nil)
     }
 
     /// Reads the files of the trust, of all connectors: where their disk hangs, nothing else hangs with it.
@@ -66,7 +59,7 @@ final class UpstreamConnector: Sendable {
         let known = self.tls.withLockedValue { $0 }
         if let known, known.readNoFiles { return loop.makeSucceededFuture(known) }
         let promise = loop.makePromise(of: TLSContext?.self)
-        let configuration = self.settings.tls
+        let configuration = self.settings.dial.tls
         let limit = loop.assumeIsolated().scheduleTask(in: configuration.handshakeTimeout) {
             if let known { return promise.succeed(known) }
             let words = "the trusted certificates cannot be read: the disk does not answer (tls.ca-file, tls.crl-file)"
@@ -141,7 +134,7 @@ final class UpstreamConnector: Sendable {
 
     /// Finds the addresses and connects to the first of them that answers.
     private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
-        let tcpTimeout = self.settings.tcpTimeout
+        let tcpTimeout = self.settings.dial.tcpTimeout
         if let path = route.address.socketPath {
             return ClientBootstrap(group: loop)
                 .connectTimeout(tcpTimeout)
@@ -150,18 +143,23 @@ final class UpstreamConnector: Sendable {
                     throw UpstreamFailure(connecting: error, on: route, addresses: [], within: tcpTimeout)
                 }
         }
-        return self.resolver.addresses(of: route.host, port: route.port, within: self.settings.dnsTimeout, on: loop)
-            .flatMapErrorThrowing { error in throw UpstreamFailure(naming: error, on: route) }
-            .flatMap { addresses in
-                // What NIO's connector adds to a race of its own is the limit for all of them together.
-                ClientBootstrap(group: loop)
-                    .connectTimeout(tcpTimeout)
-                    .resolver(KnownAddresses(addresses: addresses, loop: loop))
-                    .connect(host: route.host, port: route.port)
-                    .flatMapErrorThrowing { error in
-                        throw UpstreamFailure(connecting: error, on: route, addresses: addresses, within: tcpTimeout)
-                    }
-            }
+        return self.resolver.addresses(
+            of: route.host,
+            port: route.port,
+            within: self.settings.dial.dnsTimeout,
+            on: loop
+        )
+        .flatMapErrorThrowing { error in throw UpstreamFailure(naming: error, on: route) }
+        .flatMap { addresses in
+            // What NIO's connector adds to a race of its own is the limit for all of them together.
+            ClientBootstrap(group: loop)
+                .connectTimeout(tcpTimeout)
+                .resolver(KnownAddresses(addresses: addresses, loop: loop))
+                .connect(host: route.host, port: route.port)
+                .flatMapErrorThrowing { error in
+                    throw UpstreamFailure(connecting: error, on: route, addresses: addresses, within: tcpTimeout)
+                }
+        }
     }
 
     private func openTunnel(_ channel: any Channel, route: Route) -> EventLoopFuture<Void> {
@@ -256,7 +254,7 @@ struct Route: Sendable {
     init(_ settings: ConnectorSettings) {
         self.address = settings.address
         // `ws` goes to this machine only, where no proxy is.
-        self.proxy = settings.address.isEncrypted ? settings.proxy : nil
+        self.proxy = settings.address.isEncrypted ? settings.dial.proxy : nil
     }
 
     /// Where TCP goes.

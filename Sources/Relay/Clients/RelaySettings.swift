@@ -1,5 +1,4 @@
 package import Market
-package import Measurements
 package import NIOCore
 
 /// The address, the limits and the intervals of one relay.

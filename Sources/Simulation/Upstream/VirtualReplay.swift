@@ -86,7 +86,7 @@ package final class VirtualReplay {
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
         settings.symbols = order.symbols
         settings.source = order.source
-        settings.pingInterval = nil
+        settings.webSocket.pingInterval = nil
         settings.session.silentAfter = nil
         settings.watch.subscribeInterval = 0
         let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })

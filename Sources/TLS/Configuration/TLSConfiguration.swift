@@ -9,9 +9,9 @@ package enum TLSVersion: Sendable, Equatable, CaseIterable {
 }
 
 /// What a client wants of TLS.
-package struct TLSClientConfiguration: Sendable {
+package struct TLSClientConfiguration: Sendable, Equatable {
     /// Whose signatures make a certificate good.
-    package enum Trust: Sendable {
+    package enum Trust: Sendable, Equatable {
         /// The machine's own list of authorities; `SSL_CERT_FILE` and `SSL_CERT_DIR` replace it, as everywhere in OpenSSL.
         case system
         /// The certificates in one PEM file, and no others.
@@ -28,12 +28,12 @@ package struct TLSClientConfiguration: Sendable {
         case disabled
     }
 
-    /// What is asked of the OCSP answer that a server may staple to its certificate (RFC 6066, 8).
-    package enum Stapling: Sendable {
+    /// What is asked of the OCSP answer that a server may staple to its certificate (RFC 6066, 8); by the words of settings.
+    package enum Stapling: String, Sendable, CaseIterable {
         /// It is not asked for.
-        case ignored
+        case ignored = "off"
         /// One that comes must be good; none is enough, unless the certificate demands one (RFC 7633).
-        case checked
+        case checked = "stapled"
         /// One must come, and be good.
         case required
     }

@@ -1,5 +1,4 @@
 package import Market
-package import Measurements
 package import NIOCore
 import Platform
 package import Wire

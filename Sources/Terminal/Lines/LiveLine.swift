@@ -1,5 +1,4 @@
 package import Market
-package import Measurements
 import NIOCore
 import Wire
 

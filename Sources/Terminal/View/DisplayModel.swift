@@ -1,5 +1,4 @@
 package import Market
-package import Measurements
 
 /// The display's reading of the feed: news in, the state to be drawn out.
 ///

@@ -50,7 +50,7 @@ struct AlertsPart {
         watch.hysteresis = alerts.hysteresis
         watch.cooldown = alerts.cooldown.nanoseconds
         watch.quiet = alerts.quietHours
-        watch.staleAfter = settings.feed.staleAfter.nanoseconds
+        watch.staleAfter = settings.finnhub.watch.freshness.staleAfter
         watch.isReplay = isReplay
         watch.offset = LocalTime.offset
 
@@ -132,7 +132,7 @@ struct AlertsPart {
             Console.complain("warning: the webhook is http:// and not encrypted; who is on the way can read and use it")
         }
         var tls = TLSClientConfiguration()
-        tls.ciphers = settings.tls.ciphers
+        tls.ciphers = settings.dial.tls.ciphers
         if let file = settings.alerts.webhookAuthorityFile { tls.trust = .file(file) }
         do throws(TLSError) {
             return try AlertWebhook(

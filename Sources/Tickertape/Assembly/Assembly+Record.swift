@@ -14,6 +14,6 @@ extension Assembly {
         if settings.record.file == nil {
             settings.record.file = RecordingName.makeNew(in: settings.record.directory, at: WallClock.now())
         }
-        try await TickerProgram(settings: settings, feed: try .live(settings, token: token)).run()
+        try await TickerProgram(settings: settings, feed: try settings.liveFeed(token: token)).run()
     }
 }

@@ -5,7 +5,9 @@ extension Assembly {
     package static func replay(_ order: ReplayOrder, _ settings: Settings) async throws {
         EarlyStop.take()
         let recording = try OperatorError.opening(recording: order.recording)
-        if settings.origin(of: .symbols) != .builtIn { try RecordedSymbols.check(settings.symbols, in: recording) }
+        if settings.origin(of: .symbols) != .builtIn {
+            try RecordedSymbols.check(settings.finnhub.symbols, in: recording)
+        }
         var replay = InnerReplay(
             settings: settings,
             material: .recording(recording),

@@ -23,8 +23,8 @@ extension Assembly {
         let watchlist =
             DisplayPart.format(settings) == .tui
             ? KeptWatchlist(settings) { Console.complain("warning: \($0)") } : nil
-        if let watchlist { settings.symbols = watchlist.load() }
-        var program = TickerProgram(settings: settings, feed: try .live(settings, token: token))
+        if let watchlist { settings.finnhub.symbols = watchlist.load() }
+        var program = TickerProgram(settings: settings, feed: try settings.liveFeed(token: token))
         program.watchlist = watchlist
         try await program.run()
     }

@@ -11,7 +11,7 @@ extension Assembly {
         EarlyStop.take()
         let run = order.run(start: WallClock.now() / 1_000_000)
         var settings = settings
-        settings.symbols = InnerReplay.first(run.market.symbols.map(\.name), settings)
+        settings.finnhub.symbols = InnerReplay.first(run.market.symbols.map(\.name), settings)
         var replay = InnerReplay(
             settings: settings,
             material: .market(run),

@@ -1,4 +1,4 @@
-import Feeds
+package import Feeds
 import Logging
 import Market
 import Measurements
@@ -10,13 +10,13 @@ import Wire
 
 extension Assembly {
     /// Shows what the relay at `url` sends until it is stopped.
-    package static func watch(_ url: StreamURL, _ settings: Settings) async throws {
+    package static func watch(_ url: UpstreamAddress, _ settings: Settings) async throws {
         EarlyStop.take()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
         let isChosen = settings.origin(of: .symbols) != .builtIn
-        let symbols = isChosen ? settings.symbols : []
+        let symbols = isChosen ? settings.finnhub.symbols : []
         // The relay's times, and not ours, are what its trades have.
         let latency = LatencyBook(clocks: .relayed)
         let replay = NIOLockedValueBox(WatchedReplay())
@@ -38,16 +38,13 @@ extension Assembly {
         let watch = WatchStatus(initial: status, url: url, wallClock: WallClock.now)
         let state = NIOLoopBoundBox.makeBoxSendingValue(watch, eventLoop: loop)
         var feedSettings = StreamFeed.Settings(
-            relay: url.upstreamAddress,
+            relay: url,
             symbols: symbols
         )
         // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
         feedSettings.takesEveryTrade = shown.isScreen
-        feedSettings.tls = settings.tlsConfiguration
-        feedSettings.proxy = try settings.proxyServer(for: url)
+        feedSettings.dial = try settings.dial(to: url)
         feedSettings.token = settings.relay.token.map { APIKey($0.reveal()) }
-        feedSettings.dnsTimeout = settings.handshake.dns
-        feedSettings.tcpTimeout = settings.handshake.tcp
         let display = shown.display
         let alerts = try AlertsPart(
             settings,
@@ -136,13 +133,13 @@ extension Assembly {
 
 /// What is true for whoever watches a relay: the relay's word while the link to it stands, the link's state while not.
 struct WatchStatus: Sendable {
-    private let url: StreamURL
+    private let url: UpstreamAddress
     private let wallClock: @Sendable () -> Int64
     private var status: FeedStatus
     /// The symbols whose refusal has been told; no more than are asked for.
     private var refused: Set<String> = []
 
-    init(initial: FeedStatus, url: StreamURL, wallClock: @escaping @Sendable () -> Int64) {
+    init(initial: FeedStatus, url: UpstreamAddress, wallClock: @escaping @Sendable () -> Int64) {
         self.status = initial
         self.url = url
         self.wallClock = wallClock

@@ -33,6 +33,8 @@ struct DisplayPart {
         try settings.refuseFields(of: format)
         let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
         let isOnce = settings.display.isOnce
+        var limits = settings.finnhub.watch.freshness
+        limits.seesAllTrades = seesAllTrades
         do {
             switch format {
             case .tui:
@@ -42,7 +44,7 @@ struct DisplayPart {
                 var lines = LinePrinter.Settings(format: format)
                 lines.fields = settings.display.fields
                 lines.symbols = symbols
-                lines.limits = FreshnessLimits(settings, seesAllTrades: seesAllTrades)
+                lines.limits = limits
                 lines.once = isOnce ? OnceGate.Settings(settings, symbols: symbols) : nil
                 self.output = .lines(try LinePrinter(lines, status: status, latency: latency))
             }
@@ -63,7 +65,7 @@ struct DisplayPart {
             status: status,
             relay: relay,
             clients: clients,
-            limits: FreshnessLimits(settings, seesAllTrades: seesAllTrades),
+            limits: limits,
             replay: replay
         )
     }
@@ -131,7 +133,7 @@ extension OnceGate.Settings {
     init(_ settings: Settings, symbols: [String]) {
         self.init(
             within: settings.display.onceWithin.nanoseconds,
-            freshFor: settings.feed.staleAfter.nanoseconds,
+            freshFor: settings.finnhub.watch.freshness.staleAfter,
             symbols: symbols.isEmpty ? nil : symbols
         )
     }

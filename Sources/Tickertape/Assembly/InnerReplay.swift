@@ -46,15 +46,15 @@ struct InnerReplay {
         )
         var settings = self.settings
         if let file, settings.origin(of: .symbols) == .builtIn {
-            settings.symbols = Self.first(file.symbols, settings)
+            settings.finnhub.symbols = Self.first(file.symbols, settings)
         }
-        var feed = FinnhubSettings(settings, token: Secret("replay"))
+        var feed = FinnhubSettings(key: APIKey("replay"), options: settings.finnhub, dial: settings.dial)
         feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
-        feed.tls = TLSClientConfiguration()
-        feed.tls.trust = .certificates(pem: authority.certificatePEM)
+        feed.dial.tls = TLSClientConfiguration()
+        feed.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feed.source = self.source
         // A replay that is held back answers no ping in time, and may be silent for as long as it likes.
-        feed.pingInterval = nil
+        feed.webSocket.pingInterval = nil
         feed.session.silentAfter = nil
         // Nothing is played before everything is asked for, and the stand-in does not mind the haste.
         feed.watch.subscribeInterval = 0
@@ -83,7 +83,7 @@ struct InnerReplay {
 
     /// As many symbols as may be asked for; that others are left out is said.
     static func first(_ symbols: [String], _ settings: Settings) -> [String] {
-        let limit = settings.upstream.maxSymbols
+        let limit = settings.finnhub.watch.symbolLimit
         if symbols.count > limit {
             Console.complain(
                 "warning: only \(limit) of \(symbols.count) symbols are played, for upstream.max-symbols is \(limit)"

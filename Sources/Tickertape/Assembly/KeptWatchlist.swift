@@ -87,7 +87,7 @@ struct KeptWatchlist: Sendable {
             warn("the watchlist is not kept: \(error.reason) (state.directory)")
             return nil
         }
-        self.base = settings.symbols
+        self.base = settings.finnhub.symbols
         self.warn = warn
     }
 

@@ -16,7 +16,7 @@ extension Settings {
             return try RelayTLS(
                 files: RelayTLS.Files(certificate: certificate, key: key),
                 handshakeTimeout: self.relay.handshakeTimeout,
-                ciphers: self.tls.ciphers,
+                ciphers: self.dial.tls.ciphers,
                 instruments: instruments,
                 logger: logger
             )

@@ -30,11 +30,11 @@ struct ServiceDesk: Sendable {
         }
         self.headlines = Headlines(client, wallClock: WallClock.now)
         self.warning =
-            settings.tls.verify || client == nil
+            settings.dial.tls.verification == .full || client == nil
             ? nil : "the certificate of the service is not checked (tls.verify), so anybody could have sent this"
         if let client, recording == nil {
             let folder = settings.cacheFolder(surroundings)
-            let address = settings.service.url.address.upstreamAddress
+            let address = settings.service.address
             self.symbols = SymbolCatalogue(
                 .service(
                     client,
@@ -58,13 +58,9 @@ struct ServiceDesk: Sendable {
     static let usualExchange = "BINANCE"
 
     private static func client(_ settings: Settings, token: Secret) throws(OperatorError) -> ServiceClient {
-        let url = settings.service.url.address
-        var service = ServiceSettings(address: url.upstreamAddress, key: APIKey(token.reveal()))
-        service.tls = settings.tlsConfiguration
-        service.proxy = try settings.proxyServer(for: url)
-        service.dnsTimeout = settings.handshake.dns
-        service.tcpTimeout = settings.handshake.tcp
-        service.timeout = settings.service.timeout
+        var service = settings.service
+        service.key = APIKey(token.reveal())
+        service.dial = try settings.dial(to: service.address)
         do throws(TLSError) {
             return try ServiceClient(service, on: MultiThreadedEventLoopGroup.singleton, wallClock: WallClock.now)
         } catch {
@@ -127,7 +123,7 @@ struct ServiceDesk: Sendable {
 extension Settings {
     /// Where lists are kept for a day; `nil` keeps none.
     func cacheFolder(_ surroundings: Surroundings) -> String? {
-        switch self.service.cache {
+        switch self.state.cache {
         case .off: nil
         case .path(let path): path
         case .auto: surroundings.cacheFolder

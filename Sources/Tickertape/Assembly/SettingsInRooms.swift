@@ -8,82 +8,6 @@ import Terminal
 
 // What the settings mean in each room.
 
-extension FinnhubSettings {
-    init(_ settings: Settings, token: Secret) {
-        self.init(key: APIKey(token.reveal()))
-        let url = settings.upstream.url
-        self.upstream = UpstreamAddress(
-            isEncrypted: url.isEncrypted,
-            host: url.host,
-            port: url.port,
-            path: url.path
-        )
-        self.symbols = settings.symbols
-        self.tls = settings.tlsConfiguration
-        self.dnsTimeout = settings.handshake.dns
-        self.tcpTimeout = settings.handshake.tcp
-        self.upgradeTimeout = settings.handshake.upgrade
-        self.maximumMessageBytes = settings.upstream.maxMessage
-        self.pingInterval = settings.upstream.pingInterval
-        self.pongTimeout = settings.upstream.pongTimeout
-        self.session.silentAfter = settings.upstream.silentAfter.nanoseconds
-        self.dropsRepeats = settings.upstream.dropsRepeats
-        self.watch = SymbolWatch.Settings(settings)
-        self.ladder = ReconnectLadder.Settings(settings.reconnect)
-        self.relayToken = settings.relay.token.map { APIKey($0.reveal()) }
-    }
-}
-
-extension FinnhubSettings {
-    /// The settings for the market itself, which may be behind a proxy.
-    ///
-    /// - Throws: ``OperatorError`` when the proxy is none that can be used.
-    static func live(_ settings: Settings, token: Secret) throws(OperatorError) -> FinnhubSettings {
-        var live = FinnhubSettings(settings, token: token)
-        live.proxy = try settings.proxyServer(for: settings.upstream.url)
-        return live
-    }
-
-    /// Finds out whether the trust roots and the revocation lists can be used, before anything is opened or made.
-    ///
-    /// - Throws: ``OperatorError`` with what to change.
-    func checkTrust() throws(OperatorError) {
-        guard self.upstream.isEncrypted else { return }
-        do throws(TLSError) {
-            _ = try TLSContext(client: self.tls)
-        } catch {
-            var withoutLists = self.tls
-            withoutLists.revocationListFile = nil
-            let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
-            let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"
-            throw OperatorError("\(error) (\(setting))", status: .configuration)
-        }
-    }
-}
-
-extension ReconnectLadder.Settings {
-    /// What `auto` means for a rejected key where nobody is there to see it.
-    private static let serviceRetry: Int64 = 900_000_000_000
-
-    init(_ reconnect: Settings.Backoff, isService: Bool = Surroundings.ofThisProcess.isService) {
-        self.init()
-        self.first = reconnect.min.nanoseconds
-        self.limit = reconnect.max.nanoseconds
-        self.floor = reconnect.atLeast.nanoseconds
-        self.settled = reconnect.settled.nanoseconds
-        self.rateLimited = reconnect.rateLimitedMin.nanoseconds
-        self.rateLimitedLimit = reconnect.rateLimitedMax.nanoseconds
-        self.brief = reconnect.brief.nanoseconds
-        self.briefLimit = reconnect.briefLimit
-        self.keyInUse = reconnect.keyInUse.nanoseconds
-        switch reconnect.rejectedKey {
-        case .auto: self.rejectedKey = isService ? Self.serviceRetry : nil
-        case .stop: self.rejectedKey = nil
-        case .retry(let wait): self.rejectedKey = wait.nanoseconds
-        }
-    }
-}
-
 extension RelaySettings {
     /// - Parameter listen: where to listen; `nil` for the socket file alone.
     init(_ settings: Settings, listen: Endpoint?) {
@@ -103,7 +27,7 @@ extension RelaySettings {
         self.maximumMessageBytes = settings.relay.maxMessage
         self.pingInterval = settings.relay.pingInterval
         self.pongTimeout = settings.relay.pongTimeout
-        self.symbolLimit = settings.upstream.maxSymbols
+        self.symbolLimit = settings.finnhub.watch.symbolLimit
         self.unsubscribeGrace = settings.relay.unsubscribeGrace
         self.pipeline = settings.pipeline
         self.allowedOrigins = settings.relay.allowedOrigins
@@ -115,25 +39,7 @@ extension RelaySettings {
             case .off: false
             }
         self.version = tickertapeVersion
-        self.freshness = FreshnessLimits(settings)
-    }
-}
-
-extension FreshnessLimits {
-    init(_ settings: Settings, seesAllTrades: Bool = true) {
-        self.init(
-            lateAfter: settings.feed.lateAfter.nanoseconds,
-            staleAfter: settings.feed.staleAfter.nanoseconds
-        )
-        self.seesAllTrades = seesAllTrades
-    }
-}
-
-extension StreamURL {
-    /// The same for the feeds.
-    var upstreamAddress: UpstreamAddress {
-        if let socketPath { return UpstreamAddress(socketPath: socketPath, path: self.path) }
-        return UpstreamAddress(isEncrypted: self.isEncrypted, host: self.host, port: self.port, path: self.path)
+        self.freshness = settings.finnhub.watch.freshness
     }
 }
 
@@ -147,23 +53,6 @@ extension Settings.Relay.Compression {
     }
 }
 
-extension SymbolWatch.Settings {
-    init(_ settings: Settings) {
-        self.init()
-        self.symbolLimit = settings.upstream.maxSymbols
-        self.subscribeInterval = settings.upstream.subscribeInterval.nanoseconds
-        self.lateAfter = settings.feed.lateAfter.nanoseconds
-        self.staleAfter = settings.feed.staleAfter.nanoseconds
-        self.staleFactor = settings.feed.staleFactor
-        self.staleLimit = settings.feed.staleLimit.nanoseconds
-        self.coolDown = settings.feed.coolDownMin.nanoseconds
-        self.coolDownLimit = max(settings.feed.coolDownMin, settings.feed.coolDownMax).nanoseconds
-        self.retryRefused = settings.feed.retryRefused.nanoseconds
-        self.retryOverLimit = settings.feed.retryOverLimit.nanoseconds
-        self.retryLimit = settings.feed.retryMax.nanoseconds
-    }
-}
-
 extension RelayError {
     var isAddressTaken: Bool {
         switch self {
@@ -174,34 +63,8 @@ extension RelayError {
 }
 
 extension Settings {
-    /// The proxy through which an address is reached; `nil` for the direct way.
-    func proxyServer(for url: StreamURL) throws(OperatorError) -> ProxyServer? {
-        guard let proxy = try self.proxy(for: url)?.proxy else { return nil }
-        let credentials = proxy.login.map {
-            ProxyServer.Credentials(user: $0.user.reveal(), password: $0.password.reveal())
-        }
-        return ProxyServer(host: proxy.host, port: proxy.port, credentials: credentials)
-    }
-
     /// Whether the person asked for a log, rather than getting the default one.
     var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
-
-    var tlsConfiguration: TLSClientConfiguration {
-        var configuration = TLSClientConfiguration()
-        if let file = self.tls.authorityFile { configuration.trust = .file(file) }
-        configuration.verification = self.tls.verify ? .full : .disabled
-        configuration.revocationListFile = self.tls.revocationListFile
-        configuration.stapling =
-            switch self.tls.stapling {
-            case .off: .ignored
-            case .stapled: .checked
-            case .required: .required
-            }
-        configuration.pins = self.tls.pins
-        configuration.ciphers = self.tls.ciphers
-        configuration.handshakeTimeout = self.handshake.tls
-        return configuration
-    }
 }
 
 extension Settings.Display {

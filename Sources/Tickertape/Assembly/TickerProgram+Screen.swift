@@ -24,7 +24,7 @@ extension TickerProgram {
             relay: relay,
             display: shown.display,
             symbols: self.feed.symbols,
-            limit: self.settings.upstream.maxSymbols,
+            limit: self.settings.finnhub.watch.symbolLimit,
             watchlist: self.watchlist,
             recorded: self.allRecordedSymbols,
             material: self.material,

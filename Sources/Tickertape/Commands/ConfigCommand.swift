@@ -43,9 +43,9 @@ struct ConfigCommand: SettingsCommand {
 
     /// What `auto` comes to, which depends on variables that are no settings.
     private static func route(of settings: Settings) -> String {
-        guard case .auto = settings.upstream.proxy else { return "" }
+        guard case .auto = settings.proxyChoice else { return "" }
         do throws(OperatorError) {
-            guard let (proxy, origin) = try settings.proxy(for: settings.upstream.url) else { return "; no proxy" }
+            guard let (proxy, origin) = try settings.proxy(for: settings.finnhub.upstream) else { return "; no proxy" }
             return "; \(proxy) (from \(origin))"
         } catch {
             return "; \(error.message)"

@@ -25,7 +25,7 @@ struct HealthCommand: SettingsCommand {
         do throws(HealthProbe.Failure) {
             let line: String
             if case .endpoint(let endpoint) = place, relay.certificateFile != nil {
-                let probe = EncryptedHealthProbe(endpoint: endpoint, ciphers: settings.tls.ciphers, limit: 3_000)
+                let probe = EncryptedHealthProbe(endpoint: endpoint, ciphers: settings.dial.tls.ciphers, limit: 3_000)
                 line = try await probe.statusLine()
             } else {
                 line = try HealthProbe(place: place, limit: 3_000).statusLine()

@@ -63,7 +63,7 @@ struct SimulateCommand: SettingsCommand {
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        let chosen = settings.origin(of: .symbols) == .builtIn ? nil : settings.symbols
+        let chosen = settings.origin(of: .symbols) == .builtIn ? nil : settings.finnhub.symbols
         let order = self.market.order(symbols: chosen)
         if let write {
             try Assembly.write(order, to: write)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Feeds
 
 /// Shows what a running relay sends.
 struct WatchCommand: SettingsCommand {
@@ -42,12 +43,13 @@ struct WatchCommand: SettingsCommand {
     }
 
     /// The address on the command line, or the relay's own of the settings.
-    func relayURL(_ settings: Settings) throws(OperatorError) -> StreamURL {
+    func relayURL(_ settings: Settings) throws(OperatorError) -> UpstreamAddress {
         guard let text = self.url else {
             if let listen = settings.relay.listen {
-                return StreamURL(relayAt: listen.fromHere, isEncrypted: settings.relay.certificateFile != nil)
+                let isEncrypted = settings.relay.certificateFile != nil
+                return UpstreamAddress(isEncrypted: isEncrypted, host: listen.fromHere.host, port: listen.port)
             }
-            if let path = settings.relay.unixSocket { return StreamURL(socketPath: path) }
+            if let path = settings.relay.unixSocket { return UpstreamAddress(socketPath: path) }
             throw OperatorError("the relay is off in the settings; name one: tickertape watch URL", status: .usage)
         }
         let scheme = "ws+unix:"
@@ -57,10 +59,10 @@ struct WatchCommand: SettingsCommand {
             guard let path = parts.first, !path.contains("?"),
                 parts.count == 1 || parts[1] == "/" || parts[1] == "/v1/stream"
             else { throw OperatorError("the URL is not of the form ws+unix:PATH", status: .usage) }
-            return StreamURL(socketPath: String(path))
+            return UpstreamAddress(socketPath: String(path))
         }
         do throws(Misfit) {
-            return try StreamURL(text)
+            return try UpstreamAddress(text)
         } catch {
             throw OperatorError(
                 error.echoes ? "\"\(text)\" \(error.reason)" : "the URL \(error.reason)",

@@ -27,7 +27,7 @@ extension Syntax<Settings.State.Folder> {
     }
 }
 
-extension Syntax<Settings.Backoff.RejectedKey> {
+extension Syntax<Settings.RejectedKey> {
     /// A duration, or a word for what to do instead of waiting.
     static func rejectedKey(within range: ClosedRange<TimeAmount>) -> Syntax {
         let duration = Syntax<TimeAmount>.duration.within(range)

@@ -1,3 +1,5 @@
+package import Feeds
+
 /// What the environment says of proxies; kept until it is known where a connection goes.
 package struct ProxyVariables: Sendable, Equatable {
     /// The name of the variable that counts, and its value.
@@ -35,18 +37,29 @@ extension Settings {
     /// The proxy through which an address is reached, and what says so; `nil` for the direct way.
     ///
     /// This machine is never reached through a proxy, and `ws` goes nowhere else.
-    package func proxy(for url: StreamURL) throws(OperatorError) -> (proxy: ProxyURL, origin: String)? {
+    package func proxy(for url: UpstreamAddress) throws(OperatorError) -> (proxy: ProxyURL, origin: String)? {
         guard url.isEncrypted, !Endpoint.isLoopback(url.host) else { return nil }
-        switch self.upstream.proxy {
+        switch self.proxyChoice {
         case .none: return nil
         case .through(let proxy): return (proxy, "upstream.proxy")
         case .auto: return try self.proxyVariables.proxy(host: url.host, port: url.port).map { ($0.proxy, $0.name) }
         }
     }
 
+    /// The way to an address, through a proxy where there is one.
+    func dial(to address: UpstreamAddress) throws(OperatorError) -> DialSettings {
+        var dial = self.dial
+        guard let proxy = try self.proxy(for: address)?.proxy else { return dial }
+        let credentials = proxy.login.map {
+            ProxyServer.Credentials(user: $0.user.reveal(), password: $0.password.reveal())
+        }
+        dial.proxy = ProxyServer(host: proxy.host, port: proxy.port, credentials: credentials)
+        return dial
+    }
+
     /// Refuses a proxy's password where every user of the machine can see it, and warns where others can read it.
     func checkProxyLogin(_ file: SettingsFile?) throws(OperatorError) -> String? {
-        guard case .through(let proxy) = self.upstream.proxy, proxy.login != nil else { return nil }
+        guard case .through(let proxy) = self.proxyChoice, proxy.login != nil else { return nil }
         switch self.origin(of: .upstreamProxy) {
         case .flag(let flag):
             throw OperatorError(

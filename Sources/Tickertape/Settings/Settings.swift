@@ -1,27 +1,28 @@
+package import Feeds
 package import Logging
 package import Market
 package import NIOCore
 package import Recordings
 import Relay
-package import TLS
 package import Terminal
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
 ///
 /// ``Setting/all`` says for each how it is named, written and explained.
 package struct Settings: Sendable, Equatable {
-    /// What to follow, in the order of the display.
-    package var symbols = ["BINANCE:BTCUSDT"]
     /// Finnhub's key; without one the bundled recording is shown.
     package var token: Secret?
     /// The file that holds the key.
     package var tokenFile: String?
-    package var upstream = Upstream()
-    package var service = Service()
-    package var feed = Feed()
-    package var tls = Certificates()
-    package var handshake = Handshake()
-    package var reconnect = Backoff()
+    /// The feed of the market, with what to follow, in the order of the display.
+    package var finnhub = FinnhubSettings.Options()
+    /// What to do when the service does not accept the key.
+    package var rejectedKey = RejectedKey.auto
+    /// Finnhub's REST service: symbols by name, and headlines.
+    package var service = ServiceSettings()
+    /// How all of these are reached.
+    package var dial = DialSettings()
+    package var proxyChoice = ProxyChoice.auto
     package var state = State()
     /// How prices are debounced, for the display and the relay alike.
     package var pipeline = PricePipeline.Settings()
@@ -49,102 +50,12 @@ package struct Settings: Sendable, Equatable {
     /// Where the value of a key came from.
     package func origin(of key: String) -> Origin { self.origins[key] ?? .builtIn }
 
-    /// The service that sends the trades.
-    package struct Upstream: Sendable, Equatable {
-        package var url = StreamURL(host: "ws.finnhub.io", port: 443)
-        package var proxy = ProxyChoice.auto
-        package var pingInterval = TimeAmount.seconds(20)
-        package var pongTimeout = TimeAmount.seconds(10)
-        package var silentAfter = TimeAmount.seconds(90)
-        /// The largest message taken, in bytes.
-        package var maxMessage = 1 << 20
-        /// The most symbols that a connection is asked for, for all readers together.
-        package var maxSymbols = 50
-        package var subscribeInterval = TimeAmount.milliseconds(30)
-        /// Whether a message that comes twice is left out.
-        package var dropsRepeats = false
-    }
-
-    /// Finnhub's REST service: symbols by name, and headlines.
-    package struct Service: Sendable, Equatable {
-        package var url = ServiceURL.finnhub
-        /// How long a request may take in all.
-        package var timeout = TimeAmount.seconds(15)
-        /// Where the lists of symbols are kept for a day.
-        package var cache = State.Folder.auto
-    }
-
-    /// When prices are old, and what is done about it.
-    package struct Feed: Sendable, Equatable {
-        package var lateAfter = TimeAmount.seconds(5)
-        package var staleAfter = TimeAmount.seconds(30)
-        package var staleFactor = 3
-        package var staleLimit = TimeAmount.hours(1)
-        package var coolDownMin = TimeAmount.seconds(60)
-        package var coolDownMax = TimeAmount.seconds(600)
-        package var retryRefused = TimeAmount.minutes(5)
-        package var retryOverLimit = TimeAmount.minutes(10)
-        package var retryMax = TimeAmount.hours(1)
-    }
-
-    /// Whom the upstream must prove to be.
-    package struct Certificates: Sendable, Equatable {
-        /// PEM file of the authorities to trust instead of the system's.
-        package var authorityFile: String?
-        /// Whether certificates are checked at all.
-        package var verify = true
-        /// File of the certificate revocation lists to obey.
-        package var revocationListFile: String?
-        package var stapling = Stapling.stapled
-        /// The public keys of which the upstream must show one; empty allows all.
-        package var pins: [PublicKeyPin] = []
-        /// The cipher suites of TLS 1.2, of the relay as well.
-        package var ciphers = TLSCipherList.standard
-
-        /// What is asked of the OCSP answer that a server may staple to its certificate.
-        package enum Stapling: String, Sendable, CaseIterable {
-            /// Nothing; it is not asked for.
-            case off
-            /// If it comes, it must be good.
-            case stapled
-            /// It must come, and be good.
-            case required
-        }
-    }
-
-    /// How long each step of connecting may take.
-    package struct Handshake: Sendable, Equatable {
-        package var dns = TimeAmount.seconds(5)
-        package var tcp = TimeAmount.seconds(5)
-        package var tls = TimeAmount.seconds(5)
-        package var upgrade = TimeAmount.seconds(10)
-    }
-
-    /// The waits before a new attempt.
-    package struct Backoff: Sendable, Equatable {
-        /// What to do when the service does not accept the key.
-        package enum RejectedKey: Sendable, Equatable {
-            /// End where a person sees it; a service looks again after a quarter of an hour.
-            case auto
-            case stop
-            case retry(TimeAmount)
-        }
-
-        package var min = TimeAmount.milliseconds(500)
-        package var max = TimeAmount.seconds(60)
-        /// The shortest, since jitter takes any part of a wait.
-        package var atLeast = TimeAmount.milliseconds(100)
-        /// For how long a connection must carry trades to count as good.
-        package var settled = TimeAmount.seconds(60)
-        package var rateLimitedMin = TimeAmount.seconds(60)
-        package var rateLimitedMax = TimeAmount.seconds(300)
-        package var rejectedKey = RejectedKey.auto
-        /// A connection that lives no longer died at once ...
-        package var brief = TimeAmount.seconds(5)
-        /// ... and after so many of them the key is left to whoever uses it ...
-        package var briefLimit = 3
-        /// ... for so long.
-        package var keyInUse = TimeAmount.seconds(60)
+    /// What to do when the service does not accept the key.
+    package enum RejectedKey: Sendable, Equatable {
+        /// End where a person sees it; a service looks again after a quarter of an hour.
+        case auto
+        case stop
+        case retry(TimeAmount)
     }
 
     /// Where the program keeps what other runs of it must know.
@@ -160,6 +71,8 @@ package struct Settings: Sendable, Equatable {
         package var directory = Folder.auto
         /// For what counts while the program runs.
         package var runtimeDirectory = Folder.auto
+        /// For the service's lists of symbols, which are kept for a day.
+        package var cache = Folder.auto
     }
 
     package struct Display: Sendable, Equatable {
@@ -269,15 +182,5 @@ package struct Settings: Sendable, Equatable {
         package var replayControl = ReplayControl.auto
         /// Pages that may connect; programs, which send no origin, always may.
         package var allowedOrigins: [String] = []
-    }
-}
-
-extension StreamURL {
-    /// Makes the encrypted address of a host.
-    package init(host: String, port: Int, path: String = "/") {
-        self.isEncrypted = true
-        self.host = host
-        self.port = port
-        self.path = path
     }
 }

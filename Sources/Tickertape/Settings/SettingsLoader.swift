@@ -69,9 +69,9 @@ extension Settings {
         try settings.refuseContradictions()
         try settings.refuseDisplayContradictions()
         try settings.refuseSharedKeys()
-        if !settings.tls.verify {
+        if settings.dial.tls.verification == .disabled {
             warnings.append(
-                "the service's certificate is not checked\(settings.tls.pins.isEmpty ? "" : " but for its public key")"
+                "the service's certificate is not checked\(settings.dial.tls.pins.isEmpty ? "" : " but for its public key")"
                     + " (tls.verify \(settings.origin(of: "tls.verify")))"
             )
         }
@@ -79,19 +79,21 @@ extension Settings {
     }
 
     private func refuseContradictions() throws(OperatorError) {
+        let (ladder, watch) = (self.finnhub.ladder, self.finnhub.watch)
+        let ping = self.finnhub.webSocket.pingInterval ?? .zero
         let pairs: [(most: String, least: String, isInOrder: Bool)] = [
-            ("reconnect.max", "reconnect.min", self.reconnect.min <= self.reconnect.max),
+            ("reconnect.max", "reconnect.min", ladder.first <= ladder.limit),
             (
                 "reconnect.rate-limited-max", "reconnect.rate-limited-min",
-                self.reconnect.rateLimitedMin <= self.reconnect.rateLimitedMax
+                ladder.rateLimited <= ladder.rateLimitedLimit
             ),
-            ("feed.cool-down-max", "feed.cool-down-min", self.feed.coolDownMin <= self.feed.coolDownMax),
-            ("feed.stale-limit", "feed.stale-after", self.feed.staleAfter <= self.feed.staleLimit),
-            ("feed.retry-max", "feed.retry-refused", self.feed.retryRefused <= self.feed.retryMax),
-            ("feed.retry-max", "feed.retry-over-limit", self.feed.retryOverLimit <= self.feed.retryMax),
+            ("feed.cool-down-max", "feed.cool-down-min", watch.coolDown <= watch.coolDownLimit),
+            ("feed.stale-limit", "feed.stale-after", watch.freshness.staleAfter <= watch.staleLimit),
+            ("feed.retry-max", "feed.retry-refused", watch.retryRefused <= watch.retryLimit),
+            ("feed.retry-max", "feed.retry-over-limit", watch.retryOverLimit <= watch.retryLimit),
             (
                 "upstream.silent-after", "upstream.ping-interval",
-                self.upstream.pingInterval <= self.upstream.silentAfter
+                ping.nanoseconds <= self.finnhub.session.silentAfter ?? .max
             ),
         ]
         for pair in pairs where !pair.isInOrder {
@@ -102,11 +104,11 @@ extension Settings {
             let pair = self.relay.keyFile == nil ? keys : keys.reversed()
             throw self.contradiction(pair[0], pair[1], "is of no use without")
         }
-        if !self.tls.verify {
-            if self.tls.revocationListFile != nil {
+        if self.dial.tls.verification == .disabled {
+            if self.dial.tls.revocationListFile != nil {
                 throw self.contradiction("tls.crl-file", "tls.verify", "cannot be obeyed with")
             }
-            if self.tls.stapling == .required {
+            if self.dial.tls.stapling == .required {
                 throw self.contradiction("tls.ocsp", "tls.verify", "cannot be obeyed with")
             }
         }

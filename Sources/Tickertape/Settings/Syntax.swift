@@ -43,6 +43,14 @@ package struct Syntax<Value: Sendable>: Sendable {
         )
     }
 
+    /// The same for a property that is `nil` only where no setting says so, as in a replay.
+    package var present: Syntax<Value?> {
+        Syntax<Value?>(
+            read: { text throws(Misfit) in try self.read(text) },
+            write: { $0.map(self.write) ?? "none" }
+        )
+    }
+
     /// The same for a type whose values stand for these.
     ///
     /// - Parameters:
@@ -184,6 +192,16 @@ extension Syntax<Secret> {
     }
 }
 
+extension Syntax<TLSClientConfiguration.Trust> {
+    /// The file of the authorities to trust, or none for the system's.
+    static var trust: Syntax {
+        Syntax<String>.path.optional("none").mapped(
+            { $0.map { .file($0) } ?? .system },
+            { if case .file(let path) = $0 { path } else { nil } }
+        )
+    }
+}
+
 extension Syntax<PublicKeyPin> {
     static var publicKeyPin: Syntax {
         Syntax(
@@ -212,12 +230,6 @@ extension Syntax<TLSCipherList> {
             },
             write: { "\($0)" }
         )
-    }
-}
-
-extension Syntax<StreamURL> {
-    package static var streamURL: Syntax {
-        Syntax(read: { text throws(Misfit) in try StreamURL(text) }, write: { "\($0)" })
     }
 }
 

@@ -26,7 +26,7 @@ struct ServiceClientTests {
             key: key.map { APIKey($0) }
         )
         settings.timeout = .seconds(60)
-        settings.tls = Certificates.client()
+        settings.dial.tls = Certificates.client()
         change(&settings)
         return try ServiceClient(settings, on: MultiThreadedEventLoopGroup.singleton, resolver: resolver) { Self.now }
     }
@@ -251,7 +251,7 @@ struct ServiceClientTests {
         let stranger = try CertificateAuthority(name: "Somebody else")
         let suspicious = try self.client(port: port) {
             $0.address.isEncrypted = true
-            $0.tls = Certificates.client(trusting: stranger)
+            $0.dial.tls = Certificates.client(trusting: stranger)
         }
         guard case .failure(let failure) = await suspicious.get("/news") else { throw ChannelError.eof }
         #expect(failure.kind == .network && failure.description.contains("certificate"), "\(failure)")

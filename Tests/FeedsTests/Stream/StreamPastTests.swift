@@ -26,7 +26,7 @@ struct StreamPastTests {
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port, path: path),
             symbols: []
         )
-        settings.tls = Certificates.client()
+        settings.dial.tls = Certificates.client()
         settings.token = token.map { APIKey($0) }
         return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout) { 0 }
     }

@@ -19,12 +19,14 @@ struct Attempt {
         resolver: NameResolver = .system,
         change: (inout ConnectorSettings) -> Void = { _ in }
     ) throws -> UpstreamConnector {
+        var dial = DialSettings()
+        dial.dnsTimeout = .seconds(30)
+        dial.tcpTimeout = .seconds(30)
+        dial.tls = Certificates.client()
         var settings = ConnectorSettings(
             address: UpstreamAddress(isEncrypted: false, host: host, port: port),
             target: APIKey(Self.key).target(path: "/"),
-            tls: Certificates.client(),
-            dnsTimeout: .seconds(30),
-            tcpTimeout: .seconds(30),
+            dial: dial,
             upgradeTimeout: .seconds(30),
             webSocket: WebSocketSettings(role: .client)
         )

@@ -59,7 +59,7 @@ struct BrokenStepTests {
 
     private static func proxied(_ settings: inout ConnectorSettings, _ port: Int) {
         settings.address = UpstreamAddress(isEncrypted: true, host: "ws.finnhub.io", port: 443)
-        settings.proxy = ProxyServer(host: "127.0.0.1", port: port, credentials: nil)
+        settings.dial.proxy = ProxyServer(host: "127.0.0.1", port: port, credentials: nil)
     }
 
     @Test("in the TLS handshake: its cause is TLS", arguments: [false, true])

@@ -53,12 +53,12 @@ struct ConnectorTests {
             host: "market.test",
             port: port,
             resolver: Attempt.resolver([hole.address, hole.address])
-        ) { $0.tcpTimeout = .milliseconds(400) }
+        ) { $0.dial.tcpTimeout = .milliseconds(400) }
         #expect(
             try await Attempt.run(named)?.description
                 == "no answer from market.test port \(port) (127.0.0.1, 127.0.0.1) within 400 ms: is the network up?"
         )
-        let bare = try Attempt.connector(port: port) { $0.tcpTimeout = .milliseconds(100) }
+        let bare = try Attempt.connector(port: port) { $0.dial.tcpTimeout = .milliseconds(100) }
         #expect(
             try await Attempt.run(bare)?.description
                 == "no answer from 127.0.0.1 port \(port) within 100 ms: is the network up?"
@@ -105,7 +105,7 @@ struct ConnectorTests {
             throw .unknown
         }
         let slow = try Attempt.connector(host: "market.test", port: 1, resolver: hanging) {
-            $0.dnsTimeout = .milliseconds(50)
+            $0.dial.dnsTimeout = .milliseconds(50)
         }
         for _ in 0..<3 {
             #expect(

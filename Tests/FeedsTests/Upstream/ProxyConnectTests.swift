@@ -19,7 +19,7 @@ struct ProxyConnectTests {
         let nobody = NameResolver { _, _ throws(NameFailure) in throw .unknown }
         let connector = try Attempt.connector(host: "ws.finnhub.io", port: 443, resolver: nobody) { settings in
             settings.address.isEncrypted = true
-            settings.proxy = ProxyServer(host: "127.0.0.1", port: port, credentials: credentials)
+            settings.dial.proxy = ProxyServer(host: "127.0.0.1", port: port, credentials: credentials)
             change(&settings)
         }
         return try await Attempt.run(connector)
@@ -66,7 +66,9 @@ struct ProxyConnectTests {
     @Test("ws, which goes to this machine only, never takes a proxy")
     func plain() async throws {
         let service = try await ScriptedFinnhub.start { _ in .play([]) }
-        let failure = try await Attempt.run(port: service.port) { $0.proxy = ProxyServer(host: "127.0.0.1", port: 1) }
+        let failure = try await Attempt.run(port: service.port) {
+            $0.dial.proxy = ProxyServer(host: "127.0.0.1", port: 1)
+        }
         #expect(failure == nil)
         try await service.stop()
     }
@@ -179,7 +181,7 @@ struct ProxyConnectTests {
         let hole = try #require(BlackHole("127.0.0.1"))
         let port = try #require(hole.address.port)
         #expect(
-            try await self.attempt(proxy: port) { $0.tcpTimeout = .milliseconds(100) }?.description
+            try await self.attempt(proxy: port) { $0.dial.tcpTimeout = .milliseconds(100) }?.description
                 == "no answer from the proxy 127.0.0.1:\(port) within 100 ms: is the network up?"
         )
         #expect(

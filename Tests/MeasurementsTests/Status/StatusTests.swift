@@ -71,7 +71,9 @@ struct StatusTests {
 
     @Test("a feed that hangs and goes on calling itself live is not believed beyond its own limits")
     func hangs() {
-        let limits = FreshnessLimits(lateAfter: 10 * Self.second, staleAfter: 40 * Self.second)
+        var limits = FreshnessLimits()
+        limits.lateAfter = 10 * Self.second
+        limits.staleAfter = 40 * Self.second
         func believed(_ phase: FeedStatus.Phase, _ age: Int64?, _ limits: FreshnessLimits) -> FeedStatus {
             let newestAge = age.map { $0 * Self.second }
             return self.status(phase).believed(newestAge: newestAge, wall: 1_000 * Self.second, limits: limits)

@@ -89,7 +89,7 @@ struct FinnhubFaultTests {
         ) { .play(acts($0)) }
         var settings = FinnhubSettings(key: APIKey("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: isEncrypted, host: "127.0.0.1", port: server.port)
-        settings.tls = Certificates.client()
+        settings.dial.tls = Certificates.client()
         settings.ladder.first = 1_000_000
         change(&settings)
         let log = TapeLog()
@@ -133,7 +133,7 @@ struct FinnhubFaultTests {
                 [.send(Self.trade(1))]
             } change: { settings in
                 settings.upgradeTimeout = .milliseconds(300) * Patience.factor
-                settings.tls.handshakeTimeout = .milliseconds(300) * Patience.factor
+                settings.dial.tls.handshakeTimeout = .milliseconds(300) * Patience.factor
             }
             #expect(await running.log.waits { $0.trades.count >= 1 })
             let reason = running.log.contents.statuses.first { $0.word == "reconnecting" }?.reason ?? ""
@@ -151,8 +151,8 @@ struct FinnhubFaultTests {
         let running = try await self.run([fault], isEncrypted: isEncrypted) { _ in
             [.send(Self.trade(1))]
         } change: { settings in
-            settings.pingInterval = .milliseconds(100)
-            settings.pongTimeout = .milliseconds(300) * Patience.factor
+            settings.webSocket.pingInterval = .milliseconds(100)
+            settings.webSocket.pongTimeout = .milliseconds(300) * Patience.factor
         }
         #expect(await running.log.waits { $0.trades.count >= 1 })
         let contents = running.log.contents
@@ -167,7 +167,7 @@ struct FinnhubFaultTests {
         let running = try await self.run(["stall"]) { _ in
             [.send(Self.trade(1)), .send(#"{"type":"ping"}"#), .send(Self.trade(2))]
         } change: { settings in
-            settings.watch.lateAfter = 100_000_000
+            settings.watch.freshness.lateAfter = 100_000_000
         }
         #expect(await running.log.waits { $0.words.last == "late" && $0.frames.count == 1 })
         let contents = running.log.contents
@@ -266,7 +266,7 @@ struct FinnhubFaultTests {
         }
         var settings = FinnhubSettings(key: APIKey("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: server.port)
-        settings.tls = Certificates.client()
+        settings.dial.tls = Certificates.client()
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: settings,

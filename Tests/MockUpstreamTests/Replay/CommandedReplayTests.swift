@@ -1,3 +1,4 @@
+import WebSocket
 import Logging
 import Market
 import NIOCore
@@ -55,12 +56,12 @@ struct CommandedReplayTests {
         )
         var feedSettings = FinnhubSettings(key: APIKey("replay"))
         feedSettings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
-        feedSettings.tls.trust = .certificates(pem: authority.certificatePEM)
+        feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: settings.speed)
         feedSettings.symbols = symbols
-        feedSettings.pingInterval = nil
+        feedSettings.webSocket.pingInterval = nil
         feedSettings.ladder.first = 1_000_000
-        feedSettings.watch.lateAfter = 1_000_000_000
+        feedSettings.watch.freshness.lateAfter = 1_000_000_000
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: feedSettings,

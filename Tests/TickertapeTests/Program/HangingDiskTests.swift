@@ -1,3 +1,4 @@
+import WebSocket
 import Feeds
 import Logging
 import Market
@@ -186,7 +187,7 @@ struct HangingDiskTests {
         let port = try #require(standIn.address?.port)
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port)
         settings.symbols = ["A"]
-        settings.pingInterval = nil
+        settings.webSocket.pingInterval = nil
         settings.session.silentAfter = nil
         settings.source = .replay(file: path, speed: 1)
         var program = TickerProgram(settings: Settings(), feed: settings)

@@ -1,3 +1,4 @@
+import Feeds
 import Glibc
 import NIOConcurrencyHelpers
 import Testing
@@ -11,7 +12,7 @@ struct KeptWatchlistTests {
 
     private func settings(_ symbols: [String] = ["X:A"], origin: Origin = .builtIn) -> Settings {
         var settings = Settings()
-        settings.symbols = symbols
+        settings.finnhub.symbols = symbols
         settings.origins["symbols"] = origin
         settings.state.directory = .path(self.folder.folder("state"))
         return settings

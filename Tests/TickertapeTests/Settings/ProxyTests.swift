@@ -25,7 +25,7 @@ struct ProxyTests {
         to url: String = "wss://ws.finnhub.io"
     ) throws -> String? {
         let settings = try self.load(yaml, environment: environment).settings
-        return try settings.proxyServer(for: StreamURL(url)).map { "\($0)" }
+        return try settings.dial(to: UpstreamAddress(url)).proxy.map { "\($0)" }
     }
 
     private func failure(_ body: () throws -> Any?) -> OperatorError {
@@ -165,7 +165,7 @@ struct ProxyTests {
         ] {
             var dumped = ""
             dump(loaded, to: &dumped)
-            let server = try #require(try loaded.settings.proxyServer(for: StreamURL("wss://ws.finnhub.io")))
+            let server = try #require(try loaded.settings.dial(to: .finnhub).proxy)
             #expect(server.credentials == ProxyServer.Credentials(user: "us3r", password: "s3cr3t"))
             dump(server, to: &dumped)
             let lines = ConfigCommand.listing(loaded).joined(separator: "\n")
@@ -178,7 +178,7 @@ struct ProxyTests {
         #expect(argument.status == .usage)
         #expect(argument.message.hasPrefix("--set upstream.proxy: every user of this machine can see"))
         #expect(!argument.message.contains("s3cr3t"))
-        #expect(try self.load(flag: "proxy.test:3128").settings.upstream.proxy == .through(ProxyURL("proxy.test:3128")))
+        #expect(try self.load(flag: "proxy.test:3128").settings.proxyChoice == .through(ProxyURL("proxy.test:3128")))
     }
 
     @Test("a login in a file that others can read is warned about")

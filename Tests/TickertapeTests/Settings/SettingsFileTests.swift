@@ -1,3 +1,6 @@
+import Market
+import TLS
+import Feeds
 import Glibc
 import Logging
 import NIOCore
@@ -56,13 +59,13 @@ struct SettingsFileTests {
     @Test("words that YAML reads in ways of its own mean what they say")
     func wordsOfYAML() throws {
         #expect(try self.load("relay:\n  listen: off").relay.listen == nil)
-        #expect(try self.load("tls:\n  verify: no").tls.verify == false)
+        #expect(try self.load("tls:\n  verify: no").dial.tls.verification == .disabled)
         #expect(try self.load("display:\n  quiet: yes").display.isQuiet)
         #expect(try self.load("pipeline:\n  at-most: null").pipeline.atMost == nil)
         #expect(try self.load("pipeline:\n  at-most: ~").pipeline.atMost == nil)
         #expect(try self.load("pipeline:\n  quiet: 0").pipeline.quiet == 0)
-        #expect(try self.load("tls:\n  ca-file:").tls.authorityFile == nil)
-        #expect(try self.load("symbols: [1, yes]").symbols == ["1", "yes"])
+        #expect(try self.load("tls:\n  ca-file:").dial.tls.trust == .system)
+        #expect(try self.load("symbols: [1, yes]").finnhub.symbols == ["1", "yes"])
     }
 
     @Test(

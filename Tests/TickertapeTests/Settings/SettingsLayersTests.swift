@@ -1,3 +1,6 @@
+import Market
+import TLS
+import Feeds
 import ArgumentParser
 import NIOCore
 import Testing
@@ -263,7 +266,7 @@ struct SettingsLayersTests {
         )
         let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         let loaded = try self.load("tls:\n  verify: false\n  pin: [\(pin)]")
-        #expect(loaded.settings.tls.pins.map { "\($0)" } == [pin])
+        #expect(loaded.settings.dial.tls.pins.map { "\($0)" } == [pin])
         #expect(loaded.warnings.first?.contains("not checked but for its public key") == true, "\(loaded.warnings)")
     }
 
@@ -281,16 +284,18 @@ struct SettingsLayersTests {
     @Test("switching the certificate check off is warned about with where it was done")
     func insecure() throws {
         let loaded = try self.load("tls:\n  verify: false")
-        #expect(!loaded.settings.tls.verify)
+        #expect(loaded.settings.dial.tls.verification == .disabled)
         #expect(loaded.warnings.count == 1 && loaded.warnings[0].contains("tls.verify from "))
     }
 
     @Test("lists take a list or one value in the file, commas in the environment, and keep each value once")
     func lists() throws {
-        #expect(try self.load("symbols: A:B").settings.symbols == ["A:B"])
-        #expect(try self.load("symbols: [A:B, C:D, A:B]").settings.symbols == ["A:B", "C:D"])
-        #expect(try self.load("symbols:\n- A:B\n- IC MARKETS:1").settings.symbols == ["A:B", "IC MARKETS:1"])
-        #expect(try self.load(environment: ["TICKERTAPE_SYMBOLS": "A:B, C:D"]).settings.symbols == ["A:B", "C:D"])
+        #expect(try self.load("symbols: A:B").settings.finnhub.symbols == ["A:B"])
+        #expect(try self.load("symbols: [A:B, C:D, A:B]").settings.finnhub.symbols == ["A:B", "C:D"])
+        #expect(try self.load("symbols:\n- A:B\n- IC MARKETS:1").settings.finnhub.symbols == ["A:B", "IC MARKETS:1"])
+        #expect(
+            try self.load(environment: ["TICKERTAPE_SYMBOLS": "A:B, C:D"]).settings.finnhub.symbols == ["A:B", "C:D"]
+        )
         #expect(self.failure { try self.load("symbols: []") }.message.contains("it may have 1 to 1000"))
         #expect(
             self.failure { try self.load(environment: ["TICKERTAPE_SYMBOLS": "A,,B"]) }.message.contains(

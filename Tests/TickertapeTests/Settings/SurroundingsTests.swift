@@ -34,18 +34,11 @@ struct SurroundingsTests {
     @Test("a service tries a rejected key again after a quarter of an hour, a person is told at once")
     func rejectedKey() {
         let quarter: Int64 = 900_000_000_000
-        var reconnect = Settings.Backoff()
-        #expect(ReconnectLadder.Settings(reconnect, isService: true).rejectedKey == quarter)
-        #expect(ReconnectLadder.Settings(reconnect, isService: false).rejectedKey == nil)
-        reconnect.rejectedKey = .stop
-        #expect(ReconnectLadder.Settings(reconnect, isService: true).rejectedKey == nil)
-        reconnect.rejectedKey = .retry(.seconds(7))
-        #expect(ReconnectLadder.Settings(reconnect, isService: false).rejectedKey == 7_000_000_000)
-    }
-
-    @Test("the ladder of the settings is the one of the machine's own defaults")
-    func defaults() {
-        #expect(ReconnectLadder.Settings(Settings.Backoff(), isService: false) == ReconnectLadder.Settings())
+        let usual = Settings().rejectedKey
+        #expect(usual.wait(isService: true) == quarter)
+        #expect(usual.wait(isService: false) == nil)
+        #expect(Settings.RejectedKey.stop.wait(isService: true) == nil)
+        #expect(Settings.RejectedKey.retry(.seconds(7)).wait(isService: false) == 7_000_000_000)
     }
 
     @Test("has its folders where systemd, the session or the home says, and in a container without any falls back")

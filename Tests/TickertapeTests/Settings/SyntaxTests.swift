@@ -1,3 +1,4 @@
+import Feeds
 import NIOCore
 import Testing
 @testable import Tickertape
@@ -146,18 +147,18 @@ struct SyntaxTests {
         ]
     )
     func addresses(text: String, isEncrypted: Bool, host: String, port: Int, path: String) throws {
-        let url = try StreamURL(text)
+        let url = try UpstreamAddress(text)
         #expect(url.isEncrypted == isEncrypted)
         #expect(url.host == host)
         #expect(url.port == port)
         #expect(url.path == path)
-        #expect(try StreamURL(url.description) == url)
+        #expect(try UpstreamAddress(url.description) == url)
     }
 
     @Test("unencrypted traffic goes to this machine only, and the refusal says why")
     func unencrypted() {
         for text in ["ws://ws.finnhub.io", "ws://10.0.0.1:80/", "ws://127.0.0.1.evil.example/", "ws://0.0.0.0"] {
-            let error = #expect(throws: Misfit.self) { try StreamURL(text) }
+            let error = #expect(throws: Misfit.self) { try UpstreamAddress(text) }
             #expect(error?.reason.contains("not encrypted") == true, "\(text)")
         }
     }
@@ -166,7 +167,7 @@ struct SyntaxTests {
     func keyInAddress() {
         for text in ["wss://ws.finnhub.io/?token=abc", "wss://ws.finnhub.io?TOKEN=abc", "wss://user:abc@ws.finnhub.io"]
         {
-            let error = #expect(throws: Misfit.self) { try StreamURL(text) }
+            let error = #expect(throws: Misfit.self) { try UpstreamAddress(text) }
             #expect(error?.echoes == false)
             #expect(error?.reason.contains("abc") == false)
         }
@@ -180,7 +181,7 @@ struct SyntaxTests {
         ]
     )
     func notAddresses(text: String) {
-        #expect(throws: Misfit.self) { try StreamURL(text) }
+        #expect(throws: Misfit.self) { try UpstreamAddress(text) }
     }
 
     @Test("no way of printing shows a secret")

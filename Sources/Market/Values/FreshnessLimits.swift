@@ -1,24 +1,19 @@
-package import Market
-
 /// The ages from which the feed calls its data late and a symbol's price old, for readers who see its trades.
 ///
 /// The feed's own words decide what every output says. These limits speak only where it says nothing: for a symbol that it
 /// tells no state of, and when it hangs.
 package struct FreshnessLimits: Sendable, Equatable {
     /// Without a trade of any symbol for so long the feed calls itself late; ns.
-    package var lateAfter: Int64
+    package var lateAfter: Int64 = 5_000_000_000
     /// Without a trade for so long a symbol that the feed says nothing of is old; ns.
-    package var staleAfter: Int64
+    package var staleAfter: Int64 = 30_000_000_000
     /// Whether the reader gets all trades of the feed. One who gets only some symbols cannot know that the feed hangs.
     package var seesAllTrades = true
 
     /// How long the feed's word may take to arrive, ns. A feed that goes on calling itself live for longer hangs.
     package static let patience: Int64 = 1_000_000_000
 
-    package init(lateAfter: Int64 = 5_000_000_000, staleAfter: Int64 = 30_000_000_000) {
-        self.lateAfter = lateAfter
-        self.staleAfter = staleAfter
-    }
+    package init() {}
 }
 
 extension FreshnessLimits {

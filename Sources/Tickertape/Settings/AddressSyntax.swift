@@ -1,41 +1,19 @@
+package import Feeds
 import Relay
 
-/// The address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.
-///
-/// Unencrypted `ws` goes to loopback only: the key travels in the request, and prices that anybody on the way can
-/// change are no prices.
-package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
-    package var isEncrypted: Bool
-    /// A name or an address; an IPv6 address without its brackets.
-    package var host: String
-    /// Given, or the scheme's own: 443 for `wss`, 80 for `ws`.
-    package var port: Int
-    /// Begins with a slash; may end in a query.
-    package var path: String
-    /// The socket file to connect to instead of host and port.
-    package private(set) var socketPath: String?
-
-    /// Reads an address, or throws what is wrong with it, without repeating a text that may hold a key.
+extension UpstreamAddress {
+    /// Reads the address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.
+    ///
+    /// Unencrypted `ws` goes to loopback only: the key travels in the request, and prices that anybody on the way can
+    /// change are no prices.
+    ///
+    /// - Throws: what is wrong with it, without repeating a text that may hold a key.
     package init(_ text: String) throws(Misfit) {
         do throws(Misfit) {
             try self.init(reading: text)
         } catch {
             throw Misfit(error.reason, echoes: error.echoes && !Self.mayHoldKey(text))
         }
-    }
-
-    /// Makes the address of a relay of this machine at a socket file.
-    init(socketPath: String, path: String = "/") {
-        self.init(relayAt: Endpoint(host: "localhost", port: 80), path: path)
-        self.socketPath = socketPath
-    }
-
-    /// Makes the address of a relay of this machine, which may be one of the machine's own addresses.
-    init(relayAt endpoint: Endpoint, isEncrypted: Bool = false, path: String = "/") {
-        self.isEncrypted = isEncrypted
-        self.host = endpoint.host
-        self.port = endpoint.port
-        self.path = path
     }
 
     /// Whether a query or a user name stands in a text.
@@ -62,9 +40,10 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
     private init(reading text: String) throws(Misfit) {
         let usage = "write it like wss://ws.finnhub.io or ws://127.0.0.1:8080/"
         guard let colon = text.firstRange(of: "://") else { throw Misfit("is not a WebSocket address; \(usage)") }
+        let isEncrypted: Bool
         switch text[..<colon.lowerBound].lowercased() {
-        case "wss": self.isEncrypted = true
-        case "ws": self.isEncrypted = false
+        case "wss": isEncrypted = true
+        case "ws": isEncrypted = false
         case "http", "https": throw Misfit("is a web page's address; \(usage)")
         default: throw Misfit("is not a WebSocket address; \(usage)")
         }
@@ -81,31 +60,68 @@ package struct StreamURL: Sendable, Equatable, CustomStringConvertible {
             throw Misfit("holds a key; leave it out and set FINNHUB_TOKEN or token-file", echoes: false)
         }
         guard let (host, port) = Endpoint.split(authority) else { throw Misfit("has no valid host; \(usage)") }
-        self.host = host
-        self.port = self.isEncrypted ? 443 : 80
+        var number = isEncrypted ? 443 : 80
         if let port {
-            guard let number = Endpoint.port(port), number > 0 else {
+            guard let given = Endpoint.port(port), given > 0 else {
                 throw Misfit("has no valid port; \(usage)")
             }
-            self.port = number
+            number = given
         }
-        self.path = tail.hasPrefix("/") ? String(tail) : "/" + tail
-        if !self.isEncrypted && !Endpoint.isLoopback(host) {
+        if !isEncrypted && !Endpoint.isLoopback(host) {
             throw Misfit(
                 "is not encrypted, and ws:// may only go to this machine (127.0.0.1, [::1], localhost), because the key"
                     + " and the prices would be open to anybody on the way; use wss://"
             )
         }
+        self.init(
+            isEncrypted: isEncrypted,
+            host: host,
+            port: number,
+            path: tail.hasPrefix("/") ? String(tail) : "/" + tail
+        )
+    }
+}
+
+extension Syntax<UpstreamAddress> {
+    /// The address of a WebSocket server.
+    package static var streamURL: Syntax {
+        Syntax(read: { text throws(Misfit) in try UpstreamAddress(text) }, write: { "\($0)" })
     }
 
-    /// What the host and the port come to in a URL and in the `Host` header: the port only where it is not the usual.
-    package var authority: String {
-        let name = self.host.utf8.contains(UInt8(ascii: ":")) ? "[\(self.host)]" : self.host
-        return self.port == (self.isEncrypted ? 443 : 80) ? name : "\(name):\(self.port)"
+    /// The base address of Finnhub's REST service: `https://finnhub.io/api/v1`.
+    ///
+    /// Unencrypted `http` goes to loopback only, since the key travels in each request.
+    package static var serviceURL: Syntax {
+        Syntax(
+            read: { text throws(Misfit) in
+                let schemes = [("https://", "wss://"), ("http://", "ws://")]
+                guard let (scheme, other) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
+                    throw Misfit(
+                        "is not a web address; write it like https://finnhub.io/api/v1",
+                        echoes: !text.contains("=")
+                    )
+                }
+                let address: UpstreamAddress
+                do throws(Misfit) {
+                    address = try UpstreamAddress(other + text.dropFirst(scheme.count))
+                } catch {
+                    throw Misfit(Self.asWeb(error.reason), echoes: error.echoes)
+                }
+                guard !address.path.contains("?") else {
+                    throw Misfit(
+                        "has a query; leave it out: a key goes into FINNHUB_TOKEN or token-file",
+                        echoes: false
+                    )
+                }
+                return address
+            },
+            write: { Self.asWeb("\($0)") }
+        )
     }
 
-    package var description: String {
-        if let socketPath { return "ws+unix:" + socketPath + (self.path == "/" ? "" : ":\(self.path)") }
-        return (self.isEncrypted ? "wss://" : "ws://") + self.authority + (self.path == "/" ? "" : self.path)
+    /// What is said of a WebSocket's address, for a web address, of which everything but the scheme's name is the same.
+    private static func asWeb(_ text: String) -> String {
+        text.replacing("wss://ws.finnhub.io or ws://127.0.0.1:8080/", with: "https://finnhub.io/api/v1")
+            .replacing("wss://", with: "https://").replacing("ws://", with: "http://")
     }
 }
