@@ -27,7 +27,7 @@ extension StreamClient {
     private func claim(_ symbol: String, demands: inout [String]) -> Bool {
         if self.wished.contains(symbol) { return true }
         let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
-        guard self.wished.count < self.hub.settings.symbolLimit else {
+        guard self.wished.count < self.hub.symbolLimit else {
             self.tell(.error(tooMany, code: "too-many-symbols"))
             return false
         }

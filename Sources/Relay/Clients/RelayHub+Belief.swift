@@ -28,7 +28,7 @@ extension RelayHub {
     var believedStatus: FeedStatus {
         guard !self.pauses.isStill else { return self.toldStatus }
         let wall = self.lastArrival.map { $0.received + (self.monotonic - $0.monotonic) } ?? 0
-        return self.status.believed(newestAge: self.newestAge, wall: wall, limits: self.settings.freshness)
+        return self.status.believed(newestAge: self.newestAge, wall: wall, limits: self.freshness)
     }
 
     /// How long nothing has come since the newest trade of all, ns.

@@ -7,8 +7,8 @@ extension RelayHub {
         self.expireRing()
         let sequences = self.ring.sequences
         var limits = StreamHello.Limits()
-        limits.symbols = self.settings.symbolLimit
-        limits.messageBytes = self.settings.maximumMessageBytes
+        limits.symbols = self.symbolLimit
+        limits.messageBytes = self.settings.webSocket.maximumMessageBytes
         limits.waitingBytes = self.settings.maximumWaitingBytes
         limits.waitingMessages = self.settings.maximumWaitingMessages
         limits.requestBurst = self.settings.requestBurst

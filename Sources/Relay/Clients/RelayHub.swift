@@ -14,6 +14,10 @@ import Wire
 /// no run-time check for overlapping access: these are pure values, and none of their methods comes back here.
 package final class RelayHub {
     let settings: RelaySettings
+    /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
+    let symbolLimit: Int
+    /// What goes by age where the feed says nothing, for `/readyz` and its like.
+    let freshness: FreshnessLimits
     let flow: FlowGate?
     /// Whether the feed waits for lossless clients now.
     private(set) var feedWaits: Bool
@@ -85,6 +89,8 @@ package final class RelayHub {
 
     package init(
         settings: RelaySettings,
+        symbolLimit: Int,
+        freshness: FreshnessLimits = FreshnessLimits(),
         loop: any EventLoop,
         logger: Logger,
         gauges: RelayGauges,
@@ -98,6 +104,8 @@ package final class RelayHub {
         wallClock: @escaping @Sendable () -> Int64 = RelayServer.systemTime
     ) {
         self.settings = settings
+        self.symbolLimit = symbolLimit
+        self.freshness = freshness
         self.loop = loop
         self.deadlines = DeadlineWheel(loop: loop)
         self.logger = logger
@@ -118,7 +126,7 @@ package final class RelayHub {
         self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
         self.ledger = SymbolLedger(
-            limit: settings.symbolLimit,
+            limit: symbolLimit,
             own: ownSymbols,
             grace: settings.unsubscribeGrace
         )

@@ -9,13 +9,9 @@ extension RelayServer {
     ///
     /// - Throws: ``RelayError``, with a line that says what to change.
     package func start() async throws -> SocketAddress {
-        let address =
-            self.settings.listensOnTCP
-            ? try ListeningAddress.resolve(
-                host: self.settings.host,
-                port: self.settings.port,
-                hasToken: self.settings.token != nil
-            ) : nil
+        let address = try self.settings.listen.map { place throws(RelayError) in
+            try ListeningAddress.resolve(host: place.host, port: place.port, hasToken: self.settings.token != nil)
+        }
         try self.life.withLockedValue { life in
             guard case .new = life else { throw RelayError.alreadyStarted }
             life = .starting
@@ -94,7 +90,7 @@ extension RelayServer {
         try await self.eventLoop.submit { self.hub.value.start() }.get()
         self.logger.info(
             "the relay listens",
-            metadata: bound.port.map { ["host": "\(self.settings.host)", "port": "\($0)"] }
+            metadata: bound.port.map { ["host": "\(self.settings.listen?.host ?? "")", "port": "\($0)"] }
                 ?? ["socket": "\(bound.pathname ?? "")"]
         )
         return bound
@@ -161,7 +157,8 @@ extension RelayServer {
     }
 
     private func relayError(for error: any Error) -> RelayError {
-        let (host, port) = (self.settings.host, self.settings.port)
+        let place = self.settings.listen ?? Endpoint(host: "127.0.0.1", port: 0)
+        let (host, port) = (place.host, place.port)
         switch error {
         case let error as RelayError: return error
         case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)

@@ -59,6 +59,8 @@ package final class RelayServer: TapeReader, Sendable {
     let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
+    ///   - symbolLimit: most symbols of one client, and of all clients and the feed together.
+    ///   - freshness: what goes by age where the feed says nothing.
     ///   - eventLoop: where the relay lives: the feed's own loop, which costs the least, or another one, so that neither
     ///     waits for the other. A feed that can wait (`flow`) needs another one.
     ///   - ownSymbols: what the feed has whether a client wants it or not.
@@ -75,6 +77,8 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
+        symbolLimit: Int,
+        freshness: FreshnessLimits = FreshnessLimits(),
         eventLoop: any EventLoop,
         logger: Logger,
         ownSymbols: [String] = [],
@@ -103,6 +107,8 @@ package final class RelayServer: TapeReader, Sendable {
         self.hub = .makeBoxSendingValue(
             RelayHub(
                 settings: settings,
+                symbolLimit: symbolLimit,
+                freshness: freshness,
                 loop: eventLoop,
                 logger: logger,
                 gauges: self.gauges,

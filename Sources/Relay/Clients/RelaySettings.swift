@@ -1,16 +1,14 @@
 package import Market
 package import NIOCore
+package import WebSocket
 
 /// The address, the limits and the intervals of one relay.
 package struct RelaySettings: Sendable, Equatable {
-    /// Where to listen: a loopback address or `localhost`, or with a ``token`` any address or name of this machine.
-    package var host: String
-    /// The TCP port; 0 takes a free one.
-    package var port: Int
-    /// Whether it listens there at all, and not at ``unixSocket`` alone.
-    package var listensOnTCP = true
-    /// A listening socket that is open already, to be used instead of making one at `host` and `port`, where it listens, or
-    /// at a file where ``listensOnTCP`` is false.
+    /// Where to listen: a loopback address or `localhost`, or with a ``token`` any address or name of this machine; port 0
+    /// takes a free one. `nil` leaves ``unixSocket`` alone.
+    package var listen: Endpoint?
+    /// A listening socket that is open already, to be used instead of making one: at ``listen``, or at a file where that is
+    /// `nil`.
     package var inheritedSocket: Int32?
     /// The path of a socket file to listen at as well; only this user can connect to it, so it needs no token.
     package var unixSocket: String?
@@ -32,27 +30,21 @@ package struct RelaySettings: Sendable, Equatable {
     package var maximumWaitingBytes = 1 << 20
     /// Most messages that wait for one client in this program.
     package var maximumWaitingMessages = 1_024
-    /// Largest message taken from a client, in bytes.
-    package var maximumMessageBytes = 64 << 10
+    /// The largest message taken from a client, and the WebSocket pings.
+    package var webSocket = WebSocketSettings(role: .server, maximumMessageBytes: 64 << 10)
     /// Largest request line and headers of a request together, in bytes.
     package var maximumHeaderBytes = 8 << 10
     /// Time from the connection to the end of a request's headers, and between two requests.
     package var handshakeTimeout: TimeAmount = .seconds(10)
-    /// Time between WebSocket pings.
-    package var pingInterval: TimeAmount = .seconds(20)
-    /// Time within which a client must answer a WebSocket ping.
-    package var pongTimeout: TimeAmount = .seconds(10)
     /// Time between the text pings of Finnhub's protocol.
     package var textPingInterval: TimeAmount = .seconds(60)
     /// Time between the messages of `/v1/stream` that tell of trades without a new price.
     package var activityInterval: TimeAmount = .seconds(1)
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
-    /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
-    package var symbolLimit = 50
     /// How long a symbol is still asked for upstream when no client wants it any more; 0 gives it up at once.
     package var unsubscribeGrace: TimeAmount = .seconds(10)
-    /// How the prices of `/v1/stream` are debounced.
+    /// How the prices of `/v1/stream` are debounced, and those of a display of the same program.
     package var pipeline = PricePipeline.Settings()
     /// The kernel's send buffer of a client (`SO_SNDBUF`; Linux doubles it), in bytes. Left to itself, Linux takes 2.5 MB
     /// for a client that does not read, before anybody notices.
@@ -64,31 +56,27 @@ package struct RelaySettings: Sendable, Equatable {
     package var allowedOrigins: [String] = []
 
     /// Whether clients that ask for compressed messages get them.
-    package var compression = Compression.auto
+    ///
+    /// `auto` is on, unless all clients are on this machine: there compressing costs more than it saves.
+    package var compression = Choice.auto
 
-    /// Whom messages are compressed for, where a client asks for it.
-    package enum Compression: Sendable {
-        /// On, unless all clients are on this machine: there compressing costs more than it saves.
-        case auto
-        /// For everybody who asks.
-        case on
-        /// For nobody.
-        case off
+    /// Whether clients may command a replay; `auto` is on where only this machine can reach the relay.
+    package var replayControl = Choice.auto
+
+    /// What may depend on where the relay listens.
+    package enum Choice: String, Sendable, CaseIterable {
+        case auto, on, off
     }
-
-    /// Whether clients may command a replay.
-    package var allowsReplayControl = false
-
-    /// What goes by age where the feed says nothing, for `/readyz` and its like.
-    package var freshness = FreshnessLimits()
 
     /// The program's version, as `/v1/status` and `/metrics` tell it.
     package var version = ""
 
-    package init(host: String = "127.0.0.1", port: Int = 8_080) {
-        self.host = host
-        self.port = port
+    package init(listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8_080)) {
+        self.listen = listen
     }
+
+    /// Whether there is no relay at all.
+    package var isOff: Bool { self.listen == nil && self.unixSocket == nil }
 
     /// Most bytes that wait for a client for whom the feed waits. A feed that is asked to wait stops, and what is under way then
     /// still comes: the trades in the relay's outbox, which as messages of `/v1/stream` are twice as long, and those in sockets.
@@ -106,7 +94,16 @@ package struct RelaySettings: Sendable, Equatable {
         switch self.compression {
         case .on: true
         case .off: false
-        case .auto: self.listensOnTCP && !ListeningAddress.isLoopback(host: self.host)
+        case .auto: self.listen.map { !ListeningAddress.isLoopback(host: $0.host) } ?? false
+        }
+    }
+
+    /// Whether clients may command a replay, where there is one.
+    var allowsReplayControl: Bool {
+        switch self.replayControl {
+        case .on: true
+        case .off: false
+        case .auto: self.listen?.isLoopback ?? true
         }
     }
 }

@@ -70,7 +70,7 @@ extension StreamClient {
     private func isDeferred(_ request: StreamRequest?, _ bytes: Int, always: Bool) -> Bool {
         guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
         let waiting = self.deferred.reduce(0) { $0 + $1.bytes }
-        if self.deferred.count < Self.mostDeferred, waiting + bytes <= self.hub.settings.maximumMessageBytes {
+        if self.deferred.count < Self.mostDeferred, waiting + bytes <= self.hub.settings.webSocket.maximumMessageBytes {
             self.deferred.append(Deferred(request: request, bytes: bytes))
         } else {
             self.tell(.error("Too many requests while catching up; wait for resumed", code: "busy"))
@@ -157,7 +157,7 @@ extension StreamClient {
         first: UInt64,
         demands: inout [String]
     ) -> Int? {
-        guard self.session.followsAll || self.session.count < self.hub.settings.symbolLimit else {
+        guard self.session.followsAll || self.session.count < self.hub.symbolLimit else {
             self.tellTooMany(symbol)
             return nil
         }

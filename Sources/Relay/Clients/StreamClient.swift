@@ -59,10 +59,7 @@ package final class StreamClient: RelayClient {
         self.query = query
         self.overflow = query.overflow
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
-        var webSocket = WebSocketSettings(role: .server)
-        webSocket.maximumMessageBytes = settings.maximumMessageBytes
-        webSocket.pingInterval = settings.pingInterval
-        webSocket.pongTimeout = settings.pongTimeout
+        var webSocket = settings.webSocket
         if hub.flow == nil {
             // A close frame stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))

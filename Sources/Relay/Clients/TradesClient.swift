@@ -18,14 +18,11 @@ package final class TradesClient: RelayClient {
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
         self.options = options
-        self.session = TradesSession(symbolLimit: settings.symbolLimit)
+        self.session = TradesSession(symbolLimit: hub.symbolLimit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
         self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
-        var webSocket = WebSocketSettings(role: .server)
-        webSocket.maximumMessageBytes = settings.maximumMessageBytes
-        webSocket.pingInterval = settings.pingInterval
-        webSocket.pongTimeout = settings.pongTimeout
+        var webSocket = settings.webSocket
         self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
         Self.choose(for: &self.backlog, hub, options)
         if hub.flow == nil {

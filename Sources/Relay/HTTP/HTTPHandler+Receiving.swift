@@ -38,7 +38,7 @@ extension HTTPHandler {
 
     /// Refuses a body that is too large, and returns whether it is not.
     private func hasRoom(for body: HTTPRequestBody, context: ChannelHandlerContext) -> Bool {
-        guard body.bytes > self.host.settings.maximumMessageBytes else { return true }
+        guard body.bytes > self.host.settings.webSocket.maximumMessageBytes else { return true }
         self.refuse(.bodyTooLarge, context: context)
         return false
     }

@@ -151,7 +151,7 @@ struct RelayListener {
     private func host(for channel: any Channel, from peer: PeerAddress) -> HTTPHandler.Host {
         let settings = self.hub.settings
         let isSocketFile = Self.isSocketFile(channel)
-        let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.host
+        let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.listen?.host
         // The mode of our own file lets in this user alone; that of one which was passed to the program may not.
         let isOurFile =
             isSocketFile && settings.unixSocket != nil && channel.localAddress?.pathname == settings.unixSocket

@@ -1,3 +1,4 @@
+import Feeds
 import Logging
 import Market
 import Measurements
@@ -44,6 +45,7 @@ final class RelayRehearsal {
         self.loop = loop
         self.hub = RelayHub(
             settings: settings,
+            symbolLimit: SymbolWatch.Settings().symbolLimit,
             loop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             gauges: RelayGauges(),

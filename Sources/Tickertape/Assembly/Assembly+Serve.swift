@@ -1,3 +1,4 @@
+import Relay
 import Feeds
 import Logging
 import MockUpstream

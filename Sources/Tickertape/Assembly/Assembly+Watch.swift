@@ -44,7 +44,7 @@ extension Assembly {
         // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
         feedSettings.takesEveryTrade = shown.isScreen
         feedSettings.dial = try settings.dial(to: url)
-        feedSettings.token = settings.relay.token.map { APIKey($0.reveal()) }
+        feedSettings.token = settings.relayToken.map { APIKey($0.reveal()) }
         let display = shown.display
         let alerts = try AlertsPart(
             settings,

@@ -61,7 +61,7 @@ struct DisplayPart {
             output: self.output,
             loop: loop,
             symbols: symbols,
-            pipeline: settings.pipeline,
+            pipeline: settings.relay.pipeline,
             status: status,
             relay: relay,
             clients: clients,

@@ -8,7 +8,7 @@ extension Settings {
     ///
     /// - Throws: ``OperatorError`` when it cannot be used.
     func relayTLS(instruments: Instruments, logger: Logger) throws(OperatorError) -> RelayTLS? {
-        guard self.relay.listen != nil, let certificate = self.relay.certificateFile, let key = self.relay.keyFile
+        guard self.relay.listen != nil, let certificate = self.relayFiles.certificate, let key = self.relayFiles.key
         else {
             return nil
         }

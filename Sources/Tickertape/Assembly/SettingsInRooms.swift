@@ -8,51 +8,6 @@ import Terminal
 
 // What the settings mean in each room.
 
-extension RelaySettings {
-    /// - Parameter listen: where to listen; `nil` for the socket file alone.
-    init(_ settings: Settings, listen: Endpoint?) {
-        self.init(host: listen?.host ?? "127.0.0.1", port: listen?.port ?? 0)
-        self.listensOnTCP = listen != nil
-        self.unixSocket = settings.relay.unixSocket
-        self.token = settings.relay.token.map { ClientToken($0.reveal()) }
-        self.hostNames = settings.relay.hostNames
-        self.maximumClients = settings.relay.maxClients
-        self.maximumClientsPerAddress = settings.relay.maxClientsPerAddress
-        self.maximumPlainConnections = settings.relay.maxPlainConnections
-        self.handshakeTimeout = settings.relay.handshakeTimeout
-        self.maximumHeaderBytes = settings.relay.maxHeaders
-        self.requestBurst = settings.relay.requestBurst
-        self.requestsPerSecond = settings.relay.requestsPerSecond
-        self.maximumWaitingBytes = settings.relay.maxWaiting
-        self.maximumMessageBytes = settings.relay.maxMessage
-        self.pingInterval = settings.relay.pingInterval
-        self.pongTimeout = settings.relay.pongTimeout
-        self.symbolLimit = settings.finnhub.watch.symbolLimit
-        self.unsubscribeGrace = settings.relay.unsubscribeGrace
-        self.pipeline = settings.pipeline
-        self.allowedOrigins = settings.relay.allowedOrigins
-        self.compression = settings.relay.compression.inRelay
-        self.allowsReplayControl =
-            switch settings.relay.replayControl {
-            case .auto: listen?.isLoopback ?? true
-            case .on: true
-            case .off: false
-            }
-        self.version = tickertapeVersion
-        self.freshness = settings.finnhub.watch.freshness
-    }
-}
-
-extension Settings.Relay.Compression {
-    fileprivate var inRelay: RelaySettings.Compression {
-        switch self {
-        case .auto: .auto
-        case .on: .on
-        case .off: .off
-        }
-    }
-}
-
 extension RelayError {
     var isAddressTaken: Bool {
         switch self {

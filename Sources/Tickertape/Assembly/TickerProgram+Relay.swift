@@ -18,8 +18,8 @@ extension TickerProgram {
     /// Not where a feed can wait for its readers, for then both sides have work all the time; nor with TLS, for there each
     /// new client costs a signature.
     var relaySharesLoop: Bool {
-        self.replay == nil && self.settings.relay.maxClients <= Self.mostClientsBesideFeed
-            && self.settings.relay.certificateFile == nil
+        self.replay == nil && self.settings.relay.maximumClients <= Self.mostClientsBesideFeed
+            && self.settings.relayFiles.certificate == nil
     }
 
     func makeRelay(
@@ -53,10 +53,15 @@ extension TickerProgram {
             inherited = nil
         }
         guard listen != nil || socket != nil else { return nil }
-        var relaySettings = RelaySettings(self.settings, listen: listen)
+        var relaySettings = place
+        relaySettings.listen = listen
         relaySettings.inheritedSocket = inherited?.descriptor
+        relaySettings.token = self.settings.relayToken.map { ClientToken($0.reveal()) }
+        relaySettings.version = tickertapeVersion
         let relay = RelayServer(
             settings: relaySettings,
+            symbolLimit: self.settings.finnhub.watch.symbolLimit,
+            freshness: self.settings.finnhub.watch.freshness,
             eventLoop: loop,
             logger: logger,
             ownSymbols: self.feed.symbols,

@@ -1,3 +1,4 @@
+import Relay
 import NIOCore
 import NIOPosix
 import TLS

@@ -1,3 +1,4 @@
+import Relay
 import ArgumentParser
 import Glibc
 
@@ -24,7 +25,7 @@ struct HealthCommand: SettingsCommand {
         }
         do throws(HealthProbe.Failure) {
             let line: String
-            if case .endpoint(let endpoint) = place, relay.certificateFile != nil {
+            if case .endpoint(let endpoint) = place, settings.relayFiles.certificate != nil {
                 let probe = EncryptedHealthProbe(endpoint: endpoint, ciphers: settings.dial.tls.ciphers, limit: 3_000)
                 line = try await probe.statusLine()
             } else {

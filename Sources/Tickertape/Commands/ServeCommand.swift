@@ -1,3 +1,4 @@
+package import Relay
 import ArgumentParser
 import Feeds
 package import MockUpstream

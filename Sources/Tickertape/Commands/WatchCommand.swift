@@ -46,7 +46,7 @@ struct WatchCommand: SettingsCommand {
     func relayURL(_ settings: Settings) throws(OperatorError) -> UpstreamAddress {
         guard let text = self.url else {
             if let listen = settings.relay.listen {
-                let isEncrypted = settings.relay.certificateFile != nil
+                let isEncrypted = settings.relayFiles.certificate != nil
                 return UpstreamAddress(isEncrypted: isEncrypted, host: listen.fromHere.host, port: listen.port)
             }
             if let path = settings.relay.unixSocket { return UpstreamAddress(socketPath: path) }

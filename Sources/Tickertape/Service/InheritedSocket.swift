@@ -1,3 +1,4 @@
+import Relay
 import Glibc
 
 /// A listening socket that the program was started with, as systemd passes one for a socket unit (sd_listen_fds(3)).

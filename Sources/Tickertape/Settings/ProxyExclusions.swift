@@ -1,3 +1,4 @@
+import Relay
 import NIOCore
 
 /// The hosts that are reached without a proxy, as `NO_PROXY` lists them.

@@ -18,16 +18,16 @@ enum RelayTokenChoice {
         if !isFromAbove, let path = Self.credential(environment) {
             // The service manager decides who reads it; with an access list, the mode shows the list's mask.
             let name = "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)"
-            settings.relay.token = try Self.read(path, named: name, status: .configuration).token
+            settings.relayToken = try Self.read(path, named: name, status: .configuration).token
             settings.origins[Setting.relayTokenFile.key] = .file(path)
-            settings.relay.tokenFile = path
+            settings.relayFiles.token = path
             return []
         }
-        guard let path = settings.relay.tokenFile else { return [] }
+        guard let path = settings.relayFiles.token else { return [] }
         let isFlag = if case .flag = origin { true } else { false }
         let name = "relay.token-file (\(origin))"
         let (token, cure) = try Self.read(path, named: name, status: isFlag ? .usage : .configuration)
-        settings.relay.token = token
+        settings.relayToken = token
         return cure.map { ["\(path) holds the relay's token and others can read it; run \($0)"] } ?? []
     }
 

@@ -12,7 +12,7 @@ extension Settings {
             dial: try self.dial(to: self.finnhub.upstream)
         )
         feed.ladder.rejectedKey = self.rejectedKey.wait(isService: Surroundings.ofThisProcess.isService)
-        feed.relayToken = self.relay.token.map { APIKey($0.reveal()) }
+        feed.relayToken = self.relayToken.map { APIKey($0.reveal()) }
         return feed
     }
 }

@@ -1,3 +1,4 @@
+import Relay
 package import Feeds
 
 /// What the environment says of proxies; kept until it is known where a connection goes.

@@ -7,7 +7,7 @@ extension Settings {
     /// - Throws: ``OperatorError`` where nothing would check who connects from there.
     func checkRelay() throws(OperatorError) -> String? {
         guard let listen = self.relay.listen, !listen.isLoopback else { return nil }
-        guard self.relay.token != nil else {
+        guard self.relayToken != nil else {
             throw OperatorError(RelayError.needsToken(host: listen.host).description, status: .configuration)
         }
         return Self.warning(of: listen)

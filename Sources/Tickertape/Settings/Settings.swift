@@ -1,9 +1,8 @@
 package import Feeds
 package import Logging
-package import Market
 package import NIOCore
 package import Recordings
-import Relay
+package import Relay
 package import Terminal
 
 /// Everything that a person can choose, as values; the initial ones are the defaults.
@@ -24,8 +23,6 @@ package struct Settings: Sendable, Equatable {
     package var dial = DialSettings()
     package var proxyChoice = ProxyChoice.auto
     package var state = State()
-    /// How prices are debounced, for the display and the relay alike.
-    package var pipeline = PricePipeline.Settings()
     package var display = Display()
     /// Which keys of the screen do what.
     package var keys = KeyBindings()
@@ -33,7 +30,10 @@ package struct Settings: Sendable, Equatable {
     package var recorder = RecorderSettings()
     package var history = History()
     package var alerts = Alerts()
-    package var relay = Relay()
+    package var relay = RelaySettings()
+    package var relayFiles = RelayFiles()
+    /// What clients must show, read from its file or from the service manager's credential.
+    package var relayToken: Secret?
     package var logLevel = Logger.Level.info
 
     /// What the environment says of proxies, for ``ProxyChoice/auto``.
@@ -127,60 +127,12 @@ package struct Settings: Sendable, Equatable {
         package var file = "auto"
     }
 
-    package struct Relay: Sendable, Equatable {
-        package enum Compression: String, Sendable, CaseIterable {
-            /// On, unless the relay listens where only this machine can reach it.
-            case auto
-            case on, off
-        }
-
-        package enum ReplayControl: String, Sendable, CaseIterable {
-            /// On where the relay listens where only this machine can reach it.
-            case auto
-            case on, off
-        }
-
-        /// Where to listen; `nil` is off.
-        package var listen: Endpoint? = Endpoint(host: "127.0.0.1", port: 8080)
+    /// The files of the relay's secrets.
+    package struct RelayFiles: Sendable, Equatable {
         /// The PEM files of the relay's certificate and its key; both or none.
-        package var certificateFile: String?
-        package var keyFile: String?
-        /// The path of a socket file to listen at, beside `listen` or instead of it.
-        package var unixSocket: String?
-        /// Whether there is no relay at all.
-        package var isOff: Bool { self.listen == nil && self.unixSocket == nil }
+        package var certificate: String?
+        package var key: String?
         /// The file that holds the token of clients.
-        package var tokenFile: String?
-        /// What clients must show, read from its file or from the service manager's credential.
-        package var token: Secret?
-        /// Further names of this machine that requests may be addressed to.
-        package var hostNames: [String] = []
-        package var pingInterval = TimeAmount.seconds(20)
-        package var pongTimeout = TimeAmount.seconds(10)
-        package var maxClients = 1_000
-        /// The most connections from one address of another machine.
-        package var maxClientsPerAddress = 64
-        /// The most connections that are no WebSocket, beside the clients.
-        package var maxPlainConnections = 100
-        /// How long a request, or the next one on its connection, may take to arrive.
-        package var handshakeTimeout = TimeAmount.seconds(10)
-        /// The largest request line and headers, in bytes.
-        package var maxHeaders = 8 << 10
-        /// How many requests a client may make at once ...
-        package var requestBurst = 100
-        /// ... and how many more each second.
-        package var requestsPerSecond = 20
-        /// The most that waits for one client, in bytes.
-        package var maxWaiting = 1 << 20
-        /// The largest message taken from a client, in bytes.
-        package var maxMessage = 64 << 10
-        /// How long a symbol that no client wants any more is still asked for upstream.
-        package var unsubscribeGrace = TimeAmount.seconds(10)
-        /// Whether clients that ask for compressed messages get them.
-        package var compression = Compression.auto
-        /// Whether clients may command a replay.
-        package var replayControl = ReplayControl.auto
-        /// Pages that may connect; programs, which send no origin, always may.
-        package var allowedOrigins: [String] = []
+        package var token: String?
     }
 }

@@ -99,9 +99,9 @@ extension Settings {
         for pair in pairs where !pair.isInOrder {
             throw self.contradiction(pair.most, pair.least, "must not be less than")
         }
-        if (self.relay.certificateFile == nil) != (self.relay.keyFile == nil) {
+        if (self.relayFiles.certificate == nil) != (self.relayFiles.key == nil) {
             let keys = ["relay.certificate-file", "relay.key-file"]
-            let pair = self.relay.keyFile == nil ? keys : keys.reversed()
+            let pair = self.relayFiles.key == nil ? keys : keys.reversed()
             throw self.contradiction(pair[0], pair[1], "is of no use without")
         }
         if self.dial.tls.verification == .disabled {

@@ -5,14 +5,14 @@ import NIOCore
 extension Setting {
     static let quiet = Setting(
         "pipeline.quiet",
-        \.pipeline.quiet,
+        \.relay.pipeline.quiet,
         Syntax.duration.within(.zero...(.hours(1))).nanoseconds,
         flags: ["quiet-for"],
         help: "A price is shown once none came for this long."
     )
     static let atMost = Setting(
         "pipeline.at-most",
-        \.pipeline.atMost,
+        \.relay.pipeline.atMost,
         Syntax.duration.within(.milliseconds(1)...(.hours(1))).nanoseconds.optional("none"),
         flags: ["at-most"],
         help: "The longest that a price waits for quiet; none waits for ever."

@@ -17,7 +17,7 @@ extension Setting {
     )
     static let relayTokenFile = Setting(
         "relay.token-file",
-        \.relay.tokenFile,
+        \.relayFiles.token,
         Syntax.path.optional("none"),
         help: "A file that holds the token that clients of the relay must send, and nothing else."
     )
@@ -30,43 +30,43 @@ extension Setting {
     )
     static let relayCertificateFile = Setting(
         "relay.certificate-file",
-        \.relay.certificateFile,
+        \.relayFiles.certificate,
         Syntax.path.optional("none"),
         help: "The PEM file of the certificate with which the relay speaks TLS (wss, https), its chain behind it."
     )
     static let relayKeyFile = Setting(
         "relay.key-file",
-        \.relay.keyFile,
+        \.relayFiles.key,
         Syntax.path.optional("none"),
         help: "The PEM file of the key to that certificate."
     )
     static let relayPingInterval = Setting(
         "relay.ping-interval",
-        \.relay.pingInterval,
-        Syntax.duration.within(patience),
+        \.relay.webSocket.pingInterval,
+        Syntax.duration.within(patience).present,
         help: "How often a client is asked for a sign of life."
     )
     static let relayPongTimeout = Setting(
         "relay.pong-timeout",
-        \.relay.pongTimeout,
+        \.relay.webSocket.pongTimeout,
         Syntax.duration.within(patience),
         help: "How long a client may take to answer before it is dropped."
     )
     static let relayMaxClients = Setting(
         "relay.max-clients",
-        \.relay.maxClients,
+        \.relay.maximumClients,
         Syntax.count.within(1...100_000),
         help: "The most clients at a time."
     )
     static let relayMaxClientsPerAddress = Setting(
         "relay.max-clients-per-address",
-        \.relay.maxClientsPerAddress,
+        \.relay.maximumClientsPerAddress,
         Syntax.count.within(1...100_000),
         help: "The most connections at a time from one address of another machine."
     )
     static let relayMaxPlainConnections = Setting(
         "relay.max-plain-connections",
-        \.relay.maxPlainConnections,
+        \.relay.maximumPlainConnections,
         Syntax.count.within(1...10_000),
         help: "The most connections at a time that are plain HTTP or not yet a WebSocket, beside the clients."
     )
@@ -78,7 +78,7 @@ extension Setting {
     )
     static let relayMaxHeaders = Setting(
         "relay.max-headers",
-        \.relay.maxHeaders,
+        \.relay.maximumHeaderBytes,
         Syntax.size.within(1_024...(1 << 20)),
         help: "The largest request line and headers of a request, together."
     )
@@ -96,13 +96,13 @@ extension Setting {
     )
     static let relayMaxWaiting = Setting(
         "relay.max-waiting",
-        \.relay.maxWaiting,
+        \.relay.maximumWaitingBytes,
         Syntax.size.within((64 << 10)...(1 << 30)),
         help: "The most bytes that wait for one client; a client that lets more pile up is slow."
     )
     static let relayMaxMessage = Setting(
         "relay.max-message",
-        \.relay.maxMessage,
+        \.relay.webSocket.maximumMessageBytes,
         Syntax.size.within(1_024...(16 << 20)),
         help: "The largest message that is taken from a client."
     )

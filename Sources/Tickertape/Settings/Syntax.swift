@@ -1,3 +1,4 @@
+import Relay
 import Market
 import TLS
 import Terminal
@@ -235,7 +236,7 @@ extension Syntax<TLSCipherList> {
 
 extension Syntax<Endpoint> {
     /// An address to listen on.
-    package static var endpoint: Syntax {
+    static var endpoint: Syntax {
         Syntax(
             read: { text throws(Misfit) in
                 guard let endpoint = Endpoint(text) else {

@@ -10,7 +10,7 @@ package enum WebSocketRole: Sendable, Equatable {
 package struct WebSocketSettings: Sendable, Equatable {
     package var role: WebSocketRole
     /// Largest message taken from the peer, all fragments together, in bytes. At most 2^32 - 1 is used.
-    package var maximumMessageBytes = 1 << 20
+    package var maximumMessageBytes: Int
     /// Most fragments of one message; empty ones cost the peer nothing, so bytes alone are no limit.
     package var maximumFragments = 1_024
     /// Time between own pings; nil sends none.
@@ -23,7 +23,8 @@ package struct WebSocketSettings: Sendable, Equatable {
     /// What is offered to a server, or accepted from a client, for compressed messages (RFC 7692); nil for none.
     package var compression: DeflatePolicy?
 
-    package init(role: WebSocketRole) {
+    package init(role: WebSocketRole, maximumMessageBytes: Int = 1 << 20) {
         self.role = role
+        self.maximumMessageBytes = maximumMessageBytes
     }
 }

@@ -1,3 +1,4 @@
+import WebSocket
 import COpenSSL
 import NIOCore
 import Relay
@@ -14,8 +15,8 @@ struct AbuseDebtTests {
         let instruments = Instruments()
         try await RelayFixture.run(isEncrypted: true, instruments: instruments) {
             $0.sendBufferBytes = 8 << 10
-            $0.pingInterval = .seconds(2)
-            $0.pongTimeout = .seconds(5) * Patience.factor
+            $0.webSocket.pingInterval = .seconds(2)
+            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
         } body: { fixture, below in
             try await Bystanders.watch(fixture, below: below) {
                 let rude = try await RawClient.open(at: fixture.address, receiveBuffer: 4 << 10, below: below)
@@ -42,7 +43,7 @@ struct AbuseDebtTests {
         try await RelayFixture.run(isEncrypted: isEncrypted) {
             $0.sendBufferBytes = 8 << 10
             $0.stallTimeout = .hours(1)
-            $0.pingInterval = .hours(1)
+            $0.webSocket.pingInterval = .hours(1)
         } body: { fixture, below in
             let client = try await RawClient.open(path, at: fixture.address, receiveBuffer: 4 << 10, below: below)
             try await client.subscribe(Frames.btc)

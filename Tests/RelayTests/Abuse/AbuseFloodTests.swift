@@ -1,3 +1,4 @@
+import WebSocket
 import NIOCore
 import Testing
 import TickertapeTesting
@@ -16,7 +17,7 @@ struct AbuseFloodTests {
             $0.sendBufferBytes = 8 << 10
             // What takes nothing is not given up for that here, however long the machine takes.
             $0.stallTimeout = .hours(1)
-            $0.pingInterval = .hours(1)
+            $0.webSocket.pingInterval = .hours(1)
         } body: { fixture, below in
             try await Bystanders.watch(fixture, below: below) {
                 var flood = ByteBuffer()
@@ -48,8 +49,7 @@ struct AbuseFloodTests {
 
     @Test("thousands of symbols: the upstream is asked for as many as it takes, and everybody else is told so")
     func symbols() async throws {
-        try await RelayFixture.run {
-            $0.symbolLimit = 50
+        try await RelayFixture.run(symbolLimit: 50) {
             // The rate of requests is another test's.
             $0.requestBurst = 100_000
         } body: { fixture in
@@ -112,7 +112,7 @@ struct AbuseFloodTests {
                 }
             }
             let asked = fixture.calls.all.filter { $0.hasPrefix("FLOOD:") }
-            #expect(asked.count <= 3 * usual.symbolLimit)
+            #expect(asked.count <= 3 * 50)
         }
     }
 
@@ -145,7 +145,7 @@ struct AbuseFloodTests {
             $0.sendBufferBytes = 8 << 10
             $0.requestBurst = 100_000
             $0.stallTimeout = .hours(1)
-            $0.pingInterval = .hours(1)
+            $0.webSocket.pingInterval = .hours(1)
         } body: { fixture in
             try await Bystanders.watch(fixture) {
                 let client = try await RawClient.open(at: fixture.address, receiveBuffer: 4 << 10)
@@ -166,9 +166,9 @@ struct AbuseFloodTests {
     func halfOpen() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
-            $0.pingInterval = .milliseconds(500)
+            $0.webSocket.pingInterval = .milliseconds(500)
             // Those that answer have to be able to, on a machine that stands still for a moment.
-            $0.pongTimeout = .seconds(5) * Patience.factor
+            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
             $0.maximumClients = 20
         } body: { fixture in
             try await Bystanders.watch(fixture) {
@@ -186,8 +186,8 @@ struct AbuseFloodTests {
     func gone() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
-            $0.pingInterval = .milliseconds(500)
-            $0.pongTimeout = .seconds(5) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(500)
+            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
             $0.maximumClients = 20
             $0.sendBufferBytes = 8 << 10
             $0.stallTimeout = .hours(1)

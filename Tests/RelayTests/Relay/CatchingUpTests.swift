@@ -1,3 +1,4 @@
+import WebSocket
 import Market
 import NIOCore
 import NIOEmbedded
@@ -66,7 +67,7 @@ struct CatchingUpTests {
 
     @Test("a symbol that is followed already goes on from a place, too: its trades come, each once, and then live ones")
     func followedAlready() throws {
-        let bench = HubBench { $0.pingInterval = .hours(1) }
+        let bench = HubBench { $0.webSocket.pingInterval = .hours(1) }
         let client = try bench.pipedStream()
         try client.send(#"{"type":"subscribe"}"#)
         for number in 1...20 { bench.play(Frames.trade(number % 2 == 0 ? "A" : "B", "\(number)")) }

@@ -19,13 +19,14 @@ final class HubBench {
     private var channels: [EmbeddedChannel] = []
     private var feed = HandFeed()
 
-    init(flow: (any FlowControl)? = nil, _ change: (inout RelaySettings) -> Void = { _ in }) {
-        var settings = RelaySettings(host: "127.0.0.1", port: 0)
+    init(flow: (any FlowControl)? = nil, symbolLimit: Int = 50, _ change: (inout RelaySettings) -> Void = { _ in }) {
+        var settings = RelaySettings()
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.requestBurst = 1_000_000
         change(&settings)
         self.hub = RelayHub(
             settings: settings,
+            symbolLimit: symbolLimit,
             loop: self.loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             gauges: RelayGauges(),
@@ -91,7 +92,7 @@ final class HubBench {
 extension RelaySettings {
     /// Lets the relay say nothing that no trade and no request asks for.
     mutating func keepQuiet() {
-        self.pingInterval = .hours(1)
+        self.webSocket.pingInterval = .hours(1)
         self.activityInterval = .hours(1)
     }
 }

@@ -1,3 +1,4 @@
+import WebSocket
 import NIOCore
 import Relay
 import Testing
@@ -14,8 +15,8 @@ struct KernelBacklogTests {
     ) async throws {
         let instruments = Instruments()
         try await RelayFixture.run(isEncrypted: isEncrypted, instruments: instruments) {
-            $0.pingInterval = .milliseconds(250) * Patience.factor
-            $0.pongTimeout = .seconds(2) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(250) * Patience.factor
+            $0.webSocket.pongTimeout = .seconds(2) * Patience.factor
             $0.stallTimeout = .hours(1)
             // The relay's own clock, by which the client reads.
             $0.textPingInterval = .milliseconds(250) * Patience.factor

@@ -63,7 +63,7 @@ struct OwnSymbolTests {
 
     @Test("what the screen wants is heard upstream, and that it is over")
     func hub() throws {
-        let bench = HubBench { $0.symbolLimit = 2 }
+        let bench = HubBench(symbolLimit: 2)
         #expect(bench.hub.adopt("A") == .demand)
         let client = try bench.client()
         try client.subscribe("A")

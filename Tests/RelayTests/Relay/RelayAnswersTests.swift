@@ -115,8 +115,7 @@ struct RelayAnswersTests {
 
     @Test("metrics are there for Prometheus, and hold no more symbols than the relay's limit")
     func metrics() async throws {
-        try await RelayFixture.run(ownSymbols: ["A:\"1\\", "A:2", "A:3"]) {
-            $0.symbolLimit = 2
+        try await RelayFixture.run(ownSymbols: ["A:\"1\\", "A:2", "A:3"], symbolLimit: 2) {
             $0.version = "9.8.7"
         } body: { fixture in
             fixture.feed(Frames.trade("A:3", "1"), Frames.trade("A:2", "1"))

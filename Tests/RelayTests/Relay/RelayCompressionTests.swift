@@ -122,7 +122,7 @@ struct RelayCompressionTests {
             #expect(try await client.frame() == RawClient.Frame(opcode: 1, payload: ByteBuffer(string: Self.long)))
         }
         for (host, compresses) in [("127.0.0.1", false), ("localhost", false), ("[::1]", false), ("192.0.2.1", true)] {
-            var settings = RelaySettings(host: host, port: 0)
+            var settings = RelaySettings(listen: Endpoint(host: host, port: 0))
             #expect(settings.compresses == compresses, "\(host)")
             settings.compression = .on
             #expect(settings.compresses)

@@ -1,3 +1,4 @@
+import WebSocket
 import Logging
 import Market
 import NIOConcurrencyHelpers
@@ -29,13 +30,14 @@ final class RelayFixture: Sendable {
         flow: (any FlowControl)? = nil,
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
         ownSymbols: [String] = [],
+        symbolLimit: Int = 50,
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
-        var settings = RelaySettings(host: "127.0.0.1", port: 0)
+        var settings = RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0))
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.activityInterval = .hours(1)
         settings.unsubscribeGrace = .zero
@@ -43,14 +45,15 @@ final class RelayFixture: Sendable {
         // What a slow machine must not take for a client that hangs, and pings that a quick test never sees.
         settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
         settings.stallTimeout = settings.stallTimeout * Patience.factor
-        settings.pingInterval = settings.pingInterval * Patience.factor
-        settings.pongTimeout = settings.pongTimeout * Patience.factor
+        settings.webSocket.pingInterval = settings.webSocket.pingInterval.map { $0 * Patience.factor }
+        settings.webSocket.pongTimeout = settings.webSocket.pongTimeout * Patience.factor
         settings.textPingInterval = settings.textPingInterval * Patience.factor
         change(&settings)
         let calls = Calls()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let relay = RelayServer(
             settings: settings,
+            symbolLimit: symbolLimit,
             eventLoop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             ownSymbols: ownSymbols,

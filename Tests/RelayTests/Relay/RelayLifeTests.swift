@@ -1,3 +1,4 @@
+import WebSocket
 import Glibc
 import Logging
 import Market
@@ -199,8 +200,8 @@ struct RelayLifeTests {
     @Test("a client that answers no ping is dropped")
     func dropsSilent() async throws {
         try await RelayFixture.run {
-            $0.pingInterval = .milliseconds(50)
-            $0.pongTimeout = .milliseconds(50)
+            $0.webSocket.pingInterval = .milliseconds(50)
+            $0.webSocket.pongTimeout = .milliseconds(50)
         } body: { fixture in
             for path in ["/", "/v1/stream"] {
                 let silent = try await RawClient.open(path, at: fixture.address)
@@ -261,10 +262,11 @@ struct RelayLifeTests {
     }
 
     private static func relay(host: String, port: Int, inheriting descriptor: Int32? = nil) -> RelayServer {
-        var settings = RelaySettings(host: host, port: port)
+        var settings = RelaySettings(listen: Endpoint(host: host, port: port))
         settings.inheritedSocket = descriptor
         return RelayServer(
             settings: settings,
+            symbolLimit: 50,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             demand: { _ in },

@@ -65,7 +65,7 @@ struct ReplayDoorTests {
     func commands() async throws {
         let replay = HandReplay()
         try await RelayFixture.run(replay: replay) {
-            $0.allowsReplayControl = true
+            $0.replayControl = .on
         } body: { fixture in
             let other = try await RawClient.open("/v1/stream", at: fixture.address)
             #expect(try await other.frame().text.contains(#""replay":{\#(Self.here)false}"#))
@@ -118,7 +118,9 @@ struct ReplayDoorTests {
     @Test("where the setting forbids it, it is refused by the setting's name, and can still be looked at")
     func forbidden() async throws {
         let replay = HandReplay()
-        try await RelayFixture.run(replay: replay) { fixture in
+        try await RelayFixture.run(replay: replay) {
+            $0.replayControl = .off
+        } body: { fixture in
             let answer = try await self.ask("POST", #"{"request":"pause"}"#, fixture)
             #expect(answer.status == "403" && answer.body.contains("relay.replay-control"))
             #expect(try await self.ask("GET", "", fixture).status == "200")
@@ -133,7 +135,7 @@ struct ReplayDoorTests {
     @Test("the market is not a replay")
     func live() async throws {
         try await RelayFixture.run {
-            $0.allowsReplayControl = true
+            $0.replayControl = .on
         } body: { fixture in
             for method in ["GET", "POST"] {
                 let answer = try await self.ask(method, #"{"request":"pause"}"#, fixture)
@@ -149,7 +151,7 @@ struct ReplayDoorTests {
     func origins() async throws {
         let replay = HandReplay()
         try await RelayFixture.run(replay: replay) {
-            $0.allowsReplayControl = true
+            $0.replayControl = .on
             $0.allowedOrigins = ["https://example.org"]
         } body: { fixture in
             let foreign = try await self.ask(

@@ -1,3 +1,4 @@
+import WebSocket
 import Market
 import NIOCore
 import NIOEmbedded
@@ -14,7 +15,7 @@ struct ReplayReaderTests {
     private func bench(flow: FlowCalls? = nil) -> HubBench {
         HubBench(flow: flow) {
             $0.keepQuiet()
-            $0.pingInterval = .hours(1)
+            $0.webSocket.pingInterval = .hours(1)
         }
     }
 

@@ -1,3 +1,4 @@
+import WebSocket
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -20,7 +21,7 @@ struct SlowClientTests {
         // A client is slow by what it leaves unread alone, however long the machine takes for the rest of the test.
         // (A tenth of it goes by until a client whose messages alone are too many is seen to have caught up.)
         settings.stallTimeout = .seconds(30) * Patience.factor
-        settings.pingInterval = .hours(1)
+        settings.webSocket.pingInterval = .hours(1)
     }
 
     @Test("a client that stops reading delays nobody, and is closed with the count of what it missed")

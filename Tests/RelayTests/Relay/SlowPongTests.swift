@@ -1,3 +1,4 @@
+import WebSocket
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -11,8 +12,8 @@ struct SlowPongTests {
     /// Pings and nothing else that the relay says by itself.
     private static func pings(_ settings: inout RelaySettings) {
         settings.keepQuiet()
-        settings.pingInterval = .seconds(20)
-        settings.pongTimeout = .seconds(10)
+        settings.webSocket.pingInterval = .seconds(20)
+        settings.webSocket.pongTimeout = .seconds(10)
     }
 
     /// One read of the feed every second; the client takes what waits every so many of them.

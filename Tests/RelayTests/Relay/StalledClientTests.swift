@@ -1,3 +1,4 @@
+import WebSocket
 import Market
 import NIOCore
 import NIOEmbedded
@@ -12,7 +13,7 @@ struct StalledClientTests {
     private func bench(_ change: (inout RelaySettings) -> Void = { _ in }) -> HubBench {
         HubBench {
             $0.stallTimeout = .seconds(10)
-            $0.pingInterval = .hours(1)
+            $0.webSocket.pingInterval = .hours(1)
             $0.activityInterval = .hours(1)
             change(&$0)
         }

@@ -1,3 +1,4 @@
+import WebSocket
 import Foundation
 import NIOCore
 import Relay
@@ -48,8 +49,8 @@ struct StoppedClientTests {
         try await RelayFixture.run(isEncrypted: way == .encrypted, instruments: instruments) {
             $0.maximumWaitingBytes = 64 << 10
             $0.sendBufferBytes = 8 << 10
-            $0.pingInterval = .milliseconds(500)
-            $0.pongTimeout = .seconds(3)
+            $0.webSocket.pingInterval = .milliseconds(500)
+            $0.webSocket.pongTimeout = .seconds(3)
             $0.stallTimeout = .seconds(5)
             if way == .socketFile { $0.unixSocket = path }
         } body: { fixture, below in
@@ -96,8 +97,8 @@ struct StoppedClientTests {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
             $0.sendBufferBytes = 8 << 10
-            $0.pingInterval = .milliseconds(500) * Patience.factor
-            $0.pongTimeout = .seconds(3) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(500) * Patience.factor
+            $0.webSocket.pongTimeout = .seconds(3) * Patience.factor
             $0.stallTimeout = .hours(1)
         } body: { fixture in
             let client = try await self.stopped("/?overflow=latest", Frames.btc, fixture, fixture.address, { [] })

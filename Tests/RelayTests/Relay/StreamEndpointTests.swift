@@ -185,9 +185,7 @@ struct StreamEndpointTests {
 
     @Test("what cannot be understood or is too much is answered with an error")
     func answersErrors() async throws {
-        try await RelayFixture.run {
-            $0.symbolLimit = 2
-        } body: { fixture in
+        try await RelayFixture.run(symbolLimit: 2) { fixture in
             let client = try await fixture.streamClient()
             try await client.send(#"{"type":"subscribe","symbols":["A","B","C"]}"#)
             #expect(

@@ -193,9 +193,7 @@ struct TradesEndpointTests {
 
     @Test("a symbol gives up its place with the last client that wanted it, by its word or by its end")
     func givesUpPlaces() async throws {
-        try await RelayFixture.run(ownSymbols: ["OWN"]) {
-            $0.symbolLimit = 3
-        } body: { fixture in
+        try await RelayFixture.run(ownSymbols: ["OWN"], symbolLimit: 3) { fixture in
             let first = try await fixture.tradesClient("OWN", "A", "B")
             let second = try await fixture.tradesClient("A")
             let stream = try await fixture.streamClient()
@@ -253,9 +251,7 @@ struct TradesEndpointTests {
 
     @Test("a refused symbol takes no place from the others, and hostile wishes stay bounded")
     func refusedPlaces() async throws {
-        try await RelayFixture.run {
-            $0.symbolLimit = 2
-        } body: { fixture in
+        try await RelayFixture.run(symbolLimit: 2) { fixture in
             let client = try await fixture.tradesClient("A", "B")
             fixture.relay.symbolChanged(Self.state("A", .refused(.noSuchSymbol, retryAt: 9), "Invalid symbol A"))
             _ = try await client.frame()

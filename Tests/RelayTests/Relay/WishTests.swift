@@ -34,7 +34,7 @@ struct WishTests {
 
     @Test("in grace a symbol still takes its place, until another one needs it")
     func placesInGrace() throws {
-        let bench = HubBench { $0.symbolLimit = 2 }
+        let bench = HubBench(symbolLimit: 2)
         let first = try bench.client()
         let second = try bench.client()
         try first.subscribe("A")
@@ -73,7 +73,7 @@ struct WishTests {
 
     @Test("late trades of symbols that were given up take no place, and their next wish is heard upstream")
     func lateTrades() throws {
-        let bench = HubBench { $0.symbolLimit = 3 }
+        let bench = HubBench(symbolLimit: 3)
         let client = try bench.client()
         for number in 0..<100 {
             try client.subscribe("S\(number)")

@@ -1,3 +1,4 @@
+import Relay
 import ArgumentParser
 import Feeds
 import MockUpstream

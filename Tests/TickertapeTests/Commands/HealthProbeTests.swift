@@ -1,3 +1,4 @@
+import Relay
 import Dispatch
 import Glibc
 import Testing

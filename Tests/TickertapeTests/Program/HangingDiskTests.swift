@@ -110,7 +110,8 @@ struct HangingDiskTests {
         )
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let relay = RelayServer(
-            settings: RelaySettings(host: "127.0.0.1", port: 0),
+            settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
+            symbolLimit: 50,
             eventLoop: loop,
             logger: Self.silent,
             ownSymbols: ["A"],
@@ -194,7 +195,8 @@ struct HangingDiskTests {
         program.replay = standIn.remote
         #expect(!program.relaySharesLoop)
         let relay = RelayServer(
-            settings: RelaySettings(host: "127.0.0.1", port: 0),
+            settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
+            symbolLimit: 50,
             eventLoop: groups[2].next(),
             logger: Self.silent,
             ownSymbols: ["A"],

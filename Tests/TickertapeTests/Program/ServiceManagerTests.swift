@@ -1,3 +1,4 @@
+import Relay
 import Glibc
 import Market
 import NIOPosix

@@ -15,8 +15,8 @@ struct RelayCertificateTests {
         defer { folder.remove() }
         let credentials = Certificates.localhost
         var settings = Settings()
-        settings.relay.certificateFile = try folder.write(credentials.certificateChainPEM, to: "certificate.pem")
-        settings.relay.keyFile = try folder.write(credentials.privateKeyPEM, to: "key.pem")
+        settings.relayFiles.certificate = try folder.write(credentials.certificateChainPEM, to: "certificate.pem")
+        settings.relayFiles.key = try folder.write(credentials.privateKeyPEM, to: "key.pem")
         settings.relay.handshakeTimeout = .seconds(seconds)
         let logger = Logger(label: "tls", factory: { _ in SwiftLogNoOpLogHandler() })
         let tls = try settings.relayTLS(instruments: Instruments(), logger: logger)

@@ -25,7 +25,7 @@ struct RelayTokenTests {
         let variable = self.folder.file("variable-token", "variable-\(Self.token)\n")
         let flag = self.folder.file("flag-token", "flag-\(Self.token)\n")
         let yaml = "relay:\n  token-file: \(config)"
-        func token(_ settings: LoadedSettings) -> String? { settings.settings.relay.token?.reveal() }
+        func token(_ settings: LoadedSettings) -> String? { settings.settings.relayToken?.reveal() }
         #expect(try token(self.load()) == nil)
         #expect(try token(self.load(yaml)) == "config-\(Self.token)")
         _ = self.folder.file("relay-token", "credential-\(Self.token)")

@@ -1,3 +1,4 @@
+import Relay
 import Market
 import TLS
 import Feeds
@@ -49,9 +50,9 @@ struct SettingsFileTests {
 
     @Test("keys may be nested or dotted, values quoted or plain")
     func forms() throws {
-        #expect(try self.load("relay:\n  max-clients: 5").relay.maxClients == 5)
-        #expect(try self.load("relay.max-clients: '5'").relay.maxClients == 5)
-        #expect(try self.load("{relay: {max-clients: 1_000}}").relay.maxClients == 1_000)
+        #expect(try self.load("relay:\n  max-clients: 5").relay.maximumClients == 5)
+        #expect(try self.load("relay.max-clients: '5'").relay.maximumClients == 5)
+        #expect(try self.load("{relay: {max-clients: 1_000}}").relay.maximumClients == 1_000)
         #expect(try self.load("relay:\n  listen: 127.0.0.1:80").relay.listen == Endpoint(host: "127.0.0.1", port: 80))
         #expect(try self.load("relay:\n  listen: '[::1]:80'").relay.listen == Endpoint(host: "::1", port: 80))
     }
@@ -61,9 +62,9 @@ struct SettingsFileTests {
         #expect(try self.load("relay:\n  listen: off").relay.listen == nil)
         #expect(try self.load("tls:\n  verify: no").dial.tls.verification == .disabled)
         #expect(try self.load("display:\n  quiet: yes").display.isQuiet)
-        #expect(try self.load("pipeline:\n  at-most: null").pipeline.atMost == nil)
-        #expect(try self.load("pipeline:\n  at-most: ~").pipeline.atMost == nil)
-        #expect(try self.load("pipeline:\n  quiet: 0").pipeline.quiet == 0)
+        #expect(try self.load("pipeline:\n  at-most: null").relay.pipeline.atMost == nil)
+        #expect(try self.load("pipeline:\n  at-most: ~").relay.pipeline.atMost == nil)
+        #expect(try self.load("pipeline:\n  quiet: 0").relay.pipeline.quiet == 0)
         #expect(try self.load("tls:\n  ca-file:").dial.tls.trust == .system)
         #expect(try self.load("symbols: [1, yes]").finnhub.symbols == ["1", "yes"])
     }
@@ -200,11 +201,12 @@ struct SettingsFileTests {
     func named() throws {
         let first = self.folder.file("first.yaml", "relay:\n  max-clients: 1")
         let second = self.folder.file("second.yaml", "relay:\n  max-clients: 2")
-        #expect(try Settings.load(environment: ["TICKERTAPE_CONFIG": first]).settings.relay.maxClients == 1)
+        #expect(try Settings.load(environment: ["TICKERTAPE_CONFIG": first]).settings.relay.maximumClients == 1)
         var flags = GivenFlags()
         flags.configFile = second
         #expect(
-            try Settings.load(flags: flags, environment: ["TICKERTAPE_CONFIG": first]).settings.relay.maxClients == 2
+            try Settings.load(flags: flags, environment: ["TICKERTAPE_CONFIG": first]).settings.relay.maximumClients
+                == 2
         )
     }
 

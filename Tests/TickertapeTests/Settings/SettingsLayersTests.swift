@@ -55,11 +55,11 @@ struct SettingsLayersTests {
             """
         let variables = ["TICKERTAPE_PIPELINE_QUIET": "2ms", "TICKERTAPE_PIPELINE_AT_MOST": "102ms"]
         let loaded = try self.load(yaml, environment: variables, flags: [(.quiet, ["3ms"])])
-        #expect(loaded.settings.pipeline.quiet == 3_000_000)
+        #expect(loaded.settings.relay.pipeline.quiet == 3_000_000)
         #expect(loaded.settings.origin(of: "pipeline.quiet") == .flag("--quiet-for"))
-        #expect(loaded.settings.pipeline.atMost == 102_000_000)
+        #expect(loaded.settings.relay.pipeline.atMost == 102_000_000)
         #expect(loaded.settings.origin(of: "pipeline.at-most") == .environment("TICKERTAPE_PIPELINE_AT_MOST"))
-        #expect(loaded.settings.relay.maxClients == 7)
+        #expect(loaded.settings.relay.maximumClients == 7)
         #expect(loaded.settings.origin(of: "relay.max-clients") == .file(loaded.file!))
         #expect(loaded.settings.origin(of: "log.level") == .builtIn)
     }

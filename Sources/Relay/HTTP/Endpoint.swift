@@ -49,7 +49,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Takes `HOST`, `HOST:PORT` or `[ADDRESS]:PORT` apart; the port, where there is one, as text.
-    static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {
+    package static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {
         let host: String
         var rest: Substring
         if text.hasPrefix("[") {
@@ -69,7 +69,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Reads a port number, 0 to 65,535, digits only.
-    static func port(_ text: String) -> Int? {
+    package static func port(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
         else { return nil }
         return UInt16(text).map(Int.init)
