@@ -10,7 +10,7 @@ import Wire
 /// A thread of its own starts them, ends those that hang with all that they started in their process group, and collects
 /// them. What waits is bounded, and what does not fit is counted.
 package final class AlertPrograms: Sendable {
-    package struct Limits: Sendable {
+    package struct Limits: Sendable, Equatable {
         /// How long a program may run, ns; then it gets SIGTERM, and a second later SIGKILL.
         package var time: Int64 = 10_000_000_000
         package var atOnce = 4

@@ -43,12 +43,14 @@ package final class AlertReader: TapeReader {
     ///   - loop: the feed's loop, on which all news come.
     ///   - symbols: what is subscribed.
     ///   - remembered: what an earlier run left of its rules' states.
+    ///   - offset: how far local time is ahead of UTC at a time (ns since 1970), ns.
     package init(
         board: AlertBoard,
         loop: any EventLoop,
         settings: AlertWatch.Settings,
         symbols: [String],
         remembered: [AlertMemory.State] = [],
+        offset: @escaping @Sendable (Int64) -> Int64 = { _ in 0 },
         actions: Actions,
         registry: MetricRegistry,
         wallClock: @escaping @Sendable () -> Int64
@@ -60,7 +62,7 @@ package final class AlertReader: TapeReader {
         registry.describe(Self.metric, "Alerts that have fired.")
         self.counter = Counter(label: Self.metric, factory: registry)
         self.counter.increment(by: 0)
-        let watch = AlertWatch(settings: settings, symbols: symbols, remembered: remembered)
+        let watch = AlertWatch(settings: settings, symbols: symbols, remembered: remembered, offset: offset)
         self.state = .makeBoxSendingValue(State(watch: watch), eventLoop: loop)
         board.connect { [weak self] in
             guard let self else { return }

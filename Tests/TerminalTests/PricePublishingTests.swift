@@ -17,7 +17,10 @@ private struct Resting {
 
     init() throws {
         self.terminal = try PseudoTerminal(columns: 80, rows: 24)
-        self.display = try TerminalDisplay(output: self.terminal.terminal, settings: DisplaySettings())
+        self.display = try TerminalDisplay(
+            output: self.terminal.terminal,
+            settings: DisplaySettings(bytesPerSecond: nil)
+        )
         self.prices = PriceDisplay(
             output: .screen(self.display),
             loop: self.loop,

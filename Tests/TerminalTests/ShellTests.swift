@@ -21,7 +21,7 @@ struct TerminalShellTests {
     func quits(_ key: String) async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let before = terminal.modes
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         display.publish(state)
         let drawn = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
@@ -38,7 +38,7 @@ struct TerminalShellTests {
     @Test("A terminal is asked what is behind the text, and keys that are typed meanwhile are not lost")
     func asks() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        var settings = DisplaySettings(depth: .many)
+        var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)
         settings.mayAsk = true
         settings.patience = 60 * oneSecond
         let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
@@ -59,7 +59,7 @@ struct TerminalShellTests {
     @Test("A terminal that does not answer gets its picture all the same")
     func noAnswer() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        var settings = DisplaySettings(depth: .many)
+        var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)
         settings.mayAsk = true
         settings.patience = 1_000_000
         let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
@@ -74,7 +74,7 @@ struct TerminalShellTests {
     @Test("A state that comes long after the start is drawn when it comes")
     func drawsLate() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
         // Half a second in which nothing is to come: by its end the drawing thread sleeps.
@@ -89,7 +89,7 @@ struct TerminalShellTests {
     @Test("The newest state wins, and frames keep their distance, however many are published")
     func newest() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         let start = DisplayClock.monotonic()
         var published = state
@@ -143,7 +143,7 @@ struct TerminalShellTests {
     @Test("A terminal that is resized is drawn anew, also when it has its size again before the next frame")
     func resized() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }.contains("61837.63"))
@@ -158,7 +158,10 @@ struct TerminalShellTests {
     func stuck() async throws {
         let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
         let before = terminal.modes
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(framesPerSecond: 60))
+        let display = try TerminalDisplay(
+            output: terminal.terminal,
+            settings: DisplaySettings(framesPerSecond: 60, bytesPerSecond: nil)
+        )
         async let cause = display.run()
         // Nobody reads; a pseudo-terminal holds some kilobytes, and the first frame has more.
         var full = state
@@ -176,7 +179,10 @@ struct TerminalShellTests {
     @Test("A terminal that has stopped reading is kept no more bells for than have a place")
     func boundedCalls() async throws {
         let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(framesPerSecond: 60))
+        let display = try TerminalDisplay(
+            output: terminal.terminal,
+            settings: DisplaySettings(framesPerSecond: 60, bytesPerSecond: nil)
+        )
         async let cause = display.run()
         var full = state
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
@@ -206,7 +212,7 @@ struct TerminalShellTests {
     @Test("A job that was stopped without a word takes the terminal anew, and the title of before is put away once")
     func continued() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         display.publish(state)
         var all = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }
@@ -226,7 +232,7 @@ struct TerminalShellTests {
     @Test("A display that is stopped before it runs ends at once")
     func stopsEarly() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         display.stop()
         #expect(await display.run() == .stopped)
     }
@@ -236,7 +242,9 @@ struct TerminalShellTests {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { ends.forEach { close($0) } }
-        #expect(throws: SystemCallFailure.self) { try TerminalDisplay(output: ends[1], settings: DisplaySettings()) }
+        #expect(throws: SystemCallFailure.self) {
+            try TerminalDisplay(output: ends[1], settings: DisplaySettings(bytesPerSecond: nil))
+        }
     }
 
     @Test("A terminal that goes away ends the display")
@@ -244,7 +252,7 @@ struct TerminalShellTests {
         var terminal: PseudoTerminal? = try PseudoTerminal(columns: 80, rows: 24)
         let own = dup(try #require(terminal?.terminal))
         defer { close(own) }
-        let display = try TerminalDisplay(output: own, settings: DisplaySettings())
+        let display = try TerminalDisplay(output: own, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         display.publish(state)
         let drawn = await terminal?.screen.until { $0.contains("LIVE") }

@@ -11,18 +11,16 @@ package struct AlertWatch: Sendable {
     package static let feedName = "feed"
 
     /// What rules without options of their own take, and which clocks count.
-    package struct Settings: Sendable {
+    package struct Settings: Sendable, Equatable {
         /// In percent.
         package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
         /// The least time between two alerts of a rule for a symbol, ns.
         package var cooldown: Int64 = 60_000_000_000
         package var quiet: QuietHours?
         /// Without a trade for so long a symbol is stale, ns.
-        package var staleAfter: Int64 = 30_000_000_000
+        package var staleAfter = FreshnessLimits().staleAfter
         /// Whether silence is judged by the times of the trades alone.
         package var isReplay = false
-        /// How far local time is ahead of UTC at a time (ns since 1970), ns.
-        package var offset: @Sendable (Int64) -> Int64 = { _ in 0 }
 
         package init() {}
     }
@@ -34,6 +32,7 @@ package struct AlertWatch: Sendable {
     }
 
     private let settings: Settings
+    private let offset: @Sendable (Int64) -> Int64
     private var entries: [Entry] = []
     private var watchers: [AlertWatcher] = []
     /// The watchers of each symbol by its number; `nil` where nobody has looked yet.
@@ -58,8 +57,15 @@ package struct AlertWatch: Sendable {
     /// - Parameters:
     ///   - symbols: what is subscribed, for rules that are about more than one symbol.
     ///   - remembered: what an earlier run left.
-    package init(settings: Settings = Settings(), symbols: [String] = [], remembered: [AlertMemory.State] = []) {
+    ///   - offset: how far local time is ahead of UTC at a time (ns since 1970), ns.
+    package init(
+        settings: Settings = Settings(),
+        symbols: [String] = [],
+        remembered: [AlertMemory.State] = [],
+        offset: @escaping @Sendable (Int64) -> Int64 = { _ in 0 }
+    ) {
         self.settings = settings
+        self.offset = offset
         self.remembered = Array(remembered.prefix(Self.mostWatchers))
         for name in symbols { self.note(name) }
     }
@@ -104,7 +110,13 @@ package struct AlertWatch: Sendable {
             self.unwatched += 1
             return
         }
-        var watcher = AlertWatcher(rule: entry.number, text: entry.rule, symbol: name, settings: self.settings)
+        var watcher = AlertWatcher(
+            rule: entry.number,
+            text: entry.rule,
+            symbol: name,
+            settings: self.settings,
+            offset: self.offset
+        )
         if let index = self.remembered.firstIndex(where: { $0.rule == entry.text && $0.symbol == name }) {
             watcher.restore(self.remembered.remove(at: index))
         }
@@ -294,7 +306,7 @@ package struct AlertWatch: Sendable {
         self.entries.map { entry in
             (
                 entry.number,
-                AlertStateWords.of(self.watchers.filter { $0.rule == entry.number }, offset: self.settings.offset)
+                AlertStateWords.of(self.watchers.filter { $0.rule == entry.number }, offset: self.offset)
             )
         }
     }

@@ -39,7 +39,13 @@ struct AlertWatcher: Sendable {
     var silence: Silence?
     private let offset: @Sendable (Int64) -> Int64
 
-    init(rule: Int, text: AlertRule, symbol: String, settings: Settings) {
+    init(
+        rule: Int,
+        text: AlertRule,
+        symbol: String,
+        settings: Settings,
+        offset: @escaping @Sendable (Int64) -> Int64
+    ) {
         self.rule = rule
         self.symbol = symbol
         self.condition = text.condition
@@ -51,7 +57,7 @@ struct AlertWatcher: Sendable {
             case nil: settings.quiet
             }
         self.gate = AlertGate(cooldown: text.cooldown ?? settings.cooldown, quiet: quiet, isOnce: text.isOnce)
-        self.offset = settings.offset
+        self.offset = offset
         var span: Int64 = 0
         switch text.condition {
         case .moves(_, _, let within): span = within

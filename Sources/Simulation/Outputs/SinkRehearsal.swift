@@ -137,7 +137,7 @@ package final class SinkRehearsal {
     private func rehearseScreen(_ size: ScreenGrid.Size) {
         let screen = ScreenRehearsal(
             size: size,
-            settings: DisplaySettings(),
+            settings: DisplaySettings(bytesPerSecond: nil),
             output: self.output("screen-\(size.columns)x\(size.rows)"),
             loop: self.loop,
             wallClock: self.wallClock

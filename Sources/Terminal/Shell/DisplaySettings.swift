@@ -10,14 +10,27 @@ package struct DisplaySettings: Sendable, Equatable {
         case light
     }
 
+    /// What decides how many colours are used.
+    package enum Colour: String, Sendable, Equatable, CaseIterable {
+        /// The terminal, unless `NO_COLOR` is set.
+        case auto
+        case always, never
+        case sixteen = "16"
+        case many = "256"
+        case full
+    }
+
+    package var colour = Colour.auto
     /// How many colours are used; ``ScreenPalette/Depth/none`` under `NO_COLOR`.
     package var depth: ScreenPalette.Depth
     package var theme: Theme
     package var hues: ScreenPalette.Hues
     package var look: DisplayLook
+    /// Whether the terminal's title tells the price where it is one with a title.
+    package var mayTitle = true
     /// The most frames a second, 1 to 60.
     package var framesPerSecond: Int
-    /// The most bytes a second for the terminal, beyond a burst; `nil` for any number.
+    /// About the most bytes a second for the terminal, beyond a burst; `nil` for any number.
     package var bytesPerSecond: Int?
     /// What `COLORFGBG` says of the background.
     package var statedBackground: ScreenPalette.Background?
@@ -34,7 +47,7 @@ package struct DisplaySettings: Sendable, Equatable {
         hues: ScreenPalette.Hues = .standard,
         look: DisplayLook = DisplayLook(),
         framesPerSecond: Int = 10,
-        bytesPerSecond: Int? = nil
+        bytesPerSecond: Int? = 3_500
     ) {
         self.depth = depth
         self.theme = theme
@@ -45,30 +58,20 @@ package struct DisplaySettings: Sendable, Equatable {
         self.mayAsk = false
     }
 
-    /// Reads `NO_COLOR` (any value but the empty one, no-color.org), `COLORTERM`, `TERM`, `COLORFGBG` and the locale's
-    /// character set.
-    package init(environment: (String) -> String?) {
-        self.init()
-        let noColour = environment("NO_COLOR").map { !$0.isEmpty } ?? false
-        self.depth = noColour ? .none : Self.colours(environment)
+    /// Takes what was chosen, and for the rest `NO_COLOR` (any value but the empty one, no-color.org), `COLORTERM`, `TERM`,
+    /// `COLORFGBG` and the locale's character set.
+    package init(_ chosen: DisplaySettings = DisplaySettings(), environment: (String) -> String?) {
+        self = chosen
+        self.depth = chosen.colour.depth(environment)
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let name = locale.lowercased()
         let isUTF8 = name.hasSuffix("utf-8") || name.hasSuffix("utf8") || name.contains("utf-8@")
         let isGraphical = Self.isGraphical(environment("TERM") ?? "")
         // The kernel's own console has no Braille, few blocks, and shows titles as text.
         self.look.glyphs = isUTF8 && environment("TERM") != "linux" ? .unicode : .ascii
-        self.look.setsTitle = isGraphical
+        self.look.setsTitle = isGraphical && chosen.mayTitle
         self.mayAsk = isGraphical
         self.statedBackground = environment("COLORFGBG").flatMap(Self.background)
-    }
-
-    /// The colours of the terminal: `COLORTERM` as most terminals set it, else what `TERM` ends in.
-    package static func colours(_ environment: (String) -> String?) -> ScreenPalette.Depth {
-        let term = environment("TERM") ?? ""
-        if ["", "dumb"].contains(term) || term.hasPrefix("vt") { return .none }
-        if ["truecolor", "24bit"].contains(environment("COLORTERM")?.lowercased()) { return .full }
-        if term.hasSuffix("-direct") { return .full }
-        return term.contains("256color") ? .many : .sixteen
     }
 
     /// `foreground;background` or `foreground;default;background`, numbers of the sixteen colours (rxvt and others).
@@ -105,5 +108,28 @@ package struct DisplaySettings: Sendable, Equatable {
             palette: ScreenPalette(depth: self.depth, background: background, hues: self.hues),
             synchronises: answers.synchronises ?? true
         )
+    }
+}
+
+extension DisplaySettings.Colour {
+    /// How many colours that comes to on this terminal.
+    fileprivate func depth(_ environment: (String) -> String?) -> ScreenPalette.Depth {
+        switch self {
+        case .auto: environment("NO_COLOR").map { !$0.isEmpty } ?? false ? .none : Self.known(environment)
+        case .always: Self.known(environment) == .none ? .sixteen : Self.known(environment)
+        case .never: .none
+        case .sixteen: .sixteen
+        case .many: .many
+        case .full: .full
+        }
+    }
+
+    /// The colours of the terminal: `COLORTERM` as most terminals set it, else what `TERM` ends in.
+    private static func known(_ environment: (String) -> String?) -> ScreenPalette.Depth {
+        let term = environment("TERM") ?? ""
+        if ["", "dumb"].contains(term) || term.hasPrefix("vt") { return .none }
+        if ["truecolor", "24bit"].contains(environment("COLORTERM")?.lowercased()) { return .full }
+        if term.hasSuffix("-direct") { return .full }
+        return term.contains("256color") ? .many : .sixteen
     }
 }

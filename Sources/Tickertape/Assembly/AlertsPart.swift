@@ -46,13 +46,9 @@ struct AlertsPart {
         case .replay, .simulated: isReplay = true
         }
         let alerts = settings.alerts
-        var watch = AlertWatch.Settings()
-        watch.hysteresis = alerts.hysteresis
-        watch.cooldown = alerts.cooldown.nanoseconds
-        watch.quiet = alerts.quietHours
+        var watch = alerts.watch
         watch.staleAfter = settings.finnhub.watch.freshness.staleAfter
         watch.isReplay = isReplay
-        watch.offset = LocalTime.offset
 
         self.keeper = AlertKeeper(
             settings.state,
@@ -81,11 +77,8 @@ struct AlertsPart {
             actions.fired.append { errors.tell($0) }
         }
         if !alerts.exec.isEmpty {
-            var limits = AlertPrograms.Limits()
-            limits.time = alerts.execTimeout.nanoseconds
-            limits.atOnce = alerts.execAtOnce
             let meter = ErrandMeter("exec", registry: registry, warn: warn)
-            let exec = try AlertPrograms(limits: limits, environment: environment, meter: meter)
+            let exec = try AlertPrograms(limits: alerts.execLimits, environment: environment, meter: meter)
             let arguments = alerts.exec
             actions.fired.append { exec.run(arguments, for: $0) }
             programs.append(exec)
@@ -106,6 +99,7 @@ struct AlertsPart {
             settings: watch,
             symbols: symbols,
             remembered: memory.states,
+            offset: LocalTime.offset,
             actions: actions,
             registry: registry,
             wallClock: WallClock.now
@@ -133,7 +127,7 @@ struct AlertsPart {
         }
         var tls = TLSClientConfiguration()
         tls.ciphers = settings.dial.tls.ciphers
-        if let file = settings.alerts.webhookAuthorityFile { tls.trust = .file(file) }
+        tls.trust = settings.alerts.webhookTrust
         do throws(TLSError) {
             return try AlertWebhook(
                 address,

@@ -38,7 +38,8 @@ struct DisplayPart {
         do {
             switch format {
             case .tui:
-                let look = try DisplaySettings(settings.display, environment: environment)
+                try settings.refuseAmbiguousNumbers()
+                let look = DisplaySettings(settings.screen, environment: environment)
                 self.output = .screen(try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency))
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
@@ -83,7 +84,7 @@ struct DisplayPart {
     ) -> OutputFormat? {
         guard !settings.display.isQuiet else { return nil }
         return OutputFormat.inForce(
-            asked: settings.display.outputFormat,
+            asked: settings.display.format,
             // Nobody looks at a screen that is gone at once.
             outputIsTerminal: outputIsTerminal && !settings.display.isOnce,
             term: term
@@ -140,6 +141,9 @@ extension OnceGate.Settings {
 }
 
 extension Settings {
+    /// Whether the person asked for a log, rather than getting the default one.
+    var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
+
     /// The same without a relay where the program is there for one price only.
     var withoutNeedlessRelay: Settings {
         guard self.display.isOnce else { return self }

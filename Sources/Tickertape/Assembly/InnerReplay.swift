@@ -104,3 +104,16 @@ struct InnerReplay {
         Console.complain("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")
     }
 }
+
+extension CertificateAuthority {
+    /// A certificate for a stand-in that listens on `host`: for that host, this machine's names, and Finnhub's own name, for
+    /// tests that lead it here.
+    func issue(for host: String) throws(TLSError) -> TLSCredentials {
+        let isAddress = UpstreamAddress(isEncrypted: true, host: host, port: 443).isIPAddress
+        var names = ["localhost", "ws.finnhub.io"]
+        var addresses = ["127.0.0.1", "::1"]
+        if isAddress, !addresses.contains(host) { addresses.append(host) }
+        if !isAddress, !names.contains(host) { names.append(host) }
+        return try self.issue(names: names, addresses: addresses)
+    }
+}

@@ -205,3 +205,13 @@ final class RelayDoor: Sendable {
         return "\(String(cString: folder))/\(path)"
     }
 }
+
+extension RelayError {
+    /// Whether another address would do.
+    fileprivate var isAddressTaken: Bool {
+        switch self {
+        case .addressInUse, .cannotListen, .socketInUse: true
+        case .needsToken, .cannotMakeSocket, .alreadyStarted: false
+        }
+    }
+}

@@ -43,7 +43,7 @@ extension TickerProgram {
             symbols: self.feed.symbols,
             status: ground.status,
             relay: ground.door.map { door in { @Sendable () -> DisplayRelay? in door.shown } },
-            clients: relay?.counter,
+            clients: relay.map { relay in { @Sendable () -> Int in relay.clientCount } },
             latency: instruments.latency,
             replay: self.replay.map { replay in { @Sendable () -> ReplayPosition? in replay.position() } }
         )

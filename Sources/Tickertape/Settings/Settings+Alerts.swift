@@ -1,6 +1,7 @@
 package import Alerts
 package import Market
-package import NIOCore
+import NIOCore
+package import TLS
 
 extension Settings {
     /// What is to be told of, and how.
@@ -8,19 +9,15 @@ extension Settings {
         package var rules: [AlertRule] = []
         /// How alerts are shown where somebody sits.
         package var actions: [AlertAction] = [.bell, .flash]
-        /// How far a price must come back before a rule fires again, in percent.
-        package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
-        package var cooldown = TimeAmount.minutes(1)
-        package var quietHours: QuietHours?
+        package var watch = AlertWatch.Settings()
         /// The program to run, and its arguments; empty runs none.
         package var exec: [String] = []
-        package var execTimeout = TimeAmount.seconds(10)
-        package var execAtOnce = 4
+        package var execLimits = AlertPrograms.Limits()
         package var webhook: WebhookAddress?
         /// The file that holds the webhook's URL.
         package var webhookFile: String?
-        /// PEM file of the authorities that the webhook's server is trusted by, instead of the system's.
-        package var webhookAuthorityFile: String?
+        /// Whose signatures make the certificate of the webhook's server good.
+        package var webhookTrust = TLSClientConfiguration.Trust.system
     }
 
     /// The webhook in force: the one that is given, or the one in the file that is named.
@@ -157,19 +154,19 @@ extension Setting {
     )
     static let alertHysteresis = Setting(
         "alerts.hysteresis",
-        \.alerts.hysteresis,
+        \.alerts.watch.hysteresis,
         .percent,
         help: "How far a price must come back before its alert is armed again."
     )
     static let alertCooldown = Setting(
         "alerts.cooldown",
-        \.alerts.cooldown,
-        Syntax.duration.within(.zero...(.hours(168))),
+        \.alerts.watch.cooldown,
+        Syntax.duration.within(.zero...(.hours(168))).nanoseconds,
         help: "The least time between two alerts of one rule and symbol."
     )
     static let alertQuietHours = Setting(
         "alerts.quiet-hours",
-        \.alerts.quietHours,
+        \.alerts.watch.quiet,
         Syntax.quietHours.optional("none"),
         help: "The hours of the day, by the local clock, in which no alert fires: 22:00-07:00."
     )
@@ -183,13 +180,13 @@ extension Setting {
     )
     static let alertExecTimeout = Setting(
         "alerts.exec-timeout",
-        \.alerts.execTimeout,
-        Syntax.duration.within(.milliseconds(100)...(.minutes(10))),
+        \.alerts.execLimits.time,
+        Syntax.duration.within(.milliseconds(100)...(.minutes(10))).nanoseconds,
         help: "How long that program may run."
     )
     static let alertExecAtOnce = Setting(
         "alerts.exec-at-once",
-        \.alerts.execAtOnce,
+        \.alerts.execLimits.atOnce,
         Syntax.count.within(1...64),
         help: "How many of it may run at once; 64 more wait, and the rest is left out and counted."
     )
@@ -208,8 +205,8 @@ extension Setting {
     )
     static let alertWebhookAuthorityFile = Setting(
         "alerts.webhook-ca-file",
-        \.alerts.webhookAuthorityFile,
-        Syntax.path.optional("none"),
+        \.alerts.webhookTrust,
+        .trust,
         help: "A PEM file of certificate authorities to trust for the webhook instead of the system's."
     )
 }

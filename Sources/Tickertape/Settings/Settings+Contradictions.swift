@@ -31,7 +31,7 @@ extension Settings {
             let cure = "fields are of lines: ask for --format plain, json or csv"
             throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", cure: cure)
         }
-        let format = self.display.outputFormat
+        let format = self.display.format
         if format == .oneline || format == .waybar { try self.refuseFields(of: format) }
         if self.isFlag(.onceWithin), !self.display.isOnce {
             throw self.contradiction("display.once-within", "display.once", "is of no use with", cure: "add --once")
@@ -58,6 +58,16 @@ extension Settings {
                 cure: "that line says what it says: ask for --format plain, json or csv"
             )
         }
+    }
+
+    /// Refuses a screen whose numbers have one mark with two meanings.
+    func refuseAmbiguousNumbers() throws(OperatorError) {
+        let numbers = self.screen.look.numbers
+        guard numbers.isAmbiguous else { return }
+        throw OperatorError(
+            "display.grouping and display.decimal are both a \(numbers.decimal.rawValue); choose another one",
+            status: .configuration
+        )
     }
 
     private func isFlag(_ setting: Setting) -> Bool {

@@ -24,6 +24,8 @@ package struct Settings: Sendable, Equatable {
     package var proxyChoice = ProxyChoice.auto
     package var state = State()
     package var display = Display()
+    /// How the screen looks.
+    package var screen = DisplaySettings()
     /// Which keys of the screen do what.
     package var keys = KeyBindings()
     package var record = Record()
@@ -76,39 +78,14 @@ package struct Settings: Sendable, Equatable {
     }
 
     package struct Display: Sendable, Equatable {
-        package enum Format: String, Sendable, CaseIterable {
-            /// The screen when standard output is a terminal, plain lines otherwise.
-            case auto
-            case tui, plain, json, csv, oneline, waybar
-        }
-
-        package enum Colour: String, Sendable, CaseIterable {
-            /// Colours on a terminal, unless `NO_COLOR` is set.
-            case auto
-            case always, never
-            case sixteen = "16"
-            case many = "256"
-            case full
-        }
-
-        package var format = Format.auto
+        /// The screen when standard output is a terminal, plain lines otherwise, where it is `nil`.
+        package var format: OutputFormat?
         /// What a line says; empty means what is usual in its format.
         package var fields: [LineField] = []
         /// Whether each symbol's price is printed once, and then the program ends ...
         package var isOnce = false
         /// ... or when that took so long.
         package var onceWithin = TimeAmount.seconds(15)
-        package var colour = Colour.auto
-        package var theme = DisplaySettings.Theme.auto
-        package var palette = ScreenPalette.Hues.standard
-        package var grouping = NumberStyle.Grouping.none
-        package var decimal = NumberStyle.DecimalMark.point
-        /// Whether a price that has changed stands out for a moment.
-        package var flashes = true
-        /// Whether the terminal's title tells the price.
-        package var setsTitle = true
-        /// About the most bytes a second for the terminal; 0 for any number.
-        package var bytesPerSecond = 3_500
         /// Whether nothing is shown.
         package var isQuiet = false
         /// Whether symbols that were added and removed at the screen are so after the next start.

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Terminal
 
 /// What a person, a pipe and a log get.
 extension Setting {
@@ -21,7 +22,7 @@ extension Setting {
     static let format = Setting(
         "display.format",
         \.display.format,
-        .word,
+        Syntax<OutputFormat>.word(or: "auto"),
         flags: ["format"],
         help: "How prices are shown: tui, plain, json, csv, oneline, waybar, or auto (tui on a terminal, else plain)."
     )
@@ -49,53 +50,53 @@ extension Setting {
     )
     static let colour = Setting(
         "display.colour",
-        \.display.colour,
+        \.screen.colour,
         .word,
         flags: ["colour", "color"],
         help: "Colours: always, never, 16, 256, full, or auto (on a terminal, unless NO_COLOR is set)."
     )
     static let displayTheme = Setting(
         "display.theme",
-        \.display.theme,
+        \.screen.theme,
         .word,
         flags: ["theme"],
         help: "The terminal's background: dark, light, or auto (the terminal is asked)."
     )
     static let displayPalette = Setting(
         "display.palette",
-        \.display.palette,
+        \.screen.hues,
         .word,
         flags: ["palette"],
         help: "Up and down in green and red (standard) or in blue and orange (colour-blind)."
     )
     static let displayGrouping = Setting(
         "display.grouping",
-        \.display.grouping,
+        \.screen.look.numbers.grouping,
         .word,
         help: "What stands between thousands on the screen: none, comma, point, space or apostrophe."
     )
     static let displayDecimal = Setting(
         "display.decimal",
-        \.display.decimal,
+        \.screen.look.numbers.decimal,
         .word,
         help: "What stands before the fraction on the screen: point or comma."
     )
     static let displayFlash = Setting(
         "display.flash",
-        \.display.flashes,
+        \.screen.look.flashes,
         .flag,
         help: "Let the digits of a price that have changed stand out for 0.3 s."
     )
     static let displayTitle = Setting(
         "display.title",
-        \.display.setsTitle,
+        \.screen.mayTitle,
         .flag,
         help: "Show the price in the terminal's title, which is given back at the end."
     )
     static let displayBytes = Setting(
         "display.bytes-per-second",
-        \.display.bytesPerSecond,
-        Syntax.size.within(0...(1 << 30)),
+        \.screen.bytesPerSecond,
+        Syntax.size.within(0...(1 << 30)).mapped({ $0 > 0 ? $0 : nil }, { $0 ?? 0 }),
         help: "About the most bytes a second for the terminal: busy screens are drawn less often; 0: any number."
     )
     static let isQuiet = Setting(

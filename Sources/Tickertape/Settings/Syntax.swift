@@ -262,6 +262,21 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
             write: { $0.rawValue }
         )
     }
+
+    /// One word of a list, or a word that leaves the choice open.
+    package static func word(or open: String) -> Syntax<Value?> {
+        Syntax<Value?>(
+            read: { text throws(Misfit) in
+                let text = text.lowercased()
+                if text == open { return nil }
+                guard let value = Value(rawValue: text) else {
+                    throw Misfit("is not one of \(([open] + Value.allCases.map(\.rawValue)).joined(separator: ", "))")
+                }
+                return value
+            },
+            write: { $0?.rawValue ?? open }
+        )
+    }
 }
 
 extension Syntax<LineField> {

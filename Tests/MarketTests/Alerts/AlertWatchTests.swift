@@ -7,13 +7,18 @@ struct AlertBench {
     var samples = Samples()
     var lines: [String] = []
 
-    init(_ rules: String..., symbols: [String] = [], _ change: (inout AlertWatch.Settings) -> Void = { _ in }) throws {
+    init(
+        _ rules: String...,
+        symbols: [String] = [],
+        offset: @escaping @Sendable (Int64) -> Int64 = { _ in 0 },
+        _ change: (inout AlertWatch.Settings) -> Void = { _ in }
+    ) throws {
         var settings = AlertWatch.Settings()
         settings.hysteresis = .zero
         settings.cooldown = 0
         settings.isReplay = true
         change(&settings)
-        self.watch = AlertWatch(settings: settings, symbols: symbols)
+        self.watch = AlertWatch(settings: settings, symbols: symbols, offset: offset)
         self.watch.setRules(try rules.enumerated().map { ($0.offset, try AlertRule($0.element)) })
     }
 
@@ -179,9 +184,13 @@ struct AlertWatchTests {
     @Test("in quiet hours nothing fires, and what is still true is told in the morning")
     func quiet() throws {
         let hour: Int64 = 3_600_000
-        var bench = try AlertBench("X above 100", "X crosses 100", "X above 100 quiet never") {
+        var bench = try AlertBench(
+            "X above 100",
+            "X crosses 100",
+            "X above 100 quiet never",
+            offset: { _ in 3_600_000_000_000 }
+        ) {
             $0.quiet = QuietHours("22:00-07:00")
-            $0.offset = { _ in 3_600_000_000_000 }
         }
         bench.trade("90", at: 20 * hour)
         #expect(bench.trade("101", at: 21 * hour).map { $0.hasSuffix("above 101") } == [true])
