@@ -19,14 +19,11 @@ extension Target.Dependency {
     static let configuration = product(name: "Configuration", package: "swift-configuration")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
-    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
-    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
     static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
-    static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioConcurrency = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
@@ -49,14 +46,11 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -137,8 +131,8 @@ let package = Package(
             name: "Relay",
             dependencies: [
                 "CLinux", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .nioHTTPTypesHTTP1,
-                .httpTypes, .hummingbird, .serviceLifecycle, .logging, .coreMetrics,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS,
+                .serviceLifecycle, .logging, .coreMetrics,
             ],
             swiftSettings: outer
         ),

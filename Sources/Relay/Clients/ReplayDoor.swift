@@ -5,7 +5,6 @@ import Wire
 
 /// The way to a replay for programs: `GET` and `POST /v1/replay`, and messages on `/v1/stream`.
 struct ReplayDoor: Sendable {
-    static let path = "/v1/replay"
     static let setting = "relay.replay-control"
     static let notReplay = "this is not a replay"
     static let closed = "this relay lets nobody command its replay; the setting is \(setting)"

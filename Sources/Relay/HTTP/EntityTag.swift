@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHTTP1
 
 /// The strong tag of an answer's bytes (RFC 9110, 8.8.3): equal tags mean equal bytes, for all that a cache here can meet.
 struct EntityTag: Equatable {
@@ -14,7 +15,11 @@ struct EntityTag: Equatable {
     }
 
     /// Whether `If-None-Match` names it (RFC 9110, 13.1.2), by weak comparison.
-    func isNamed(in condition: String) -> Bool {
+    func isNamed(in head: HTTPRequestHead) -> Bool {
+        head.headers["If-None-Match"].contains { self.isNamed(in: $0) }
+    }
+
+    private func isNamed(in condition: String) -> Bool {
         condition.split(separator: ",").contains { item in
             var tag = item.drop { $0 == " " || $0 == "\t" }
             while tag.last == " " || tag.last == "\t" { tag.removeLast() }

@@ -1,5 +1,3 @@
-import HTTPTypes
-import Hummingbird
 import NIOCore
 import NIOHTTP1
 
@@ -160,22 +158,4 @@ extension HTTPResponseHead {
     fileprivate var approximateBytes: Int {
         self.headers.reduce(32) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
-}
-
-/// The collecting of a response's body, all of which is made in memory here.
-final class ResponseCollector: ResponseBodyWriter {
-    private var buffer = ByteBuffer()
-
-    static func bytes(of body: ResponseBody) async throws -> ByteBuffer {
-        let collector = ResponseCollector()
-        try await body.write(collector)
-        return collector.buffer
-    }
-
-    func write(_ buffer: ByteBuffer) async throws {
-        // Most bodies are one buffer, which need not be there twice.
-        if self.buffer.readableBytes == 0 { self.buffer = buffer } else { self.buffer.writeImmutableBuffer(buffer) }
-    }
-
-    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

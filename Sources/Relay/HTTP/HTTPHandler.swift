@@ -1,9 +1,6 @@
-import HTTPTypes
-import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypesHTTP1
 import TLS
 import WebSocket
 
@@ -138,7 +135,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Answers a request that has passed all checks.
     func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
-        if let endpoint = RelayEndpoint(path: head.uri.prefix { $0 != "?" }), !head.asksForPage {
+        if let endpoint = RelayEndpoint(path: head.path), !head.asksForPage {
             return self.upgrade(head, to: endpoint, context: context)
         }
         // The decoder parses no further behind a request that asks for another protocol.
@@ -150,16 +147,16 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.state = .answering
         let kept = body.kept
         context.eventLoop.makeFutureWithTask {
-            let response = await router.respond(to: head, body: kept, room: room)
-            let bytes = try await ResponseCollector.bytes(of: response.body)
-            try room.hold(bytes.storageCapacity)
-            return (response.head, bytes)
+            let answer = await router.respond(to: head, body: kept, room: room)
+            try room.hold(answer.body.storageCapacity)
+            return answer
         }.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
             switch result {
-            case .success((let response, let body)):
+            case .success(let answer):
                 self.room = room
-                self.send(HTTPResponseHead(response), head.method == .HEAD ? nil : body, context: context)
+                let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: answer.headers)
+                self.send(head, answer.body, context: context)
             case .failure(let refusal as HTTPRefusal):
                 self.refuse(refusal, context: context)
             case .failure(let error):

@@ -136,8 +136,9 @@ extension HTTPRefusal {
         cure: "the relay's log says why; please report it"
     )
 
-    static func methodNotAllowed(_ allowed: [String]) -> HTTPRefusal {
-        HTTPRefusal(
+    static func methodNotAllowed(_ allowed: [HTTPMethod]) -> HTTPRefusal {
+        let allowed = allowed.map(\.rawValue)
+        return HTTPRefusal(
             status: .methodNotAllowed,
             type: "method-not-allowed",
             message: "this address takes only \(allowed.joined(separator: " and "))",

@@ -21,7 +21,7 @@ struct HTTPRequestBody {
     ///   - head: the request's, with its target in the form of a path.
     ///   - input: where the connection's bytes come by.
     init(of head: HTTPRequestHead, input: InputPortions? = nil) {
-        self.isKept = head.method == .POST && head.uri.prefix { $0 != "?" } == ReplayDoor.path
+        self.isKept = head.method == .POST && RelayRoute(head.path)?.methods.contains(.POST) == true
         if head.headers.contains(name: "Transfer-Encoding") {
             self.length = nil
             self.chunks = input.map { ($0, $0.passed) }

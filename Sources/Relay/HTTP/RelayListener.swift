@@ -5,10 +5,6 @@ import NIOHTTP1
 import NIOPosix
 
 /// The listening sockets of a relay and the set-up of its connections.
-///
-/// Hummingbird's router answers the HTTP here, but its `Server` does not listen: its accept loop ends for good at the first
-/// error of `accept` (too many open files), it takes no socket that is open already, its graceful stop has no limit of
-/// time, and it adds to every connection an async channel or at least a task at the door.
 struct RelayListener {
     /// How many connections may wait to be accepted, as far as the system allows (`net.core.somaxconn`).
     private static let backlog: Int32 = 4_096

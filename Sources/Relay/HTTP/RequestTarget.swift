@@ -29,3 +29,14 @@ struct RequestTarget: Equatable {
         self.path = path.hasPrefix("/") ? String(path) : "/" + path
     }
 }
+
+// Of a target that has the form of a path.
+extension HTTPRequestHead {
+    /// The path without the query.
+    var path: Substring { self.uri.prefix { $0 != "?" } }
+
+    /// The query, which ends at a number sign; `nil` where there is none.
+    var query: String? {
+        self.uri.firstIndex(of: "?").map { mark in String(self.uri[mark...].dropFirst().prefix { $0 != "#" }) }
+    }
+}

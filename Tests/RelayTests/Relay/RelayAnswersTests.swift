@@ -225,6 +225,51 @@ struct RelayAnswersTests {
         }
     }
 
+    @Test(
+        "an address says by OPTIONS and by 405 which methods it takes, with empty segments too",
+        arguments: [
+            ("/", "GET, HEAD"), ("/page/main.js", "GET, HEAD"), ("/livez", "GET, HEAD"), ("/readyz?x", "GET, HEAD"),
+            ("/metrics", "GET, HEAD"), ("/v1/status", "GET, HEAD"), ("/v1/snapshot", "GET, HEAD"),
+            ("/v1/snapshot/A", "GET, HEAD"), ("/v1/trades/A", "GET, HEAD"), ("/v1/bars/A", "GET, HEAD"),
+            ("/v1/replay", "GET, HEAD, POST"), ("//", "GET, HEAD"), ("/v1//status/", "GET, HEAD"),
+            ("/v1/bars/A/", "GET, HEAD"), ("/v1/replay/", "GET, HEAD, POST"),
+        ]
+    )
+    func methods(path: String, methods: String) async throws {
+        try await RelayFixture.run { fixture in
+            let options = try await self.ask(path, fixture, method: "OPTIONS")
+            #expect(options.status == 204 && options.body.isEmpty)
+            #expect(options.header("allow") == "\(methods), OPTIONS")
+            #expect(options.header("content-length") == nil)
+            let refused = try await self.ask(path, fixture, method: "PUT")
+            #expect(refused.status == 405 && refused.header("allow") == methods)
+        }
+    }
+
+    @Test("the headers of an answer have a fixed order")
+    func order() async throws {
+        func names(_ answer: Answer) -> [Substring] {
+            answer.head.split(separator: "\r\n").dropFirst().map { $0.prefix { $0 != ":" } }
+        }
+        try await RelayFixture.run { fixture in
+            fixture.feed(Frames.trade(Frames.btc, "1"))
+            let origin = "Origin: http://localhost\r\n"
+            let cors: [Substring] = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers"]
+            let end: [Substring] = ["Vary", "Connection"]
+            #expect(
+                names(try await self.ask("/livez", fixture, headers: origin))
+                    == ["Content-Type", "Cache-Control", "Content-Length"] + cors + end
+            )
+            let tagged = try await self.ask("/v1/snapshot", fixture, headers: origin)
+            #expect(names(tagged) == ["ETag", "Cache-Control", "Content-Length", "Content-Type"] + cors + end)
+            let same = try await self.ask("/v1/snapshot", fixture, headers: "If-None-Match: *\r\n")
+            #expect(names(same) == ["ETag", "Cache-Control"] + end)
+            #expect(
+                names(try await self.ask("/nope", fixture)) == ["Content-Type", "Cache-Control", "Content-Length"] + end
+            )
+        }
+    }
+
     @Test("a page of an allowed origin may read the answers; others learn nothing")
     func origins() async throws {
         try await RelayFixture.run {
