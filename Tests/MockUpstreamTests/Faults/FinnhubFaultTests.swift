@@ -132,8 +132,8 @@ struct FinnhubFaultTests {
             let running = try await self.run(["hang=\(stage)@1"], isEncrypted: isEncrypted) { _ in
                 [.send(Self.trade(1))]
             } change: { settings in
-                settings.upgradeTimeout = .milliseconds(300) * Patience.factor
-                settings.dial.tls.handshakeTimeout = .milliseconds(300) * Patience.factor
+                settings.upgradeTimeout = .milliseconds(300)
+                settings.dial.tls.handshakeTimeout = .milliseconds(300)
             }
             #expect(await running.log.waits { $0.trades.count >= 1 })
             let reason = running.log.contents.statuses.first { $0.word == "reconnecting" }?.reason ?? ""
@@ -152,7 +152,7 @@ struct FinnhubFaultTests {
             [.send(Self.trade(1))]
         } change: { settings in
             settings.webSocket.pingInterval = .milliseconds(100)
-            settings.webSocket.pongTimeout = .milliseconds(300) * Patience.factor
+            settings.webSocket.pongTimeout = .milliseconds(300)
         }
         #expect(await running.log.waits { $0.trades.count >= 1 })
         let contents = running.log.contents

@@ -166,9 +166,9 @@ struct AbuseFloodTests {
     func halfOpen() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
-            $0.webSocket.pingInterval = .milliseconds(500)
+            $0.webSocket.pingInterval = .milliseconds(250)
             // Those that answer have to be able to, on a machine that stands still for a moment.
-            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
+            $0.webSocket.pongTimeout = .seconds(2)
             $0.maximumClients = 20
         } body: { fixture in
             try await Bystanders.watch(fixture) {
@@ -186,8 +186,8 @@ struct AbuseFloodTests {
     func gone() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
-            $0.webSocket.pingInterval = .milliseconds(500)
-            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(250)
+            $0.webSocket.pongTimeout = .seconds(2)
             $0.maximumClients = 20
             $0.sendBufferBytes = 8 << 10
             $0.stallTimeout = .hours(1)

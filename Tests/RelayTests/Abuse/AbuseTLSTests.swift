@@ -18,7 +18,7 @@ struct AbuseTLSTests {
         let instruments = Instruments()
         let tls = try RelayTLS.sample(
             in: folder,
-            handshakeTimeout: .seconds(3) * Patience.factor,
+            handshakeTimeout: .seconds(2),
             instruments: instruments
         )
         let context = try TLSContext(client: Certificates.client())

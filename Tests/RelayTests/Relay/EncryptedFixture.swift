@@ -6,7 +6,7 @@ import TickertapeTesting
 @testable import Relay
 
 extension RelayFixture {
-    /// Starts a relay with or without TLS, runs the body and stops it.
+    /// Starts a relay with or without TLS, runs the body and ends the relay at once.
     ///
     /// - Parameter body: gets what makes the handlers that a client has below its application.
     static func run(

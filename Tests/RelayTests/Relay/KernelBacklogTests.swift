@@ -15,11 +15,11 @@ struct KernelBacklogTests {
     ) async throws {
         let instruments = Instruments()
         try await RelayFixture.run(isEncrypted: isEncrypted, instruments: instruments) {
-            $0.webSocket.pingInterval = .milliseconds(250) * Patience.factor
-            $0.webSocket.pongTimeout = .seconds(2) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(150)
+            $0.webSocket.pongTimeout = .milliseconds(1_500)
             $0.stallTimeout = .hours(1)
             // The relay's own clock, by which the client reads.
-            $0.textPingInterval = .milliseconds(250) * Patience.factor
+            $0.textPingInterval = .milliseconds(150)
         } body: { fixture, encrypted in
             let slow = try await RawClient.open(
                 at: fixture.address,

@@ -25,7 +25,9 @@ final class RelayFixture: Sendable {
         self.calls = calls
     }
 
-    /// Starts a relay, runs the body and stops it.
+    /// Starts a relay, runs the body and ends the relay at once, whatever its clients have not answered.
+    ///
+    /// A test of a stop stops the relay itself.
     static func run(
         flow: (any FlowControl)? = nil,
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
@@ -70,10 +72,10 @@ final class RelayFixture: Sendable {
         do {
             try await body(fixture)
         } catch {
-            await relay.stop()
+            await relay.stop(within: .zero)
             throw error
         }
-        await relay.stop()
+        await relay.stop(within: .zero)
     }
 
     /// Plays one read of the feed that brought these frames.

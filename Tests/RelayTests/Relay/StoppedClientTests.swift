@@ -49,9 +49,9 @@ struct StoppedClientTests {
         try await RelayFixture.run(isEncrypted: way == .encrypted, instruments: instruments) {
             $0.maximumWaitingBytes = 64 << 10
             $0.sendBufferBytes = 8 << 10
-            $0.webSocket.pingInterval = .milliseconds(500)
-            $0.webSocket.pongTimeout = .seconds(3)
-            $0.stallTimeout = .seconds(5)
+            $0.webSocket.pingInterval = .milliseconds(250)
+            $0.webSocket.pongTimeout = .seconds(1)
+            $0.stallTimeout = .milliseconds(1_500)
             if way == .socketFile { $0.unixSocket = path }
         } body: { fixture, below in
             let address =
@@ -97,8 +97,8 @@ struct StoppedClientTests {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
             $0.sendBufferBytes = 8 << 10
-            $0.webSocket.pingInterval = .milliseconds(500) * Patience.factor
-            $0.webSocket.pongTimeout = .seconds(3) * Patience.factor
+            $0.webSocket.pingInterval = .milliseconds(250)
+            $0.webSocket.pongTimeout = .seconds(1)
             $0.stallTimeout = .hours(1)
         } body: { fixture in
             let client = try await self.stopped("/?overflow=latest", Frames.btc, fixture, fixture.address, { [] })

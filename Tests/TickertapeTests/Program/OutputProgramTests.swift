@@ -111,7 +111,7 @@ struct OutputProgramTests {
         let program = try self.start(
             "--once",
             "--once-within",
-            "\(6 * Patience.factor)s",
+            "4s",
             "--format",
             "json",
             "--upstream",
@@ -133,7 +133,7 @@ struct OutputProgramTests {
         let silent = try self.start(
             "--once",
             "--once-within",
-            "\(2 * Patience.factor)s",
+            "2s",
             "--upstream",
             "ws://127.0.0.1:\(server.port)",
             environment: ["FINNHUB_TOKEN": Canary.key]

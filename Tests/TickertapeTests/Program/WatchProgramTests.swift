@@ -91,13 +91,13 @@ struct WatchProgramTests {
             port,
             "--once",
             "--once-within",
-            "\(4 * Patience.factor)s",
+            "3s",
             "--set",
             "feed.stale-after=10ms"
         )
         #expect(await old.ending() == .exit(3), "\(old.errors)")
         #expect(old.output == "" && old.errors.contains("its newest trade is"), "\(old.errors)")
-        let nobody = try self.watch(1, "--once", "--once-within", "\(2 * Patience.factor)s")
+        let nobody = try self.watch(1, "--once", "--once-within", "2s")
         #expect(await nobody.ending() == .exit(3), "\(nobody.errors)")
         #expect(nobody.errors.contains("no link to the relay"), "\(nobody.errors)")
         relay.send(signal: SIGTERM)
