@@ -101,10 +101,19 @@ package struct RecordingCheck {
 
     package init() {}
 
-    /// Checks a file.
-    package static func check(_ path: String) throws(RecordingFailure) -> RecordingFindings {
+    /// Opens a file that is checked, at its start.
+    ///
+    /// - Throws: ``RecordingFailure`` where it cannot be read, or is of a version that is not read.
+    package static func open(_ path: String) throws(RecordingFailure) -> RecordingBytes {
+        _ = try FirstLine.header(of: try RecordingBytes(path: path))
         let bytes = try RecordingBytes(path: path)
         try bytes.readAhead()
+        return bytes
+    }
+
+    /// Checks a file.
+    package static func check(_ path: String) throws(RecordingFailure) -> RecordingFindings {
+        let bytes = try self.open(path)
         var check = RecordingCheck()
         var reader = RecordingReader()
         reader.leavesTextOut = true
@@ -222,21 +231,13 @@ package struct RecordingCheck {
             if let last = self.findings.lastAt, at < last { self.findings.timesBack += 1 }
             self.findings.lastAt = at
         }
-        let wall = line.wall ?? self.wall(of: line)
-        if let wall {
+        if let wall = line.wall {
             self.findings.firstWall = self.findings.firstWall ?? wall
             let isBack = self.findings.lastWall.map { wall < $0 } ?? false
             if isBack, !hasAdvanced { return }
             if isBack { self.findings.wallsBack += 1 }
             self.findings.lastWall = wall
         }
-    }
-
-    /// In version 1 the header's wall clock and the line's time.
-    private func wall(of line: RecordedLine) -> Int64? {
-        guard let start = self.findings.header?.start, let at = line.at else { return nil }
-        let (sum, isOut) = start.addingReportingOverflow(at)
-        return isOut ? nil : sum / 1_000
     }
 
     private mutating func number(_ number: UInt64, after expected: UInt64) {

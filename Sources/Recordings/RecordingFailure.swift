@@ -1,10 +1,24 @@
 import Glibc
+import Wire
 
 /// Why a recording's file cannot be read or made, in one line.
 package struct RecordingFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
+
+    /// Of a file whose header names a version of the format that is not read.
+    static func version(_ version: Int, of path: String) -> RecordingFailure {
+        guard version < RecordingHeader.currentVersion else {
+            return RecordingFailure(
+                "\(path) is a recording of version \(version): it takes a newer tickertape to read it"
+            )
+        }
+        return RecordingFailure(
+            "\(path) is a recording of version \(version), which is not read any more: `tail -n +2` makes the plain form "
+                + "of it, without its gaps"
+        )
+    }
 
     /// What the system says, after a call that failed.
     static func system(_ what: String, _ path: String, _ code: Int32 = errno) -> RecordingFailure {

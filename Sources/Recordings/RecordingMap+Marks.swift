@@ -77,7 +77,7 @@ extension RecordingMap {
 
     /// The text's length where there are such marks, by what stands at its begin.
     private func markedLength() throws(RecordingFailure) -> Int64? {
-        guard let length, !self.isPacked, let header, header.version >= 2 else { return nil }
+        guard let length, !self.isPacked, self.header != nil else { return nil }
         return try self.firstWallMark(from: 0, to: 2 * Self.markWindow, isLineStart: true) == nil ? nil : length
     }
 

@@ -41,24 +41,12 @@ package final class RecordingMap {
         self.path = path
         self.file = try DiskFile(reading: path)
         let bytes = try RecordingBytes(file: self.file)
-        bytes.readsLittle = true
         self.isPacked = bytes.isPacked
         self.packed = bytes.isPacked ? PackedSegment(self.file) : nil
         self.length =
             bytes.isPacked
             ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
-        var reader = RecordingReader()
-        var header: RecordingHeader?
-        var count = 0
-        search: while count < RecordingReader.maximumLineBytes, let text = try bytes.next() {
-            reader.feed(text)
-            count += text.readableBytes
-            while let line = reader.nextLine() {
-                if case .header(let found) = line.content { header = found }
-                break search
-            }
-        }
-        self.header = header
+        self.header = try FirstLine.header(of: bytes)
     }
 
     /// The first line whose time is not before `at` (ns since the file's start); `nil` when all are.
@@ -199,7 +187,7 @@ package final class RecordingMap {
             }
             guard head != nil else { return }
         }
-        var reader = RecordingReader(header: self.header ?? RecordingHeader(), offset: offset)
+        var reader = RecordingReader(header: self.header ?? .plain, offset: offset)
         reader.leavesTextOut = leavesTextOut
         if let head { reader.feed(head) }
         while true {

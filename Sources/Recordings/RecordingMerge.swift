@@ -46,7 +46,7 @@ private struct RecordingMerge: ~Copyable {
 
     init(_ inputs: [MergeInput], to target: String, form: RecordingOutputFile.Form) throws(RecordingFailure) {
         let start = inputs.compactMap(\.header.start).min() ?? 0
-        var header = RecordingHeader(version: 2, program: inputs[0].header.program, start: start)
+        var header = RecordingHeader(program: inputs[0].header.program, start: start)
         for input in inputs {
             for symbol in input.header.symbols where !header.symbols.contains(symbol) { header.symbols.append(symbol) }
         }

@@ -31,7 +31,7 @@ package struct RecordingOutputFile: ~Copyable {
 
     /// Makes the file.
     ///
-    /// - Parameter header: what it says; numbers, places and versions in it are the new file's own.
+    /// - Parameter header: what it says; numbers and places in it are the new file's own.
     package init(path: String, form: Form, header: RecordingHeader) throws(RecordingFailure) {
         self.file = try DiskFile(creating: path)
         self.unfinished = UnfinishedFile(path)
@@ -40,7 +40,6 @@ package struct RecordingOutputFile: ~Copyable {
         if let start = header.start { self.walls.take(RecordingSyntax.microseconds(start)) }
         guard form == .current else { return }
         var header = header
-        header.version = 2
         // It is a place of no run: its lines are counted anew, and it may be of a part of several files.
         header.segment = nil
         header.previous = nil
@@ -64,7 +63,7 @@ package struct RecordingOutputFile: ~Copyable {
         case (.frame(let frame, let numbers), .current):
             RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &self.buffer)
             if numbers.map({ $0.count > 0 }) ?? self.finder.hasTrades(frame) { self.stops.traded(at: at) }
-        case (.frame(let frame, _), .plain): RecordingEncoder.frame(frame, at: at, into: &self.buffer)
+        case (.frame(let frame, _), .plain): RecordingSyntax.plainFrame(frame, at: at, into: &self.buffer)
         case (.gap(let gap, let dropped), .current):
             RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &self.buffer)
             if gap.symbol == nil { self.stops.gapped() }

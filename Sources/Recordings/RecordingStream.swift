@@ -48,7 +48,7 @@ package final class RecordingStream {
     package convenience init(path: String, followsSegments: Bool = true) throws(RecordingFailure) {
         let path = SegmentNames.present(path)
         let map = try RecordingMap(path: path)
-        var segments = [Segment(path: path, shift: 0, header: map.header ?? RecordingHeader())]
+        var segments = [Segment(path: path, shift: 0, header: map.header ?? .plain)]
         let found: (bytes: Int64, unreadable: String?) = followsSegments ? Self.append(to: &segments) : (0, nil)
         try self.init(segments, map, unreadable: found.unreadable)
         self.closed.bytes = found.bytes

@@ -20,31 +20,24 @@ struct RecordedPastTests {
         frames: Int,
         isPacked: Bool = false
     ) throws -> HistoryBatch.Segment {
-        var buffer = ByteBuffer()
         let start = Self.start + seconds * 1_000_000_000
-        RecordingEncoder.header(
-            RecordingHeader(symbols: ["A", "B"], start: start, epoch: epoch, source: "live"),
-            into: &buffer
+        var recording = RecordingBuffer(
+            RecordingHeader(symbols: ["A", "B"], start: start, epoch: epoch, source: "live")
         )
         for index in 0..<frames {
             let trades = ["A", "B"].map { symbol in
                 #"{"c":null,"p":\#(index + 1),"s":"\#(symbol)","t":\#(start / 1_000_000 + Int64(index) * 1_000),"v":1}"#
             }
-            RecordingEncoder.frame(
+            recording.frame(
                 ByteBuffer(string: #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#),
                 at: Int64(index) * 1_000_000_000,
-                numbers: RecordedNumbers(first: UInt64(index) * 2 + 1, count: 2),
-                into: &buffer
+                numbers: RecordedNumbers(first: UInt64(index) * 2 + 1, count: 2)
             )
             if index % 3 == 0 {
-                RecordingEncoder.frame(
-                    ByteBuffer(string: #"{"type":"ping"}"#),
-                    at: Int64(index) * 1_000_000_000,
-                    into: &buffer
-                )
+                recording.frame(ByteBuffer(string: #"{"type":"ping"}"#), at: Int64(index) * 1_000_000_000)
             }
         }
-        let path = try folder.write(String(buffer: buffer), to: name)
+        let path = try folder.write(String(buffer: recording.bytes), to: name)
         if isPacked {
             try PackedSegment.pack(path, to: "\(path).zst")
             try FileManager.default.removeItem(atPath: path)
@@ -136,22 +129,19 @@ struct RecordedPastTests {
     func rare() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var text = ByteBuffer()
-        RecordingEncoder.header(
-            RecordingHeader(symbols: ["A", "B"], start: Self.start, epoch: 5, source: "live"),
-            into: &text
+        var recording = RecordingBuffer(
+            RecordingHeader(symbols: ["A", "B"], start: Self.start, epoch: 5, source: "live")
         )
         let frames = 60_000
         for index in 0..<frames {
             let symbol = [10, 30_000].contains(index) ? "B" : "A"
-            RecordingEncoder.frame(
+            recording.frame(
                 ByteBuffer(string: #"{"data":[{"c":null,"p":1,"s":"\#(symbol)","t":1,"v":1}],"type":"trade"}"#),
                 at: Int64(index) * 1_000_000,
-                numbers: RecordedNumbers(first: UInt64(index + 1), count: 1),
-                into: &text
+                numbers: RecordedNumbers(first: UInt64(index + 1), count: 1)
             )
         }
-        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        let path = try folder.write(String(buffer: recording.bytes), to: "a.jsonl")
         try PackedSegment.pack(path, to: "\(path).zst")
         try FileManager.default.removeItem(atPath: path)
         let segments = RecordingFolder.scan(folder.path, source: "live", known: [])

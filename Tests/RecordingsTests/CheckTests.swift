@@ -136,19 +136,57 @@ struct CheckTests {
         #expect(!cut.isIntact && cut.tornAt == nil && cut.packedDamage.map(\.isTail) == [true])
     }
 
-    @Test("version 1 and the plain form are checked as far as they can be")
-    func old() throws {
+    @Test("the plain form is checked as far as it can be")
+    func plain() throws {
         var text = ByteBuffer()
-        RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: 1_000_000_000), into: &text)
         for number in 0..<10 {
-            RecordingEncoder.frame(ByteBuffer(string: "x"), at: Int64(number) * 1_000_000, into: &text)
+            RecordingSyntax.plainFrame(ByteBuffer(string: "x"), at: Int64(number) * 1_000_000, into: &text)
         }
         let found = try self.check(text)
-        #expect(found.isIntact && found.frames == 10 && found.header?.version == 1)
-        #expect(found.firstWall == 1_000_000 && found.lastWall == 1_009_000)
+        #expect(found.isIntact && found.frames == 10 && found.header == nil)
+        #expect(found.firstAt == 0 && found.lastAt == 9_000_000 && found.firstWall == nil)
         text.writeString("broken\n{\"at\":1,\"frame\":\"y\"}\n{\"at\":")
         let broken = try self.check(text)
         #expect(broken.damagedLines == 1 && broken.timesBack == 1 && broken.tornAt != nil && !broken.isIntact)
+    }
+
+    @Test("a recording of another version is refused by all that read one, with words for what to do")
+    func otherVersions() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let line = #"{"at":1,"frame":"x"}"# + "\n"
+        let versions = [
+            (#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n", "`tail -n +2` makes the plain form of it"),
+            ((#"{"tickertape":3,"symbols":["A"],"wall":1}"# + "\n").sealed, "it takes a newer tickertape"),
+        ]
+        for (number, (header, cure)) in versions.enumerated() {
+            let path = try folder.write(header + line, to: "\(number).jsonl")
+            let target = "\(path)-new"
+            let readings: [() throws -> Void] = [
+                { _ = try RecordingCheck.check(path) }, { _ = try RecordingMap(path: path) },
+                { _ = try RecordingStream(path: path) },
+                { _ = try RecordingEdits.repair(path, to: target, form: .current) },
+                { _ = try RecordingEdits.cut(path, RecordingEdits.Cut(), to: target, form: .plain) },
+                { _ = try RecordingEdits.merge([path], to: target, form: .current) },
+            ]
+            for read in readings {
+                let failure = #expect(throws: RecordingFailure.self) { try read() }
+                let text = failure.map { "\($0)" } ?? ""
+                #expect(text.hasPrefix("\(path) is a recording of version ") && text.contains(cure), "\(text)")
+            }
+        }
+        #expect(SegmentNames.names(in: folder.path).filter { $0.contains("json") }.sorted() == ["0.jsonl", "1.jsonl"])
+        // The cure of the first.
+        let plain = try folder.write(line, to: "plain.jsonl")
+        #expect(try RecordingCheck.check(plain).frames == 1)
+    }
+
+    @Test("a header of another version within a file is damage")
+    func otherVersionBehind() throws {
+        var text = MarketText.make(frames: 5)
+        text.writeString(#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n")
+        let found = try self.check(text)
+        #expect(found.damagedLines == 1 && found.frames == 5 && found.header?.version == 2)
     }
 }
 
@@ -255,18 +293,16 @@ struct EditTests {
         #expect(found.isIntact && found.trades != nil && found.header?.epoch == MarketText.header().epoch)
 
         // Of another run the numbers mean something else.
-        var old = ByteBuffer()
         let start = try #require(MarketText.header().start)
-        RecordingEncoder.header(RecordingHeader(symbols: ["X"], start: start + 1_000_000, epoch: 5), into: &old)
+        var old = RecordingBuffer(RecordingHeader(symbols: ["X"], start: start + 1_000_000, epoch: 5))
         for place in 0..<50 {
-            RecordingEncoder.frame(
+            old.frame(
                 ByteBuffer(string: "old \(place)"),
                 at: Int64(place) * 30_000_000,
-                numbers: RecordedNumbers(first: UInt64(place + 1), count: 1),
-                into: &old
+                numbers: RecordedNumbers(first: UInt64(place + 1), count: 1)
             )
         }
-        let third = try folder.write(String(buffer: old), to: "e.jsonl")
+        let third = try folder.write(String(buffer: old.bytes), to: "e.jsonl")
         _ = try RecordingEdits.merge([one, third], to: "\(folder.path)/f.jsonl", form: .current)
         let both = try RecordingCheck.check("\(folder.path)/f.jsonl")
         #expect(both.isIntact && both.frames == 249 && both.trades == nil && both.wallsBack == 0)

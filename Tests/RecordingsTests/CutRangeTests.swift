@@ -222,11 +222,11 @@ struct CutRangeTests {
         defer { folder.remove() }
         let least = try folder.write(
             """
-            {"tickertape":1,"program":"x","symbols":[],"start":-9223372036854775808}
-            {"at":0,"frame":"{}"}
-            {"at":1000,"gap":{"from":-9223372036854775808,"to":0,"reason":"x","nextSeq":0}}
+            {"tickertape":2,"program":"x","symbols":[],"wall":-9223372036854775}
+            {"mono":0,"frame":"{}"}
+            {"mono":1000,"event":"gap","from":-9223372036854775,"to":0,"reason":"x","nextSeq":0}
 
-            """,
+            """.sealed,
             to: "least.jsonl"
         )
         for to in [Int64.min, .min + 500, .min + 2_000, 0, .max] {

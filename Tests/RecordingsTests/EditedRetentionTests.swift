@@ -14,7 +14,7 @@ struct EditedRetentionTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         var plain = ByteBuffer()
-        for number in 0..<20 { RecordingEncoder.frame(ByteBuffer(string: "x"), at: Int64(number), into: &plain) }
+        for number in 0..<20 { RecordingSyntax.plainFrame(ByteBuffer(string: "x"), at: Int64(number), into: &plain) }
         let origins = [
             try folder.write(String(buffer: MarketText.make(frames: 20)), to: "whole.txt"),
             try folder.write(String(buffer: plain), to: "plain.txt"),

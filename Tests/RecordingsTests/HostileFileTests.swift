@@ -61,7 +61,7 @@ struct HostileFileTests {
             #expect(place?.at == expected?.at, "\(comment), at \(at)")
             guard let place, let expected else { continue }
             // And the text goes on from there.
-            let rest = try self.lines(try map.bytes(from: place), map.header ?? RecordingHeader(version: 2))
+            let rest = try self.lines(try map.bytes(from: place), map.header ?? RecordingHeader())
             #expect(rest.first?.number == expected.number, "\(comment), from \(at)")
         }
         let gap = all.first { if case .gap = $0.content { ($0.at ?? 0) > 500_000_000 } else { false } }

@@ -122,7 +122,7 @@ struct MapTests {
         #expect(index.blocks.reduce(0) { $0 + $1.lines } == self.lines(text).count)
     }
 
-    @Test("knows version 1, the plain form and files without any line", arguments: ["", "\n\n", "nonsense"])
+    @Test("knows the plain form and files without any line", arguments: ["", "\n\n", "nonsense"])
     func others(text: String) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -135,7 +135,7 @@ struct MapTests {
         }
         var plain = ByteBuffer()
         for number in 0..<20_000 {
-            RecordingEncoder.frame(ByteBuffer(string: "x"), at: Int64(number) * 10, into: &plain)
+            RecordingSyntax.plainFrame(ByteBuffer(string: "x"), at: Int64(number) * 10, into: &plain)
         }
         let path = try folder.write(String(buffer: plain), to: "c.jsonl")
         #expect(try RecordingMap(path: path).place(at: 123_455)?.at == 123_460)

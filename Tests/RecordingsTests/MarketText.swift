@@ -8,7 +8,6 @@ enum MarketText {
 
     static func header(segment: Int = 1) -> RecordingHeader {
         var header = RecordingHeader(
-            version: 2,
             program: "test",
             symbols: Self.symbols,
             start: 1_767_225_600_000_000_000,

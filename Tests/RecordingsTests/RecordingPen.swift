@@ -32,7 +32,6 @@ struct RecordingPen {
         lie: @escaping (_ mark: Int, inout RecordedWalls) -> Void = { _, _ in }
     ) {
         var header = RecordingHeader(
-            version: 2,
             program: "test",
             symbols: ["A"],
             start: Self.start + wall * Self.second,

@@ -13,15 +13,15 @@ struct UntimedLossTests {
         defer { folder.remove() }
         let path = try folder.write(
             """
-            {"tickertape":1,"program":"x","symbols":["A"],"start":1767225600000000000}
-            {"at":0,"frame":"{}"}
+            {"tickertape":2,"program":"x","symbols":["A"],"wall":1767225600000000}
+            {"mono":0,"frame":"{}"}
             nonsense
             {"x":1}
             {"y":1}
-            {"at":2000000000,"frame":"{}"}
-            {"at":4000000000,"frame":"{}"}
+            {"mono":2000000000,"frame":"{}"}
+            {"mono":4000000000,"frame":"{}"}
 
-            """,
+            """.sealed,
             to: "a.jsonl"
         )
         let start: Int64 = 1_767_225_600_000_000_000
@@ -58,12 +58,12 @@ struct UntimedLossTests {
         defer { folder.remove() }
         let path = try folder.write(
             """
-            {"tickertape":1,"program":"x","symbols":["A"],"start":1767225600000000000}
-            {"at":0,"frame":"{}"}
+            {"tickertape":2,"program":"x","symbols":["A"],"wall":1767225600000000}
+            {"mono":0,"frame":"{}"}
             nonsense
             {"x":1}
 
-            """,
+            """.sealed,
             to: "a.jsonl"
         )
         #expect(try RecordingEdits.repair(path, to: "\(path)-r", form: .current).losses == 1)

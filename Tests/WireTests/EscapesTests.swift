@@ -102,7 +102,7 @@ struct EscapesTests {
                 return line + Array(",\"crc\":\"\(zeros)\(digits)\"}".utf8)
             }
             let read = lines.map { line in
-                var reader = RecordingReader(header: RecordingHeader(version: 2), offset: 0)
+                var reader = RecordingReader(header: RecordingHeader(), offset: 0)
                 reader.feed(ByteBuffer(bytes: line))
                 reader.finish()
                 return reader.nextLine()?.content

@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @Suite("The newest trades of a recording")
@@ -15,26 +16,21 @@ struct RecordedTailTests {
 
     /// A recording in which the trade of number n has the price n, a frame of `size` trades a second.
     private static func recording(_ numbers: ClosedRange<Int>, size: Int = 3, epoch: UInt64? = 7) -> String {
-        var lines = ByteBuffer()
-        RecordingEncoder.header(
-            RecordingHeader(program: "t", symbols: [], start: Self.start, epoch: epoch),
-            into: &lines
-        )
+        var recording = RecordingBuffer(RecordingHeader(program: "t", start: Self.start, epoch: epoch))
         var first = numbers.lowerBound
         var at: Int64 = 0
         while first <= numbers.upperBound {
             let last = min(first + size - 1, numbers.upperBound)
-            RecordingEncoder.frame(
+            recording.frame(
                 ByteBuffer(string: Self.frame(Array(first...last))),
                 at: at,
-                numbers: RecordedNumbers(first: UInt64(first), count: last - first + 1),
-                into: &lines
+                numbers: RecordedNumbers(first: UInt64(first), count: last - first + 1)
             )
-            RecordingEncoder.frame(ByteBuffer(string: #"{"type":"ping"}"#), at: at, into: &lines)
+            recording.frame(ByteBuffer(string: #"{"type":"ping"}"#), at: at)
             first = last + 1
             at += Self.second
         }
-        return String(buffer: lines)
+        return String(buffer: recording.bytes)
     }
 
     private func tail(
@@ -89,7 +85,10 @@ struct RecordedTailTests {
     func holes() throws {
         var lines = Self.recording(1...30).split(separator: "\n").map(String.init)
         // The frames are every other line, behind the header; this one holds 13 to 15.
-        for damage in ["", #"{"at":1,"frame":"x"#, lines[9].replacing(#""trades":3"#, with: #""trades":4"#)] {
+        let wrong = lines[9].replacing(#""trades":3"#, with: #""trades":4"#)
+        for damage in [
+            "", #"{"n":9,"wall":1,"mono":1,"frame":"x"#, wrong, "\(wrong.dropLast(LineSeal.length))}".sealed,
+        ] {
             lines[9] = damage
             let text = lines.joined(separator: "\n") + "\n"
             for block in [50, 700, .max] { try self.check(self.tail(text, block: block), 16...30) }
@@ -108,15 +107,13 @@ struct RecordedTailTests {
 
     @Test("leave out those of a frame that are not on the tape")
     func leftOut() throws {
-        var lines = ByteBuffer()
-        RecordingEncoder.header(RecordingHeader(start: Self.start, epoch: 7), into: &lines)
-        RecordingEncoder.frame(
+        var recording = RecordingBuffer(RecordingHeader(start: Self.start, epoch: 7))
+        recording.frame(
             ByteBuffer(string: Self.frame([90, 1, 91, 2])),
             at: 0,
-            numbers: RecordedNumbers(first: 1, count: 2, leftOut: [0, 2]),
-            into: &lines
+            numbers: RecordedNumbers(first: 1, count: 2, leftOut: [0, 2])
         )
-        try self.check(self.tail(String(buffer: lines)), 1...2)
+        try self.check(self.tail(String(buffer: recording.bytes)), 1...2)
     }
 
     @Test("are none where the recording has no numbers")
@@ -154,8 +151,9 @@ struct RecordedTailTests {
             }
         }
         // More left out than there are.
-        let text =
-            #"{"at":1,"seq":1,"trades":0,"leftOut":[7],"frame":"\#(Self.frame([1]).replacing("\"", with: "\\\""))"}"#
-        #expect(self.tail(text + "\n") == nil)
+        var recording = RecordingBuffer(RecordingHeader(start: Self.start, epoch: 7))
+        let tooMany = RecordedNumbers(first: 1, count: 0, leftOut: [7])
+        recording.frame(ByteBuffer(string: Self.frame([1])), at: 1, numbers: tooMany)
+        #expect(self.tail(String(buffer: recording.bytes)) == nil)
     }
 }

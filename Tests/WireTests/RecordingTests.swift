@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @Suite struct RecordingTests {
@@ -27,19 +28,17 @@ import Wire
     }
 
     private static let sample =
-        #"{"tickertape":1,"program":"0.1.0","symbols":["A","B"],"start":17,"later":{"x":[]}}"# + "\n"
-        + #"{"at":0,"frame":"{\"type\":\"ping\"}"}"# + "\n\n" + #" { "x":1, "frame" : "\u00e9\n" , "at" : 12 } "#
+        #"{"at":0,"frame":"{\"type\":\"ping\"}"}"# + "\n\n" + #" { "x":1, "frame" : "\u00e9\n" , "at" : 12 } "#
         + "\r\n"
         + #"{"event":"connected"}"# + "\n" + #"{"at":9223372036854775807,"frame":""}"# + "\n"
 
     private var expected: [RecordingEvent] {
         [
-            .header(RecordingHeader(version: 1, program: "0.1.0", symbols: ["A", "B"], start: 17)),
-            self.frame(2, 0, #"{"type":"ping"}"#), self.frame(4, 12, "é\n"), self.frame(6, .max, ""),
+            self.frame(1, 0, #"{"type":"ping"}"#), self.frame(3, 12, "é\n"), self.frame(5, .max, ""),
         ]
     }
 
-    @Test("a recording is read in chunks of any size")
+    @Test("the plain form is read in chunks of any size")
     func chunks() {
         for chunk in 1...Self.sample.utf8.count { #expect(self.read(Self.sample, chunk: chunk) == self.expected) }
     }
@@ -88,17 +87,15 @@ import Wire
         )
     }
 
-    @Test("what is written is read back")
+    @Test("what is written of the plain form is read back")
     func roundTrip() {
         let frames = [#"{"data":[{"c":null,"s":"A\\B"}]}"#, "", "\u{1}\n\"\\é😀"]
         var buffer = ByteBuffer()
-        let header = RecordingHeader(program: "1.0", symbols: ["X\"Y"], start: 1_767_225_600_123_456_789)
-        RecordingEncoder.header(header, into: &buffer)
         for (index, text) in frames.enumerated() {
-            RecordingEncoder.frame(ByteBuffer(string: text), at: Int64(index) * 1_000_000_007, into: &buffer)
+            RecordingSyntax.plainFrame(ByteBuffer(string: text), at: Int64(index) * 1_000_000_007, into: &buffer)
         }
-        let expected = frames.enumerated().map { self.frame($0 + 2, Int64($0) * 1_000_000_007, $1) }
-        #expect(self.read(String(buffer: buffer)) == [.header(header)] + expected)
+        let expected = frames.enumerated().map { self.frame($0 + 1, Int64($0) * 1_000_000_007, $1) }
+        #expect(self.read(String(buffer: buffer)) == expected)
     }
 
     @Test("kinds of lines that a later version writes are counted, not damage")
@@ -111,21 +108,32 @@ import Wire
         #expect(reader.ignoredLines == 2)
     }
 
+    @Test("a header of another version is damage that says which, and is named", arguments: [-1, 0, 1, 3])
+    func otherVersions(version: Int) {
+        let header = "{\"tickertape\":\(version),\"symbols\":[],\"start\":1}\n"
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(string: version > 2 ? header.sealed : header))
+        let line = reader.nextLine()
+        #expect(line?.content == .damaged(reason: "a header of version \(version)"))
+        #expect(reader.refusedVersion == version)
+    }
+
     @Test("a gap's line may hold keys of a later version, and one that is broken is damage")
     func gaps() {
         let events = self.read(
-            #"{"gap":{"why":[1],"reason":"r","from":1,"to":2,"nextSeq":3,"epoch":4,"overlap":null},"at":5,"more":{}}"#
-                + "\n" + #"{"at":6,"gap":{"from":"x"#
+            #"{"why":[1],"reason":"r","from":1,"to":2,"nextSeq":3,"epoch":4,"overlap":null,"event":"gap","mono":5}"#
+                + "\n" + #"{"mono":6,"event":"gap","from":"x"#
         )
         guard case .gap(let recorded)? = events.first else {
             Issue.record("\(events)")
             return
         }
         #expect(recorded.line == 1 && recorded.at == 5)
-        #expect(recorded.gap == Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 4))
+        #expect(recorded.gap == Gap(from: 1_000, to: 2_000, reason: "r", nextSequence: 3, epoch: 4))
         #expect(events.count == 2)
         for broken in [
-            #"{"gap":{}}"#, #"{"at":-1,"gap":{}}"#, #"{"at":1,"gap":{"epoch":-1}}"#, #"{"at":1,"gap":{"from":1.5}}"#,
+            #"{"event":"gap"}"#, #"{"mono":-1,"event":"gap","from":1,"to":2}"#, #"{"mono":1,"event":"gap","from":1}"#,
+            #"{"mono":1,"event":"gap","from":1.5,"to":2}"#,
         ] {
             guard case .damaged? = self.read(broken + "\n").first else {
                 Issue.record("\(broken)")

@@ -43,7 +43,7 @@ struct WrittenTradesTests {
         var out = ByteBuffer()
         let first = Int64(numbers[0]) * 100_000_000
         RecordingSyntax.header(
-            RecordingHeader(version: 2, symbols: ["A", "B"], start: Self.start + first, epoch: 7, source: "live"),
+            RecordingHeader(symbols: ["A", "B"], start: Self.start + first, epoch: 7, source: "live"),
             into: &out
         )
         for number in numbers {

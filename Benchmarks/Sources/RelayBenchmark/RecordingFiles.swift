@@ -5,8 +5,11 @@ struct RecordingFiles {
     /// The processor and the disk, not the disk alone: files are read once before they are timed.
     private static let runs = 3
 
-    private static let header =
-        #"{"tickertape":1,"program":"benchmark","symbols":[],"start":1767225600000000000,"source":"replay"}"#
+    private static let header = RepeatedRecording.Header(
+        text:
+            #"{"tickertape":2,"program":"benchmark","symbols":[],"source":"replay","wall":1767225600000000,"first":1"#,
+        wall: 1_767_225_600_000_000
+    )
 
     let bench: Workbench
 

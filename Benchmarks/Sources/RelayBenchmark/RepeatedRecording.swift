@@ -1,6 +1,7 @@
 import Glibc
 
-/// A recording written over and over into one long file, with arrival times that go on rising.
+/// A recording written over and over into one long file, with arrival times that go on rising: in the plain form, or in version
+/// 2 of the format (docs/recording-format.md) where it gets a header.
 struct RepeatedRecording {
     let path: String
     private(set) var frames = 0
@@ -13,15 +14,23 @@ struct RepeatedRecording {
     /// Of all frames with trades, one behind the other.
     private(set) var digest = TextDigest()
 
+    /// A header's line.
+    struct Header {
+        /// The line up to its checksum.
+        var text: String
+        /// The wall clock that it names, µs since 1970.
+        var wall: Int
+    }
+
     /// - Parameters:
     ///   - leastTrades: how many trades the file has at least.
     ///   - leastBytes: how long it is at least.
-    ///   - header: the first line, instead of the source's.
+    ///   - header: the first line up to its checksum, which gives the lines their wall clocks; the plain form has none.
     init(
         of source: String,
         leastTrades: Int = 1,
         leastBytes: Int = 0,
-        header ownHeader: String? = nil,
+        header: Header? = nil,
         folder: ScratchFolder
     ) throws {
         guard let bytes = FileText.read(source) else { throw BenchmarkFailure.call(source) }
@@ -36,12 +45,9 @@ struct RepeatedRecording {
             isWritten = isWritten && fwrite(bytes, 1, bytes.count, file) == bytes.count
         }
         let frames = bytes.split(separator: UInt8(ascii: "\n")).compactMap(RecordedLine.init)
-        if let ownHeader {
-            put(Array("\(ownHeader)\n".utf8))
-        } else if let header = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first,
-            RecordedLine(header) == nil
-        {
-            put(header + [UInt8(ascii: "\n")])
+        var number = 0
+        if let header {
+            put(LineSeal.sealed(Array(header.text.utf8)))
         }
         let tradesOfOne = frames.reduce(0) { $0 + $1.trades }
         let textOfOne = frames.reduce(0) { $0 + $1.text.count }
@@ -51,7 +57,14 @@ struct RepeatedRecording {
         }
         while self.trades < leastTrades || length < leastBytes {
             for frame in frames {
-                put(Array(#"{"at":\#(frame.at + shift)"#.utf8) + frame.rest + [UInt8(ascii: "\n")])
+                let at = frame.at + shift
+                if let header {
+                    number += 1
+                    let stamp = #"{"n":\#(number),"wall":\#(header.wall + at / 1_000),"mono":\#(at),"dir":"in""#
+                    put(LineSeal.sealed(Array(stamp.utf8) + frame.member))
+                } else {
+                    put(Array(#"{"at":\#(at)"#.utf8) + frame.member + Array("}\n".utf8))
+                }
                 if frame.trades > 0 { self.digest.add(frame.text) }
             }
             self.trades += tradesOfOne
@@ -68,26 +81,28 @@ struct RepeatedRecording {
     }
 }
 
-/// A line of a recording that holds a frame: `{"at":NS,"frame":"…"}`.
+/// A line of a recording that holds a frame: `{"n":N,"wall":US,"mono":NS,…,"frame":"…","crc":"…"}`.
 private struct RecordedLine {
+    /// ns since the recording's start.
     var at: Int
-    /// What stands behind the time.
-    var rest: [UInt8]
+    /// The frame as a member of the line: `,"frame":"…"`.
+    var member: [UInt8]
     /// The frame.
     var text: [UInt8]
     var trades: Int
 
     init?(_ line: ArraySlice<UInt8>) {
-        let start = #"{"at":"#.utf8
-        let middle = #","frame":""#.utf8
-        guard line.starts(with: start) else { return nil }
-        let digits = line.dropFirst(start.count).prefix { (48...57).contains($0) }
-        let rest = line.dropFirst(start.count + digits.count)
-        guard let at = Int(String(decoding: digits, as: UTF8.self)), rest.starts(with: middle) else { return nil }
+        let line = String(decoding: line.dropLast(LineSeal.length), as: UTF8.self)
+        let key = #","frame":""#
+        // A sent message is a frame, too.
+        guard line.contains(#""dir":"in""#), let time = line.firstRange(of: #","mono":"#),
+            let frame = line.firstRange(of: key),
+            let at = Int(line[time.upperBound...].prefix { $0.isNumber })
+        else { return nil }
         self.at = at
-        self.rest = Array(rest)
+        self.member = Array(line[frame.lowerBound...].utf8)
         // Finnhub's frames have quotation marks to escape, and nothing else.
-        self.text = rest.dropFirst(middle.count).dropLast(2).filter { $0 != UInt8(ascii: "\\") }
+        self.text = line[frame.upperBound...].dropLast().utf8.filter { $0 != UInt8(ascii: "\\") }
         self.trades = String(decoding: self.text, as: UTF8.self).split(separator: #""p":"#).count - 1
     }
 
@@ -95,6 +110,25 @@ private struct RecordedLine {
         String(decoding: self.text, as: UTF8.self).split(separator: #""s":""#).dropFirst().map { part in
             String(part.prefix { $0 != "\"" })
         }
+    }
+}
+
+/// The end of a recording's line: `,"crc":"xxxxxxxx"}`, the CRC-32C of the bytes before it.
+private enum LineSeal {
+    /// In bytes.
+    static let length = 18
+
+    private static let table: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { rest, _ in rest >> 1 ^ (rest & 1 == 1 ? 0x82F6_3B78 : 0) }
+    }
+
+    /// The whole line, from its bytes up to there.
+    static func sealed(_ line: [UInt8]) -> [UInt8] {
+        let table = Self.table
+        let rest = line.reduce(UInt32.max) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
+        let digits = String(~rest, radix: 16)
+        let zeros = String(repeating: "0", count: 8 - digits.count)
+        return line + Array(#","crc":"\#(zeros)\#(digits)"}"#.utf8) + [UInt8(ascii: "\n")]
     }
 }
 

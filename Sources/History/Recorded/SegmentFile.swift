@@ -72,10 +72,8 @@ final class SegmentFile {
     }
 
     /// When a frame arrived, ns since 1970.
-    ///
-    /// Version 2 has the wall clock in each line, in µs.
     func arrival(of frame: RecordedFrame) -> Int64 {
-        frame.wall.map { $0 &* 1_000 } ?? (self.start &+ frame.at)
+        frame.wall.map { $0 &* 1_000 } ?? self.start
     }
 
     /// The place of the first frame for which a condition holds; it holds for all that follow, too.

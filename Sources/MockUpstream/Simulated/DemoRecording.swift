@@ -9,19 +9,19 @@ package enum DemoRecording {
     /// How long it is, ns.
     package static let length: Int64 = 180_000_000_000
 
-    /// The recording's bytes: a header and a line for each frame.
+    /// The recording's bytes.
     package static func encoded() -> ByteBuffer {
         let settings = SimulatedMarket.Settings(seed: Self.seed)
         var market = SimulatedMarket(settings)
-        var buffer = ByteBuffer()
-        RecordingEncoder.header(
-            RecordingHeader(symbols: market.symbolNames, start: settings.start * 1_000_000),
-            into: &buffer
+        var recording = RecordingBuffer(
+            RecordingHeader(symbols: market.symbolNames, start: settings.start * 1_000_000)
         )
         while true {
             let frame = market.nextFrame()
-            guard frame.at < Self.length else { return buffer }
-            RecordingEncoder.frame(frame.text, at: frame.at, into: &buffer)
+            guard frame.at < Self.length else { break }
+            recording.frame(frame.text, at: frame.at)
         }
+        recording.end()
+        return recording.bytes
     }
 }

@@ -77,27 +77,25 @@ package struct SimulatedRun: Sendable {
         self.gap = next...next.addingCapped(self.settings.gapLength)
     }
 
-    /// The whole of it as a recording in the plain form with a header: the same settings give the same bytes.
+    /// The whole of it as a recording: the same settings give the same bytes.
     ///
     /// - Parameter take: is called with pieces, in order; throws what stops it.
     package static func record(_ settings: Settings, into take: (ByteBuffer) throws -> Void) rethrows {
         precondition(settings.length != nil, "a recording of a market without end")
         var run = SimulatedRun(settings)
-        var buffer = ByteBuffer()
-        RecordingEncoder.header(
-            RecordingHeader(symbols: run.market.symbolNames, start: Self.start(of: settings), source: "simulated"),
-            into: &buffer
+        var recording = RecordingBuffer(
+            RecordingHeader(symbols: run.market.symbolNames, start: Self.start(of: settings), source: "simulated")
         )
         while let item = run.next() {
             switch item {
-            case .frame(let frame): RecordingEncoder.frame(frame.frame, at: frame.at, into: &buffer)
-            case .gap(let gap): RecordingEncoder.gap(gap.gap, at: gap.at, into: &buffer)
+            case .frame(let frame): recording.frame(frame.frame, at: frame.at)
+            case .gap(let gap): recording.gap(gap.gap, at: gap.at)
             case .signal, .closing, .connected: break
             }
-            guard buffer.readableBytes >= 1 << 20 else { continue }
-            try take(buffer)
-            buffer.clear()
+            guard recording.bytes.readableBytes >= 1 << 20 else { continue }
+            try take(recording.takeBytes())
         }
-        try take(buffer)
+        recording.end()
+        try take(recording.takeBytes())
     }
 }

@@ -20,7 +20,7 @@ package struct RecordedClosing: Sendable, Equatable {
 
     /// `nil` for what ended otherwise, and where a replay was recorded that came to its end.
     init?(_ note: RecordedNote, at: Int64, wall: Int64? = nil) {
-        guard note.kind == .disconnect, note.direction == .incoming || Self.isOlder(note) else { return nil }
+        guard note.kind == .disconnect, note.direction == .incoming else { return nil }
         let reason = note.frame.map { String(buffer: $0) } ?? ""
         if reason == ReplayEnd.closeReason || note.reason?.contains(ReplayEnd.closeReason) == true { return nil }
         let code = note.code.map(WebSocketCloseCode.init(rawValue:)) ?? .normal
@@ -30,12 +30,5 @@ package struct RecordedClosing: Sendable, Equatable {
             code: code.mayBeSent ? code.rawValue : WebSocketCloseCode.normal.rawValue,
             reason: reason
         )
-    }
-
-    /// Whether an earlier version noted a close of the service's: without a direction, and with a reason in our words, in
-    /// which the service's are not certain. The answer to a close of our own has its cause and code as well.
-    private static func isOlder(_ note: RecordedNote) -> Bool {
-        note.direction == nil && note.cause == "closed" && note.code != nil
-            && note.reason?.hasPrefix("the service closed the connection (") == true
     }
 }

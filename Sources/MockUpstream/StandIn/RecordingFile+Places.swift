@@ -26,7 +26,7 @@ extension RecordingFile {
     package func span() throws(Failure) -> RecordingSpan {
         let reader = try self.makeReader()
         guard let first = try reader.next() else { throw Failure(description: "\(self.path) holds no recorded frame") }
-        let start = if let told = reader.header?.start { told } else { try self.guessedStart(first, reader) }
+        let start = if let told = reader.header?.start { told } else { try self.likelyStart() }
         var last = first.at
         if let found = try reader.lastFrame() {
             last = max(last, found)
@@ -63,14 +63,11 @@ extension RecordingFile {
     }
 
     /// The plain form tells no wall clock.
-    private func guessedStart(_ first: RecordedFrame, _ reader: Reader) throws(Failure) -> Int64 {
-        var guess = LikelyStart()
-        var frame = first
-        for _ in 0..<LikelyStart.frames {
-            if let start = guess.take(frame.frame, at: frame.at) { return start }
-            guard let next = try reader.next() else { return 0 }
-            frame = next
+    private func likelyStart() throws(Failure) -> Int64 {
+        do throws(RecordingFailure) {
+            return try RecordingStream(self.segments).likelyStart() ?? 0
+        } catch {
+            throw Failure(error)
         }
-        return 0
     }
 }

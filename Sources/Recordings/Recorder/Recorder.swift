@@ -76,7 +76,6 @@ package final class Recorder: TapeReader {
             throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
         }
         var header = RecordingHeader(
-            version: 2,
             program: program,
             symbols: symbols,
             start: started,

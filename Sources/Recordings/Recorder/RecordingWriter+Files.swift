@@ -38,7 +38,6 @@ extension RecordingWriter {
         first: UInt64
     ) -> RecordingHeader {
         var header = header
-        header.version = 2
         header.start = wall
         header.monotonic = monotonic
         header.segment = segment

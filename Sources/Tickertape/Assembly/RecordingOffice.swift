@@ -74,8 +74,7 @@ enum RecordingOffice {
     private static func look(
         _ file: String
     ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
-        let bytes = try RecordingBytes(path: file)
-        try bytes.readAhead()
+        let bytes = try RecordingCheck.open(file)
         var check = RecordingCheck()
         var reader = RecordingReader()
         var parser = FinnhubParser()
@@ -177,7 +176,7 @@ enum FindingsText {
         if let fault = findings.indexFault { say("\(fault): places in it are searched from its start") }
         if let torn = findings.tornAt {
             say("ends inside a line that begins at byte \(torn), as after a crash; all before it is there")
-        } else if findings.header?.version == 2, !findings.isEnded, findings.isIntact {
+        } else if findings.header != nil, !findings.isEnded, findings.isIntact {
             say("has no last line: its recorder still runs, or was killed")
         }
         return lines

@@ -8,7 +8,7 @@ struct RecordingCommand: AsyncParsableCommand {
         commandName: "recording",
         abstract: "Check, describe, repair, cut and merge recordings.",
         discussion: """
-            Reads files of `tickertape record` of every version, compressed (.zst) or not, and the plain form (JSON Lines \
+            Reads files of `tickertape record`, compressed (.zst) or not, and the plain form (JSON Lines \
             with "at" and "frame"). New files are never made over old ones.
 
             EXAMPLES:

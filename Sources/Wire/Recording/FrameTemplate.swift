@@ -14,7 +14,7 @@ struct FrameTemplate {
     let text: UnsafeRawBufferPointer
     let isEscaped: Bool
 
-    /// Whether the line begins as those of version 2 do.
+    /// Whether the line begins as all but those of the plain form do.
     static func isNumbered(_ line: UnsafeRawBufferPointer) -> Bool {
         var cursor = Cursor(line)
         return cursor.take(Self.opening)

@@ -7,7 +7,6 @@ struct LineMembers {
     var wall: Int64?
     var at: Int64?
     private var text: JSONString?
-    private var gap: Gap?
     private var version: Int?
     private var numbers = (
         first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int](), ahead: [Int]()
@@ -36,9 +35,6 @@ struct LineMembers {
             guard let value = reader.string() else { return "broken string" }
             self.take(key, value)
         case .number: self.takeNumber(key, &reader)
-        case .object where key.equals("gap"):
-            self.gap = Gap(recorded: &reader)
-            if self.gap == nil { return "broken gap" }
         case .array where key.equals("leftOut"):
             guard let places = reader.places() else { return "broken list" }
             self.numbers.leftOut = places
@@ -126,8 +122,6 @@ struct LineMembers {
             self.note.code = UInt16(exactly: value)
         } else if key.equals("tickertape") {
             self.version = Int(exactly: value)
-        } else if key.equals("start") {
-            self.details.start = value
         } else if key.equals("segment") {
             self.details.segment = Int(exactly: value)
         } else if key.equals("first") {
@@ -140,15 +134,11 @@ struct LineMembers {
         if let version {
             self.details.version = version
             self.details.epoch = self.epoch
-            self.details.start = self.details.start ?? self.wall.flatMap(Self.nanoseconds)
+            self.details.start = self.wall.flatMap(Self.nanoseconds)
             self.wall = nil
             return .header(self.details)
         }
         if let event { return self.content(of: event) }
-        if self.text == nil, let gap {
-            guard let at, at >= 0 else { return .damaged(reason: "a gap without its time") }
-            return .gap(gap, dropped: nil)
-        }
         guard let text else { return .other }
         guard let at, at >= 0 else { return .damaged(reason: "a frame without its time") }
         guard !self.isOutgoing else {
@@ -248,37 +238,6 @@ extension RecordedNumbers {
 extension JSONString {
     /// The string's bytes, unescaped, in a buffer of their own.
     fileprivate var buffer: ByteBuffer { self.withUnescaped { ByteBuffer(bytes: $0) } }
-}
-
-extension Gap {
-    /// Reads the object behind `gap` in a line of version 1; keys that are not known are skipped.
-    fileprivate init?(recorded reader: inout JSONReader) {
-        self.init(from: 0, to: 0, reason: "", nextSequence: 0)
-        let isWhole = reader.object { key, reader in
-            let kind = reader.kind()
-            if key.equals("reason"), kind == .string {
-                guard let reason = reader.string() else { return false }
-                self.reason = reason.text
-            } else if key.equals("symbol"), kind == .string {
-                guard let symbol = reader.string() else { return false }
-                self.symbol = symbol.text
-            } else if key.equals("from"), kind == .number, let from = reader.integer() {
-                self.from = from
-            } else if key.equals("to"), kind == .number, let to = reader.integer() {
-                self.to = to
-            } else if key.equals("nextSeq"), kind == .number, let number = reader.natural() {
-                self.nextSequence = number
-            } else if key.equals("epoch"), kind == .number, let number = reader.natural() {
-                self.epoch = number
-            } else if key.equals("overlap"), kind == .number, let number = reader.natural() {
-                self.overlap = Int(exactly: number)
-            } else {
-                return reader.skipValue()
-            }
-            return true
-        }
-        guard isWhole else { return nil }
-    }
 }
 
 extension JSONReader {

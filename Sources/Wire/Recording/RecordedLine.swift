@@ -59,9 +59,9 @@ package struct RecordedLine: Sendable, Equatable {
     package var offset: Int64
     /// Its bytes without the newline.
     package var length: Int
-    /// Its number in the recording; `nil` in version 1.
+    /// Its number in the recording; `nil` in the plain form.
     package var number: UInt64?
-    /// When it was written down, wall clock, µs since 1970; `nil` in version 1.
+    /// When it was written down, wall clock, µs since 1970; `nil` in the plain form.
     package var wall: Int64?
     /// When, ns since the recording's start; `nil` where the line has no time.
     package var at: Int64?

@@ -9,7 +9,6 @@ package import NIOCore
 package struct RecordedTail {
     private let header: RecordingHeader
     private let epoch: UInt64
-    private let start: Int64
     private let limit: Int
     private let notBefore: Int64
     private let lineLimit: Int
@@ -32,7 +31,7 @@ package struct RecordedTail {
     }
 
     /// - Parameters:
-    ///   - header: the recording's; one without a start and an epoch has no numbers, and nothing is found.
+    ///   - header: the recording's; one without an epoch has no numbers, and nothing is found.
     ///   - limit: how many trades are enough.
     ///   - notBefore: how old an arrival may be, wall clock, ns since 1970.
     package init(
@@ -43,11 +42,10 @@ package struct RecordedTail {
     ) {
         self.header = header
         self.epoch = header.epoch ?? 0
-        self.start = header.start ?? 0
         self.limit = limit
         self.notBefore = notBefore
         self.lineLimit = maximumLineBytes
-        self.isComplete = header.epoch == nil || header.start == nil || limit <= 0
+        self.isComplete = header.epoch == nil || limit <= 0
     }
 
     /// Takes the bytes before those taken so far; the first call takes the file's end.
@@ -81,10 +79,9 @@ package struct RecordedTail {
         while let event = reader.next() {
             // Where a line cannot be read, the numbers behind it show whether it held trades.
             guard case .frame(let frame) = event, let numbers = frame.numbers else { continue }
-            // Version 2 has the wall clock in each line, and needs no arithmetic with two clocks.
-            let (time, isOut) =
-                frame.wall?.multipliedReportingOverflow(by: 1_000) ?? self.start.addingReportingOverflow(frame.at)
-            guard !isOut, time >= self.notBefore, let trades = self.trades(of: frame.frame, numbers) else {
+            guard let (time, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut,
+                time >= self.notBefore, let trades = self.trades(of: frame.frame, numbers)
+            else {
                 block = nil
                 hasHole = true
                 continue

@@ -1,8 +1,13 @@
 package import Market
 public import NIOCore
 
-/// What the first line of a recording says about it; the plain form may do without one.
+/// What the first line of a recording says about it; the plain form has none.
 public struct RecordingHeader: Sendable, Equatable {
+    /// The version of the format that is written, and the only one that is read.
+    public static let currentVersion = 2
+    /// What stands in the place of the header that the plain form lacks.
+    package static let plain = RecordingHeader(version: 0)
+
     /// The format's version, `tickertape` in the line.
     public var version: Int
     /// The version of the program that wrote it.
@@ -25,7 +30,7 @@ public struct RecordingHeader: Sendable, Equatable {
     public var first: UInt64?
 
     public init(
-        version: Int = 1,
+        version: Int = Self.currentVersion,
         program: String? = nil,
         symbols: [String] = [],
         start: Int64? = nil,
@@ -80,9 +85,9 @@ public struct RecordedFrame: Sendable, Equatable {
     public var frame: ByteBuffer
     /// `nil` where no trade of it is on the tape, and in the plain form, which has no numbers.
     public var numbers: RecordedNumbers?
-    /// When it arrived, wall clock, µs since 1970; `nil` in version 1, which has only ``at`` and the header's start.
+    /// When it arrived, wall clock, µs since 1970; `nil` in the plain form, which has only ``at``.
     public var wall: Int64?
-    /// The line's number in the recording; `nil` in version 1.
+    /// The line's number in the recording; `nil` in the plain form.
     public var number: UInt64?
 
     public init(line: Int, at: Int64, frame: ByteBuffer, numbers: RecordedNumbers? = nil) {
@@ -102,7 +107,7 @@ public struct RecordedGap: Sendable, Equatable {
     package var gap: Gap
     /// So many frames that came are not in the recording; `nil` where the feed itself was interrupted.
     public var dropped: UInt64?
-    /// When the line was written, wall clock, µs since 1970; `nil` in version 1.
+    /// When the line was written, wall clock, µs since 1970; `nil` where it was in no recording.
     public var wall: Int64?
 
     package init(line: Int, at: Int64, gap: Gap, dropped: UInt64? = nil, wall: Int64? = nil) {

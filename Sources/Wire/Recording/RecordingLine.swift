@@ -31,11 +31,11 @@ struct RecordingLine {
     /// Reads one line without its end.
     ///
     /// - Parameters:
-    ///   - version: the format's version, as the header names it; lines of version 2 are known by themselves, too.
+    ///   - isSealed: whether a line without a checksum is damaged, as behind a header; in the plain form none has one.
     ///   - wantsText: whether a frame's text is written to `frame`; if not, only its checksum is given where that is quicker.
     static func parse(
         _ line: UnsafeRawBufferPointer,
-        version: Int,
+        isSealed: Bool,
         wantsText: Bool,
         frame: inout ByteBuffer
     ) -> RecordingLine {
@@ -58,10 +58,12 @@ struct RecordingLine {
         case .none:
             var reader = JSONReader(line)
             if reader.isAtEnd() { return RecordingLine(.blank) }
-            guard version < 2, !FrameTemplate.isNumbered(line) else { return self.damaged("no checksum") }
+            guard !isSealed, !FrameTemplate.isNumbered(line) else { return self.damaged("no checksum") }
             let result = self.parseGenerally(line, frame: &frame)
-            // The file's first line, before which its version is not known, says itself whether it lacks one.
-            if case .header(let header) = result.content, header.version >= 2 { return self.damaged("no checksum") }
+            // Before the file's first line it is not known whether lines have checksums; a header says so itself.
+            if case .header(let header) = result.content, header.version >= RecordingHeader.currentVersion {
+                return self.damaged("no checksum")
+            }
             return result
         }
         return self.parseGenerally(line, frame: &frame)

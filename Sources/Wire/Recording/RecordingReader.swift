@@ -2,13 +2,12 @@ import Glibc
 import Market
 public import NIOCore
 
-/// The reader of a recording, in chunks of any size: version 2, version 1, and its plain form, JSON Lines of
-/// `{"at":<ns>,"frame":"<text>"}`.
+/// The reader of a recording, in chunks of any size, and of its plain form, JSON Lines of `{"at":<ns>,"frame":"<text>"}`.
 ///
 /// Feed it bytes, take events until `next()` has none, and tell it when the file ends. Keys may come in any order and
 /// unknown ones are ignored. What is neither a frame nor a gap is left out by ``next()``, counted in ``ignoredLines``, and
-/// told by ``nextLine()``. A line longer than the limit is damage, and is skipped without being held; so is one of version
-/// 2 whose checksum is wrong.
+/// told by ``nextLine()``. A line longer than the limit is damage, and is skipped without being held; so is one whose
+/// checksum is wrong, and a header of another version of the format.
 ///
 /// Several files of one recording may be fed one behind the other: a header in the middle moves the times of what follows
 /// it, so that they all count from the first one's start.
@@ -28,8 +27,10 @@ public struct RecordingReader: Sendable {
     private var line = 0
     private var isSkippingLine = false
     private var isFinished = false
-    /// The version of the lines here, as the last header names it; 1 without one.
-    private var version = 1
+    /// Whether each line must have a checksum, as behind a header; those of the plain form have none.
+    private var isSealed = false
+    /// The version that the newest header of another version names.
+    package private(set) var refusedVersion: Int?
     /// The first header, and how much later than it the newest began, ns.
     private var origin: RecordingHeader?
     private var shift: Int64 = 0
@@ -48,7 +49,7 @@ public struct RecordingReader: Sendable {
     /// Makes a reader that begins inside a file, at the start of a line.
     ///
     /// - Parameters:
-    ///   - header: the file's.
+    ///   - header: the file's; ``RecordingHeader/plain`` for the plain form.
     ///   - offset: where it begins, in bytes. Lines are counted from there.
     ///   - shift: how much later than the recording the file began, ns.
     public init(
@@ -59,7 +60,7 @@ public struct RecordingReader: Sendable {
     ) {
         self.lineLimit = maximumLineBytes
         self.offset = offset
-        self.version = header.version
+        self.isSealed = header != .plain
         self.shift = shift
         var origin = header
         origin.start = header.start.flatMap { Self.difference($0, shift) }
@@ -155,12 +156,12 @@ public struct RecordingReader: Sendable {
     private mutating func readLine(length: Int) -> RecordedLine? {
         var scratch = self.scratch
         self.scratch = ByteBuffer()
-        let version = self.version
+        let isSealed = self.isSealed
         let wantsText = !self.leavesTextOut
         let parsed = self.pending.withUnsafeReadableBytes { bytes in
             RecordingLine.parse(
                 UnsafeRawBufferPointer(rebasing: bytes[..<length]),
-                version: version,
+                isSealed: isSealed,
                 wantsText: wantsText,
                 frame: &scratch
             )
@@ -171,6 +172,9 @@ public struct RecordingReader: Sendable {
         case .frame(let numbers): content = .frame(scratch, numbers)
         case .gap(let gap, let dropped): content = .gap(gap, dropped: dropped)
         case .note(let note): content = .note(note)
+        case .header(let header) where header.version != RecordingHeader.currentVersion:
+            self.refusedVersion = header.version
+            content = .damaged(reason: "a header of version \(header.version)")
         case .header(let header):
             self.begin(header)
             content = .header(header)
@@ -197,7 +201,7 @@ public struct RecordingReader: Sendable {
 
     /// Takes a header: another file of the recording begins.
     private mutating func begin(_ header: RecordingHeader) {
-        self.version = header.version
+        self.isSealed = true
         guard let origin else {
             self.origin = header
             return

@@ -1,7 +1,7 @@
 package import Market
 package import NIOCore
 
-/// The writer of the lines of version 2 (docs/recording-format.md).
+/// The writer of a recording's lines (docs/recording-format.md).
 ///
 /// No number in it exceeds 2^53, so that every reader of JSON has it exactly: wall clocks are in µs, the monotonic clock
 /// counts from the file's own beginning, and what may be larger is a string of digits.
@@ -24,7 +24,8 @@ package enum RecordingSyntax {
     /// Writes the header's line, which may only be the first.
     package static func header(_ header: RecordingHeader, into buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
-        buffer.writeStaticString("{\"tickertape\":2")
+        buffer.writeStaticString("{\"tickertape\":")
+        JSONText.write(RecordingHeader.currentVersion, into: &buffer)
         Self.text("program", header.program, into: &buffer)
         buffer.writeStaticString(",\"symbols\":[")
         for (index, symbol) in header.symbols.enumerated() {
@@ -70,6 +71,16 @@ package enum RecordingSyntax {
         }
         frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
         LineSeal.write(into: &buffer, from: start)
+    }
+
+    /// Writes a frame's line of the plain form, `{"at":<ns>,"frame":"<text>"}`.
+    ///
+    /// - Parameter at: when it came, ns since the recording's start.
+    package static func plainFrame(_ frame: ByteBuffer, at: Int64, into buffer: inout ByteBuffer) {
+        buffer.writeStaticString("{\"at\":")
+        JSONText.write(at, into: &buffer)
+        Self.frame(frame, into: &buffer)
+        buffer.writeStaticString("}\n")
     }
 
     /// Writes a gap of the feed, or with `dropped` that so many frames are missing in the file.

@@ -35,7 +35,6 @@ struct RepeatReplayTests {
     private static func recording(_ frames: [(at: Int64, text: String, numbers: RecordedNumbers?)]) -> ByteBuffer {
         var out = ByteBuffer()
         let header = RecordingHeader(
-            version: 2,
             symbols: ["A", "B"],
             start: 1_723_161_255_000_000_000,
             epoch: 7,
@@ -78,7 +77,7 @@ struct RepeatReplayTests {
             for trade in trades[first...] {
                 var text = ByteBuffer()
                 FinnhubEncoder.trade([trade], symbols: table, into: &text)
-                RecordingEncoder.frame(text, at: frame.at, into: &single)
+                RecordingSyntax.plainFrame(text, at: frame.at, into: &single)
             }
         }
         #expect(trades.count > 20_000)

@@ -220,8 +220,7 @@ struct ServiceClientTests {
         defer { folder.remove() }
         let recording = try RecordingFile(
             path: folder.write(
-                #"{"tickertape":1,"started":1,"symbols":["BINANCE:BTCUSDT","BINANCE:ETHEUR","KRAKEN:X"],"at":0}"# + "\n"
-                    + #"{"at":0,"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"BINANCE:BTCUSDT\",\"t\":1,\"v\":1},{\"c\":null,\"p\":1,\"s\":\"BINANCE:ETHEUR\",\"t\":1,\"v\":1},{\"c\":null,\"p\":1,\"s\":\"KRAKEN:X\",\"t\":1,\"v\":1}],\"type\":\"trade\"}"}"#
+                #"{"at":0,"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"BINANCE:BTCUSDT\",\"t\":1,\"v\":1},{\"c\":null,\"p\":1,\"s\":\"BINANCE:ETHEUR\",\"t\":1,\"v\":1},{\"c\":null,\"p\":1,\"s\":\"KRAKEN:X\",\"t\":1,\"v\":1}],\"type\":\"trade\"}"}"#
                     + "\n",
                 to: "r.jsonl"
             )

@@ -81,13 +81,6 @@ struct ClosingReplayTests {
         )
     }
 
-    @Test("of recordings that name no direction the cause tells, and their words are not taken for the service's")
-    func older() throws {
-        let reason = "the service closed the connection (1001: bye)"
-        let played = try self.play(Self.disconnect(nil, code: 1001, cause: "closed", reason: reason))
-        #expect(played.log.contains("1000 closed 1001 "))
-    }
-
     @Test("a code that must not be sent, and none, are played as 1000", arguments: [nil, 1005, 1006, 999, 2_000])
     func codes(code: UInt16?) throws {
         #expect(try self.play(Self.disconnect(.incoming, code: code)).log.contains("1000 closed 1000 "))
@@ -149,10 +142,7 @@ struct ClosingReplayTests {
 
     @Test("the end of a stand-in's recording is no end of a connection")
     func endOfRecording() throws {
-        var note = Self.disconnect(.incoming, code: 1000, goodbye: ReplayEnd.closeReason)
-        #expect(RecordedClosing(note, at: 0) == nil)
-        note = Self.disconnect(nil, code: 1000, cause: "closed")
-        note.reason = "the service closed the connection (1000: \(ReplayEnd.closeReason))"
+        let note = Self.disconnect(.incoming, code: 1000, goodbye: ReplayEnd.closeReason)
         #expect(RecordedClosing(note, at: 0) == nil)
     }
 }

@@ -40,7 +40,7 @@ private struct StoppingRecording {
         var number: UInt64 = 0
         for (place, form) in forms.enumerated() {
             let origin = at
-            var header = RecordingHeader(version: 2, program: "test", symbols: ["A"], epoch: 5, source: "live")
+            var header = RecordingHeader(program: "test", symbols: ["A"], epoch: 5, source: "live")
             header.start = ReplayRecording.start + origin
             header.monotonic = 1_000 + origin
             header.segment = place + 1

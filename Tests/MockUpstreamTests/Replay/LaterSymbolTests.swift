@@ -11,7 +11,7 @@ import Wire
 @Suite("A recording's later symbols")
 struct LaterSymbolTests {
     private func text(frames: Int, later: [String], every: Int = 1) -> ByteBuffer {
-        var header = RecordingHeader(version: 2, symbols: ["A"], start: ReplayRecording.start, epoch: 5, source: "live")
+        var header = RecordingHeader(symbols: ["A"], start: ReplayRecording.start, epoch: 5, source: "live")
         header.first = 1
         var text = ByteBuffer()
         RecordingSyntax.header(header, into: &text)

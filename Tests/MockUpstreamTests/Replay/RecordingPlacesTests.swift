@@ -1,6 +1,7 @@
 import Feeds
 import Market
 import MockUpstream
+import NIOCore
 import Testing
 import TickertapeTesting
 import Wire
@@ -69,9 +70,11 @@ struct RecordingPlacesTests {
     func plain() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let text = ReplayRecording.text([.ping(at: 5), .trade(at: 260, number: 1)])
-        let plain = text[text.index(after: try #require(text.firstIndex(of: "\n")))...]
-        let recording = try Self.recording(String(plain), in: folder)
+        var plain = ByteBuffer()
+        RecordingSyntax.plainFrame(FinnhubEncoder.ping, at: 5_000_000, into: &plain)
+        let frame = ByteBuffer(string: ReplayRecording.frame(at: 260, number: 1))
+        RecordingSyntax.plainFrame(frame, at: 260_000_000, into: &plain)
+        let recording = try Self.recording(String(buffer: plain), in: folder)
         #expect(try recording.span().start == ReplayRecording.start)
     }
 

@@ -317,15 +317,14 @@ enum ReplayRecording {
     }
 
     static func text(_ lines: [Line]) -> String {
-        var buffer = ByteBuffer()
-        RecordingEncoder.header(RecordingHeader(symbols: ["A"], start: Self.start), into: &buffer)
+        var recording = RecordingBuffer(RecordingHeader(symbols: ["A"], start: Self.start))
         for line in lines {
             switch line {
             case .trade(let at, let number):
                 let frame = Self.frame(at: at, number: number)
-                RecordingEncoder.frame(ByteBuffer(string: frame), at: Int64(at) * 1_000_000, into: &buffer)
+                recording.frame(ByteBuffer(string: frame), at: Int64(at) * 1_000_000)
             case .ping(let at):
-                RecordingEncoder.frame(FinnhubEncoder.ping, at: Int64(at) * 1_000_000, into: &buffer)
+                recording.frame(FinnhubEncoder.ping, at: Int64(at) * 1_000_000)
             case .gap(let at, let from, let to):
                 let gap = Gap(
                     from: Self.start + Int64(from) * 1_000_000,
@@ -333,9 +332,9 @@ enum ReplayRecording {
                     reason: "lost",
                     nextSequence: 1
                 )
-                RecordingEncoder.gap(gap, at: Int64(at) * 1_000_000, into: &buffer)
+                recording.gap(gap, at: Int64(at) * 1_000_000)
             }
         }
-        return String(buffer: buffer)
+        return String(buffer: recording.bytes)
     }
 }

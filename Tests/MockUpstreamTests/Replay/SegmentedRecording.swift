@@ -43,7 +43,7 @@ struct SegmentedRecording {
         isPacked: Bool = false
     ) throws {
         self.segment += 1
-        var header = RecordingHeader(version: 2, symbols: ["A"], epoch: epoch, source: "live")
+        var header = RecordingHeader(symbols: ["A"], epoch: epoch, source: "live")
         header.start = ReplayRecording.start + Int64(start) * 1_000_000
         header.monotonic = 77_000 + Int64(start) * 1_000_000
         header.segment = self.segment

@@ -28,7 +28,7 @@ struct PowerCutTests {
         settings.segmentBytes = UInt64.random(in: 2_000...40_000, using: &chance)
         var writer = try RecordingWriter(
             names: SegmentNames(first: "a.jsonl"),
-            header: RecordingHeader(version: 2, program: "test", start: Self.start, epoch: 7, source: "live"),
+            header: RecordingHeader(program: "test", start: Self.start, epoch: 7, source: "live"),
             monotonic: 0,
             settings: settings,
             disk: disk

@@ -143,7 +143,7 @@ struct RecorderTests {
         #expect(report.bytes == UInt64(text.utf8.count))
         #expect(report.dropped == 0)
         let events = self.events(of: text)
-        var header = RecordingHeader(version: 2, program: "test", symbols: ["BINANCE:BTCUSDT"], start: 1_000)
+        var header = RecordingHeader(program: "test", symbols: ["BINANCE:BTCUSDT"], start: 1_000)
         (header.monotonic, header.segment, header.first) = (1_000, 1, 1)
         #expect(events.first == .header(header))
         let frames = events.compactMap { event in

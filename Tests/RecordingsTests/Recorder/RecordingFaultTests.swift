@@ -25,7 +25,6 @@ struct RecordingFaultTests {
         return try RecordingWriter(
             names: SegmentNames(first: "a.jsonl"),
             header: RecordingHeader(
-                version: 2,
                 program: "test",
                 symbols: ["A"],
                 start: start,

@@ -15,7 +15,7 @@ struct StopMarkTests {
         var settings = RecorderSettings()
         settings.segmentBytes = 1 << 20
         let names = SegmentNames(first: "\(folder.path)/a.jsonl")
-        let header = RecordingHeader(version: 2, program: "test", symbols: ["A"], start: 0, epoch: 1, source: "live")
+        let header = RecordingHeader(program: "test", symbols: ["A"], start: 0, epoch: 1, source: "live")
         var writer = try RecordingWriter(
             names: names,
             header: header,
@@ -76,7 +76,7 @@ struct StopMarkTests {
         settings.segmentBytes = 3 << 20
         let hour: Int64 = 3_600_000_000_000
         var wall: Int64 = 1_767_225_600_000_000_000 + 2 * hour
-        let header = RecordingHeader(version: 2, program: "test", symbols: ["A"], start: wall, epoch: 1, source: "live")
+        let header = RecordingHeader(program: "test", symbols: ["A"], start: wall, epoch: 1, source: "live")
         var writer = try RecordingWriter(
             names: SegmentNames(first: "a.jsonl"),
             header: header,

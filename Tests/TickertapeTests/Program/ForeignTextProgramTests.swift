@@ -91,7 +91,6 @@ struct ForeignTextProgramTests {
         let file = "\(folder.path)/evil.jsonl"
         var text = ByteBuffer()
         var header = RecordingHeader(
-            version: 2,
             symbols: [Self.evil, "A:B"],
             start: 1_000,
             epoch: 1,

@@ -11,6 +11,7 @@ import Recordings
 import Relay
 import Testing
 import TickertapeTesting
+import Wire
 @testable import Tickertape
 
 /// Parts of a program put together as it does, with a disk that hangs for as long as the test wants: whatever waited for it
@@ -164,12 +165,11 @@ struct HangingDiskTests {
         defer { folder.remove() }
         let disk = HangingDisk()
         defer { disk.goOn() }
-        var lines = #"{"tickertape":1,"symbols":["A"],"start":1767225600000000000}"# + "\n"
+        var recording = RecordingBuffer(RecordingHeader(symbols: ["A"], start: 1_767_225_600_000_000_000))
         for number in 0..<4_000 {
-            let frame = Self.trade(100_000 + number).replacing("\"", with: "\\\"")
-            lines += "{\"at\":\(number * 10_000_000),\"frame\":\"\(frame)\"}\n"
+            recording.frame(ByteBuffer(string: Self.trade(100_000 + number)), at: Int64(number) * 10_000_000)
         }
-        let path = try folder.write(lines, to: "a.jsonl")
+        let path = try folder.write(String(buffer: recording.bytes), to: "a.jsonl")
         let material = ReplayMaterial.recording(try RecordingFile(path: path, beforeRead: { disk.wait() }))
         // As `InnerReplay` and `TickerProgram` have it: the player's loop, the feed's, and the relay's.
         let groups = (0..<3).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }

@@ -11,6 +11,7 @@ import Wire
 @Suite("The program's history", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct HistoryProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
+    private static let emptyRecording = String(buffer: RecordingBuffer(RecordingHeader()).bytes)
 
     private func run(_ arguments: [String]) async throws -> (ending: RunningProgram.Ending?, program: RunningProgram) {
         let program = try RunningProgram(RunningProgram.tickertape, arguments)
@@ -239,7 +240,7 @@ struct HistoryProgramTests {
     func gone() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let there = try folder.write(#"{"tickertape":1,"symbols":[]}"# + "\n", to: "there.jsonl")
+        let there = try folder.write(Self.emptyRecording, to: "there.jsonl")
         let path = "\(folder.path)/h.sqlite"
         let store = try HistoryStore(path: path)
         try store.note(
@@ -251,7 +252,12 @@ struct HistoryProgramTests {
         try store.close()
         let (ending, program) = try await self.run(["history", "info", "--file", path])
         #expect(ending == .exit(0))
-        #expect(program.output.contains("recordings: 1, 30 bytes, from 1970-01-02T00:00:00Z"), "\(program.output)")
+        #expect(
+            program.output.contains(
+                "recordings: 1, \(Self.emptyRecording.utf8.count) bytes, from 1970-01-02T00:00:00Z"
+            ),
+            "\(program.output)"
+        )
         #expect(program.output.contains("recordings that are not there any more: 1"), "\(program.output)")
         let (_, json) = try await self.run(["history", "info", "--json", "--file", path])
         #expect(json.output.contains(#""recordings":1,"recordingsGone":1,"#), "\(json.output)")
@@ -261,7 +267,7 @@ struct HistoryProgramTests {
     func prune() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let header = #"{"tickertape":1,"symbols":[]}"# + "\n"
+        let header = Self.emptyRecording
         let old = try folder.write(header, to: "old.jsonl")
         let held = try folder.write(header, to: "held.jsonl")
         let letter = try folder.write("Dear Sir,\n", to: "letter.jsonl")
@@ -293,7 +299,7 @@ struct HistoryProgramTests {
             original.remove()
             copy.remove()
         }
-        let header = #"{"tickertape":1,"symbols":[]}"# + "\n"
+        let header = Self.emptyRecording
         let kept = try original.write(header, to: "old.jsonl")
         let alone = try original.write(header, to: "alone.jsonl")
         let copied = try copy.write(header, to: "old.jsonl")

@@ -1,5 +1,7 @@
+import NIOCore
 import Testing
 import TickertapeTesting
+import Wire
 
 /// Places in recordings, and what is said where there is nothing.
 @Suite("Places in recordings, from outside", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
@@ -138,24 +140,21 @@ struct PlaceProgramTests {
     func exportBegin() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let header = #"{"tickertape":1,"symbols":["A"],"start":1767225600400000000,"source":"live"}"# + "\n"
-        func frame(_ at: Int64, _ time: Int64) -> String {
-            #"{"at":\#(at),"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"A\",\"t\":\#(time),\"v\":1}],\"type\":\"trade\"}"}"#
-                + "\n"
+        let empty = RecordingBuffer(RecordingHeader(symbols: ["A"], start: 1_767_225_600_400_000_000, source: "live"))
+        var recording = empty
+        for (at, time) in [(10_000_000, 1_767_225_600_350), (2_000_000_000, 1_767_225_602_350)] as [(Int64, Int64)] {
+            let frame = #"{"data":[{"c":null,"p":1,"s":"A","t":\#(time),"v":1}],"type":"trade"}"#
+            recording.frame(ByteBuffer(string: frame), at: at)
         }
-        let path = try folder.write(
-            header + frame(10_000_000, 1_767_225_600_350) + frame(2_000_000_000, 1_767_225_602_350),
-            to: "begin.jsonl"
-        )
+        let path = try folder.write(String(buffer: recording.bytes), to: "begin.jsonl")
         let rows = try await self.run(["export", path, "--csv", "--from", "2026-01-01T00:00:00Z"])
         #expect(
             rows.status == .exit(0) && rows.output.split(separator: "\n").count == 3,
             "\(rows.output) \(rows.errors)"
         )
-        let damaged = try folder.write(
-            header + #"{"at":0,"frame":"{\"type\":\"ping\"}"}"# + "\n{\n",
-            to: "damaged.jsonl"
-        )
+        recording = empty
+        recording.frame(FinnhubEncoder.ping, at: 0)
+        let damaged = try folder.write(String(buffer: recording.bytes) + "{\n", to: "damaged.jsonl")
         let none = try await self.run(["export", damaged, "--csv"])
         #expect(
             none.status == .exit(1) && none.errors.contains("1 line or frame cannot be read and is left out"),

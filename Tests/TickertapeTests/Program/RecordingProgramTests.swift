@@ -152,7 +152,7 @@ struct RecordingProgramTests {
         let end = try #require(page[start...].firstRange(of: "```")?.lowerBound)
         let reader = try folder.write(String(page[start..<end]), to: "reader.py")
         var text = ByteBuffer()
-        var header = RecordingHeader(version: 2, symbols: ["A"], start: 1_000, epoch: 1, source: "live")
+        var header = RecordingHeader(symbols: ["A"], start: 1_000, epoch: 1, source: "live")
         header.first = 1
         RecordingSyntax.header(header, into: &text)
         for index in 0..<40_000 {

@@ -1,3 +1,7 @@
+import Market
+import NIOCore
+import Wire
+
 /// A recording of half a minute of a market of three symbols, made by hand: steady trades, some of them at one instant, a
 /// silence of twelve seconds, a ping, a message that cannot be read, and a price at the end that stands for a while.
 struct RehearsedMarket {
@@ -12,12 +16,9 @@ struct RehearsedMarket {
 
     /// The lines of the recording.
     var text: String {
-        var lines = [
-            #"{"tickertape":1,"symbols":["\#(Self.symbols.joined(separator: "\",\""))"],"start":\#(Self.start)}"#
-        ]
+        var recording = RecordingBuffer(RecordingHeader(symbols: Self.symbols, start: Self.start))
         func add(_ milliseconds: Int64, _ frame: String) {
-            let escaped = frame.replacing("\"", with: "\\\"")
-            lines.append(#"{"at":\#(milliseconds * 1_000_000),"frame":"\#(escaped)"}"#)
+            recording.frame(ByteBuffer(string: frame), at: milliseconds * 1_000_000)
         }
         func trade(_ milliseconds: Int64, _ trades: [(symbol: Int, price: String, size: String)]) {
             let data = trades.map { trade in
@@ -50,15 +51,14 @@ struct RehearsedMarket {
         add(10_000, #"{"type":"ping"}"#)
         if self.hasGap {
             let from = Self.start + 10_000_000_000
-            lines.append(
-                #"{"at":22000000000,"gap":{"from":\#(from),"to":\#(from + 12_000_000_000),"reason":"lost","nextSeq":7}}"#
-            )
+            let gap = Gap(from: from, to: from + 12_000_000_000, reason: "lost", nextSequence: 7)
+            recording.gap(gap, at: 22_000_000_000)
         }
         trade(22_000, [(0, self.peak, "0.5"), (1, "2601.5", "1")])
         trade(22_500, [(1, "2601.25", "0.25")])
         add(23_000, #"{"data":[{"p":"x"}],"type":"trade"}"#)
         trade(24_000, [(2, "179.5", "3")])
         trade(36_100, [(1, "2599.75", "0.125")])
-        return lines.joined(separator: "\n") + "\n"
+        return String(buffer: recording.bytes)
     }
 }

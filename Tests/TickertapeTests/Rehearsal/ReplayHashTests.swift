@@ -1,6 +1,7 @@
 import Feeds
 import Market
 import MockUpstream
+import NIOCore
 import Simulation
 import Testing
 import TickertapeTesting
@@ -241,13 +242,10 @@ struct ReplayHashTests {
     @Test("are not waited for where a recording is too long, and said not to be")
     func tooLong() async throws {
         defer { self.folder.remove() }
-        let frame = #"{\"type\":\"ping\"}"#
-        let month = 32 * 86_400 * 1_000_000_000
-        let path = try self.folder.write(
-            #"{"tickertape":1,"symbols":["A"],"start":0}"# + "\n"
-                + [0, month, Int.max / 2].map { #"{"at":\#($0),"frame":"\#(frame)"}"# }.joined(separator: "\n") + "\n",
-            to: "long.jsonl"
-        )
+        let month: Int64 = 32 * 86_400 * 1_000_000_000
+        var recording = RecordingBuffer(RecordingHeader(symbols: ["A"], start: 0))
+        for at in [0, month, Int64.max / 2] { recording.frame(FinnhubEncoder.ping, at: at) }
+        let path = try self.folder.write(String(buffer: recording.bytes), to: "long.jsonl")
         await #expect(throws: OperatorError.self) { try await self.hash(path) }
         let part = try await self.hash(path) { $0.replay.to = .offset(1_000_000_000) }
         #expect(part.elapsed == 0)
