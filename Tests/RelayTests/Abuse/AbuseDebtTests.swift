@@ -15,8 +15,8 @@ struct AbuseDebtTests {
         let instruments = Instruments()
         try await RelayFixture.run(isEncrypted: true, instruments: instruments) {
             $0.sendBufferBytes = 8 << 10
-            $0.webSocket.pingInterval = .milliseconds(500)
-            $0.webSocket.pongTimeout = .seconds(2)
+            $0.webSocket.pingInterval = .seconds(2)
+            $0.webSocket.pongTimeout = .seconds(5) * Patience.factor
         } body: { fixture, below in
             try await Bystanders.watch(fixture, below: below) {
                 let rude = try await RawClient.open(at: fixture.address, receiveBuffer: 4 << 10, below: below)
