@@ -111,10 +111,12 @@ let package = Package(
             dependencies: ["Market", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore, .nioPosix],
             swiftSettings: outer
         ),
+        // What stands between feeds and readers: numbers, gaps, repeats, what is true of each feed.
+        .target(name: "Ingest", dependencies: ["Market", "Wire", .nioCore, .logging], swiftSettings: house),
         .target(
             name: "Feeds",
             dependencies: [
-                "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
+                "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
@@ -164,7 +166,7 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Alerts", "Feeds", "Market", "Measurements", "MockUpstream", "Recordings", "Relay", "Terminal", "TLS",
+                "Alerts", "Feeds", "Ingest", "Market", "Measurements", "MockUpstream", "Recordings", "Relay", "Terminal", "TLS",
                 "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
             ],
             swiftSettings: outer
@@ -251,9 +253,14 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(
+            name: "IngestTests",
+            dependencies: ["Ingest", "Market", "TickertapeTesting", "Wire", .nioCore, .logging],
+            swiftSettings: house
+        ),
+        .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings", "WebSocket", "TLS",
+                "Feeds", "Ingest", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings", "WebSocket", "TLS",
                 "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .logging,
             ],
@@ -305,7 +312,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Feeds", "Market", "Simulation", "TickertapeTesting", "WebSocket",
+                "Feeds", "Ingest", "Market", "Simulation", "TickertapeTesting", "WebSocket",
                 "Wire",
                 .nioCore, .nioEmbedded, .logging,
             ],

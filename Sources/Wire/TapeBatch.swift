@@ -10,6 +10,8 @@ package struct TapeBatch: Sendable {
     package struct Frame: Sendable {
         /// The frame's payload, verbatim; shares the read's storage.
         package var bytes: ByteBuffer
+        /// Whose words the bytes are.
+        package var dialect: FrameDialect
         /// Indices into ``TapeBatch/trades``.
         package var trades: Range<Int>
         /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed or
@@ -23,12 +25,14 @@ package struct TapeBatch: Sendable {
 
         package init(
             bytes: ByteBuffer,
+            dialect: FrameDialect = .finnhub,
             trades: Range<Int>,
             isWhole: Bool,
             isMalformed: Bool = false,
             leftOut: [Int] = []
         ) {
             self.bytes = bytes
+            self.dialect = dialect
             self.trades = trades
             self.isWhole = isWhole
             self.isMalformed = isMalformed

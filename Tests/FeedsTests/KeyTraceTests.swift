@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOCore
 import Testing
@@ -46,7 +47,7 @@ import Wire
     /// What a reader of the tape gets of one frame.
     private func passed(_ frame: String) -> (message: FinnhubMessage, frames: [String], trades: [String]) {
         let log = TapeLog()
-        let writer = TapeWriter(epoch: 1, readers: [log], key: APIKey(Canary.key))
+        let writer = FinnhubTape(epoch: 1, readers: [log], key: APIKey(Canary.key))
         _ = writer.take(
             ByteBuffer(
                 string: #"{"data":[{"c":null,"p":1,"s":"BINANCE:OLDUSDT","t":1721555886208,"v":1}],"type":"trade"}"#

@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOCore
 import Testing
@@ -43,7 +44,7 @@ struct TapeRenewalTests {
     )
     func manyNames() {
         let book = Book()
-        let writer = TapeWriter(epoch: 100, readers: [book])
+        let writer = FinnhubTape(epoch: 100, readers: [book])
         var expected: [String] = []
         for number in 1...5_000 {
             for symbol in ["NAME:\(number)", "BINANCE:BTCUSDT"] {
@@ -57,20 +58,20 @@ struct TapeRenewalTests {
         #expect(book.places.count == expected.count)
         #expect(book.epochs == [100, 101])
         #expect(book.mostNames < SymbolTable.capacity)
-        #expect(writer.losses == LossReport.Counts())
+        #expect(writer.input.losses == LossReport.Counts())
     }
 
     @Test("counts the trades of more symbols than a read may bring as what they are, beside those that are malformed")
     func tooManyAtOnce() {
         let book = Book()
-        let writer = TapeWriter(epoch: 1, readers: [book])
+        let writer = FinnhubTape(epoch: 1, readers: [book])
         let names = SymbolTable.capacity + 100
         for number in 1...names { _ = writer.take(Self.frame("NAME:\(number)", number), now: 1) }
         _ = writer.take(ByteBuffer(string: #"{"data":[{"p":"x"},{"p":1,"s":"","t":1,"v":1}],"type":"trade"}"#), now: 1)
         writer.endRead(Moment(monotonic: 1, wall: 1))
         #expect(book.lines.count == SymbolTable.capacity)
-        #expect(writer.losses.unnumberedTrades == 100)
-        #expect(writer.losses.malformedElements == 2 && writer.losses.malformedFrames == 0)
+        #expect(writer.input.losses.unnumberedTrades == 100)
+        #expect(writer.input.losses.malformedElements == 2 && writer.input.losses.malformedFrames == 0)
         // The next read has room again.
         _ = writer.take(Self.frame("NAME:\(names)", 1), now: 2)
         writer.endRead(Moment(monotonic: 2, wall: 2))
@@ -80,7 +81,7 @@ struct TapeRenewalTests {
     @Test("compares nothing over its end: a number means another symbol then")
     func overlap() {
         let book = Book()
-        let writer = TapeWriter(epoch: 1, readers: [book])
+        let writer = FinnhubTape(epoch: 1, readers: [book])
         var number = 0
         while book.epochs.last != 2 {
             number += 1
@@ -88,8 +89,7 @@ struct TapeRenewalTests {
             _ = writer.take(Self.frame("NAME:\(number)", 1), now: Int64(number))
             _ = writer.take(Self.frame("NAME:\(number)", 2), now: Int64(number))
             // Each time from shortly before its end on.
-            if number > 3_800 { writer.interrupted() }
-            writer.compareWithTails(now: Int64(number))
+            if number > 3_800 { writer.input.interrupted(from: 0, reason: "a reason", cause: nil) }
             writer.endRead(Moment(monotonic: Int64(number), wall: 1))
             guard number < 10_000 else { break }
         }

@@ -1,3 +1,4 @@
+import Ingest
 package import Logging
 import Market
 package import NIOCore
@@ -34,13 +35,7 @@ package final class FinnhubFeed: Service, FlowControl {
         return try await loop.submit {
             let supervisor = FinnhubSupervisor(
                 settings: settings,
-                writer: TapeWriter(
-                    epoch: epoch,
-                    readers: readers,
-                    key: settings.key,
-                    repeats: settings.repeats,
-                    judgesArrivals: settings.source == .live
-                ),
+                tape: TapeWriter(epoch: epoch, readers: readers),
                 loop: loop,
                 wallClock: wallClock,
                 logger: logger

@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOCore
 import WebSocket
@@ -11,8 +12,6 @@ protocol FinnhubHandlerOwner: AnyObject {
     func refusalArrived(_ text: String, handler: FinnhubHandler, now: Moment) -> Bool
     /// Takes an error about the feed; the connection's memory of errors is in `handler`.
     func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: Moment)
-    /// Takes the end of a read; returns whether a deadline may have moved nearer.
-    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: Moment) -> Bool
     /// When ``deadlineReached(_:now:)`` wants to be called next, monotonic ns.
     func deadline(now: Int64) -> Int64?
     /// Takes the passing of time; returns the silence that the connection is to be given up for.
@@ -22,7 +21,7 @@ protocol FinnhubHandlerOwner: AnyObject {
     /// Whether the peer is a stand-in that tells of what becomes of its replay.
     var takesReplayMarks: Bool { get }
     /// Notes that the replay goes on otherwise from here on.
-    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: Moment)
+    func replayMarked(_ mark: ReplayMark, now: Moment)
     func replayHasGap(_ mark: RecordedGapMark)
     /// Notes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: Moment)
@@ -59,7 +58,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     }
 
     private(set) var session: FinnhubSession
-    private let writer: TapeWriter
+    private let input: FeedInput
+    @exclusivity(unchecked) private var reader: FinnhubFrameReader
     private let wallClock: @Sendable () -> Int64
     private weak var owner: (any FinnhubHandlerOwner)?
     private var context: ChannelHandlerContext?
@@ -71,20 +71,19 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var hasEnded = false
     /// When the current read was made, once it has brought a frame; monotonic ns.
     private var readAt: Int64?
-    /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
-    private(set) var lastReceived: Int64
 
     init(
         session: FinnhubSession,
-        writer: TapeWriter,
+        input: FeedInput,
+        key: APIKey?,
         wallClock: @escaping @Sendable () -> Int64,
         owner: any FinnhubHandlerOwner
     ) {
         self.session = session
-        self.writer = writer
+        self.input = input
+        self.reader = FinnhubFrameReader(key: key)
         self.wallClock = wallClock
         self.owner = owner
-        self.lastReceived = wallClock()
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -133,7 +132,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
             // What came before a mark is on the tape before what is said of it.
             if let mark = ReplayMark(bytes) {
                 self.endRead(context)
-                owner.replayMarked(mark, lastReceived: self.lastReceived, now: self.moment(context))
+                owner.replayMarked(mark, now: self.moment(context))
                 return self.armTimer(context)
             }
             if let mark = RecordedGapMark(bytes) {
@@ -143,13 +142,13 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
             if let mark = RecordedArrivalMark(bytes) {
                 // One read has one arrival.
                 self.endRead(context)
-                return self.writer.arrivalMarked(mark)
+                return self.input.arrivalMarked(mark)
             }
-            if let mark = RecordedRepeatMark(bytes) { return self.writer.announce(mark) }
+            if let mark = RecordedRepeatMark(bytes) { return self.input.announce(mark) }
         }
         let now = self.readAt ?? self.now(context)
         self.readAt = now
-        if case .error(let text) = self.writer.take(bytes, now: now) {
+        if case .error(let text) = self.reader.take(bytes, into: self.input, now: now) {
             let moment = Moment(monotonic: now, wall: self.wallClock())
             if let owner, !owner.refusalArrived(text, handler: self, now: moment) {
                 let isNews = self.session.errorArrived(text, isLive: owner.isLive, now: now)
@@ -167,18 +166,10 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private func endRead(_ context: ChannelHandlerContext) {
         guard let readAt else { return }
         self.readAt = nil
-        self.readEnded(Moment(monotonic: readAt, wall: self.wallClock()), context)
-    }
-
-    private func readEnded(_ now: Moment, _ context: ChannelHandlerContext) {
-        // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
-        let previousFrame = self.lastReceived
-        self.lastReceived = now.wall
-        // The state first: no reader shall get a trade while it still believes that none flow.
-        let mustLook = self.owner?.readEnded(self, previousFrame: previousFrame, now: now) ?? false
-        self.session.framesArrived(hasTrades: self.writer.pendingTrades > 0, now: now.monotonic)
-        self.writer.endRead(now)
-        if mustLook { self.armTimer(context) }
+        let now = Moment(monotonic: readAt, wall: self.wallClock())
+        let (hasTrades, hasChanges) = self.input.endRead(now)
+        self.session.framesArrived(hasTrades: hasTrades, now: now.monotonic)
+        if hasChanges { self.armTimer(context) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -198,13 +189,13 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     /// Tells the tape's readers of a ping or pong.
     private func tell(of event: WebSocketEvent, at now: Int64) {
         switch event {
-        case .pingSent: self.writer.publish(.ping(.outgoing), monotonic: now)
+        case .pingSent: self.input.connectionChanged(.ping(.outgoing), monotonic: now)
         case .pongReceived(let payload):
-            self.writer.publish(.pong(.incoming, payload: self.writer.told(payload)), monotonic: now)
+            self.input.connectionChanged(.pong(.incoming, payload: self.reader.safe(payload)), monotonic: now)
         case .pingReceived(let payload):
-            let payload = self.writer.told(payload)
-            self.writer.publish(.ping(.incoming, payload: payload), monotonic: now)
-            self.writer.publish(.pong(.outgoing, payload: payload), monotonic: now)
+            let payload = self.reader.safe(payload)
+            self.input.connectionChanged(.ping(.incoming, payload: payload), monotonic: now)
+            self.input.connectionChanged(.pong(.outgoing, payload: payload), monotonic: now)
         case .closed: break
         }
     }
@@ -234,7 +225,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
         for request in requests {
             let text = request.encoded()
-            self.writer.publish(.requested(request, text: text), monotonic: now.monotonic)
+            self.input.connectionChanged(.requested(request, text: text), monotonic: now.monotonic)
             context.write(self.wrapOutboundOut(.text(text)), promise: nil)
         }
         context.flush()

@@ -1,3 +1,4 @@
+package import Ingest
 package import Market
 package import NIOCore
 import TLS
@@ -56,7 +57,7 @@ package struct FinnhubSettings: Sendable {
 
 extension FinnhubSettings {
     /// A replay's tape is what the recording holds.
-    var repeats: RepeatHandling {
+    package var repeats: RepeatHandling {
         guard self.source == .live else { return .ignored }
         return self.dropsRepeats ? .leftOut : .marked
     }

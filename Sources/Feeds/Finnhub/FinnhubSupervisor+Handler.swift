@@ -1,4 +1,5 @@
-import Market
+import Ingest
+package import Market
 import NIOCore
 import Wire
 
@@ -29,83 +30,16 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         self.report(self.condition, lastError: nil)
     }
 
-    func readEnded(_ handler: FinnhubHandler, previousFrame: Int64, now: Moment) -> Bool {
-        self.lookForSleep(since: previousFrame, now)
-        self.writer.compareWithTails(now: now.monotonic)
-        if self.writer.takeRepetition() { self.reportRepetition() }
-        if self.writer.losses != self.losses.told {
-            self.report(self.losses.take(self.writer.losses, now: now.monotonic))
-        }
-        guard self.writer.pendingTrades > 0 else { return self.writer.losses != self.losses.told }
-        let hasChanges = self.watch.traded(self.writer.pending, symbols: self.writer.names, now: now)
-        guard hasChanges || self.condition != .live || self.gaps.isOpen else { return false }
-        self.look(handler, now)
-        if let silence = self.watch.takeEndedSilence() {
-            self.silenceEnded(silence, now)
-        }
-        // What may be from before the gap does not end it.
-        if !self.writer.pendingMayBeOld {
-            let next = (self.writer.nextSequence, self.writer.epoch)
-            let gap = self.gaps.traded(received: now.wall, nextSequence: next.0, epoch: next.1)
-            if let gap { self.publishWithOverlap(gap) }
-        }
-        self.publishChanges()
-        return true
-    }
-
-    /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'
-    /// tape is whole; but only while these traded all the time, or they may have been mute for less than their thresholds.
-    private func silenceEnded(_ silence: SymbolSilence, _ now: Moment) {
-        let failure = UpstreamFailure(.stale(silence))
-        guard silence.others == 0, !self.gaps.isOpen, self.lastSilent <= silence.from else {
-            self.gaps.interrupted(from: silence.from, reason: failure.description, cause: failure.cause)
-            return
-        }
-        self.publish(
-            Gap(
-                from: silence.from,
-                to: now.wall,
-                reason: failure.description,
-                nextSequence: self.writer.nextSequence,
-                epoch: self.writer.epoch,
-                cause: failure.cause,
-                symbol: silence.symbol
-            )
-        )
-    }
-
-    /// A machine that slept has heard nothing meanwhile, though its connection may stand.
-    private func lookForSleep(since previousFrame: Int64, _ now: Moment) {
-        guard let slept = self.sleep.looked(now), self.settings.source == .live else { return }
-        self.interrupted(
-            from: previousFrame,
-            reason: "this machine slept, or its clock was set, \(slept / 1_000_000_000) s ahead",
-            cause: .sleep
-        )
-        self.gaps.asked(now)
-    }
-
     func deadline(now: Int64) -> Int64? {
         if self.pausedSince != nil { return nil }
-        let patience = self.settings.watch.freshness.lateAfter
-        return [
-            self.watch.deadline(now: now), self.gaps.deadline(patience: patience),
-            self.losses.deadline(self.writer.losses),
-        ].compactMap(\.self).min()
+        return [self.watch.deadline(now: now), self.input.deadline(patience: self.settings.watch.freshness.lateAfter)]
+            .compactMap(\.self).min()
     }
 
     func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence? {
         if self.pausedSince != nil { return nil }
-        self.lookForSleep(since: handler.lastReceived, now)
-        self.report(self.losses.take(self.writer.losses, now: now.monotonic))
+        self.input.timePassed(patience: self.settings.watch.freshness.lateAfter, now: now)
         let action = self.watch.deadlineReached(now)
-        let gap = self.gaps.deadlineReached(
-            now: now.monotonic,
-            patience: self.settings.watch.freshness.lateAfter,
-            nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch
-        )
-        if let gap { self.publishWithOverlap(gap) }
         self.publishChanges()
         self.look(handler, now)
         switch action {
@@ -115,13 +49,13 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
     }
 
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
-        self.report(self.losses.takeAll(self.writer.losses, now: self.now.monotonic))
         let now = self.now
+        self.input.logLosses(now: now.monotonic)
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
-        let complete = min(handler.lastReceived, self.watch.quietSince(now) ?? .max)
+        let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
-        self.writer.publish(
+        self.input.connectionChanged(
             .disconnected(
                 code: ending.closeCode,
                 reason: failure.description,
@@ -134,13 +68,41 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
             failure = UpstreamFailure(ReplayEnd.closeReason, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
-            self.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
+            self.input.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
         } else {
-            self.interrupted(from: complete, reason: failure.description, cause: failure.cause)
+            self.input.interrupted(from: complete, reason: failure.description, cause: failure.cause)
         }
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
         self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+    }
+}
+
+/// What the tape asks while a read goes onto it.
+extension FinnhubSupervisor: FeedInputDelegate {
+    package func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
+        let hasChanges = self.watch.traded(trades, symbols: symbols, now: now)
+        guard hasChanges || self.condition != .live || self.input.isInterrupted else { return false }
+        if let handler { self.look(handler, now) }
+        if let silence = self.watch.takeEndedSilence() { self.silenceEnded(silence, now) }
+        return true
+    }
+
+    /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'
+    /// tape is whole; but only while these traded all the time, or they may have been mute for less than their thresholds.
+    private func silenceEnded(_ silence: SymbolSilence, _ now: Moment) {
+        let failure = UpstreamFailure(.stale(silence))
+        guard silence.others == 0, !self.input.isInterrupted, self.lastSilent <= silence.from else {
+            self.input.silenceEnded(from: silence.from, reason: failure.description, cause: failure.cause)
+            return
+        }
+        self.input.gapFound(
+            from: silence.from,
+            to: now.wall,
+            reason: failure.description,
+            cause: failure.cause,
+            symbol: silence.symbol
+        )
     }
 }

@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import Wire
 
@@ -7,29 +8,25 @@ extension FinnhubSupervisor {
     var takesReplayMarks: Bool { self.settings.source != .live }
 
     /// Numbers go on when a replay is moved, and so does our own clock; that the tape goes on elsewhere is told as a gap.
-    func replayMarked(_ mark: ReplayMark, lastReceived: Int64, now: Moment) {
+    func replayMarked(_ mark: ReplayMark, now: Moment) {
         if let from = mark.movedFrom {
             // The same frames come again behind a way back, and are no repeats of the service's.
-            self.writer.connectionOpened()
-            self.publish(
-                Gap(
-                    from: min(lastReceived, now.wall),
-                    to: now.wall,
-                    reason: Self.words(from: from, to: mark.at),
-                    nextSequence: self.writer.nextSequence,
-                    epoch: self.writer.epoch,
-                    cause: .seek
-                )
+            self.input.forgetFrames()
+            self.input.gapFound(
+                from: min(self.input.lastReceived, now.wall),
+                to: now.wall,
+                reason: Self.words(from: from, to: mark.at),
+                cause: .seek
             )
         }
         if mark.isPaused != (self.pausedSince != nil) {
             if let pausedSince { self.watch.shifted(by: now.monotonic - pausedSince, now: now.monotonic) }
             self.pausedSince = mark.isPaused ? now.monotonic : nil
         }
-        let source = self.status.source.paced(at: mark.speed)
-        if source != self.status.source {
-            self.status.source = source
-            self.writer.publish(self.status)
+        let source = self.input.status.source.paced(at: mark.speed)
+        if source != self.input.status.source {
+            self.input.status.source = source
+            self.input.statusChanged()
         }
     }
 
@@ -40,9 +37,7 @@ extension FinnhubSupervisor {
         // What was a replay itself when it was recorded says so already.
         if !gap.reason.hasPrefix(Self.recordedGap) { gap.reason = Self.recordedGap + gap.reason }
         gap.cause = .recorded
-        gap.nextSequence = self.writer.nextSequence
-        gap.epoch = self.writer.epoch
-        self.publish(gap)
+        self.input.gapFound(gap)
     }
 
     private static let recordedGap = "in the recording: "

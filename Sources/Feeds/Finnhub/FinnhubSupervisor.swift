@@ -1,3 +1,4 @@
+package import Ingest
 package import Logging
 import Market
 package import NIOCore
@@ -6,24 +7,20 @@ import Wire
 
 /// What a ``FinnhubFeed`` is between connections: the symbols, the gaps, the tape, and what is true at this moment.
 ///
-/// Belongs to the feed's event loop. What it decides stands in machines: ``SymbolWatch``, ``GapWatch``, ``SleepWatch`` and
-/// ``LossReport``.
+/// Belongs to the feed's event loop. What it decides about symbols stands in ``SymbolWatch``; what is missing is
+/// known to its ``FeedInput``.
 package final class FinnhubSupervisor {
     let settings: FinnhubSettings
-    let writer: TapeWriter
+    let input: FeedInput
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
     let logger: Logger
-    var status: FeedStatus
     var watch: SymbolWatch
     /// What is asked for whether anybody wishes for it or not.
     private var ownSymbols: Set<String>
     var condition = SymbolWatch.Condition.waiting
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
-    var gaps = GapWatch()
-    var sleep = SleepWatch()
-    var losses = LossReport()
     private var errorAllowance = LogAllowance()
     var keeper: ConnectionKeeper?
     /// Another program that holds the key: what it says of its feed is truer than what arrives here.
@@ -36,14 +33,13 @@ package final class FinnhubSupervisor {
 
     package init(
         settings: FinnhubSettings,
-        writer: TapeWriter,
+        tape: TapeWriter,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64,
         logger: Logger
     ) {
         self.settings = settings
         self.ownSymbols = Set(settings.symbols)
-        self.writer = writer
         self.loop = loop
         self.wallClock = wallClock
         self.logger = logger
@@ -52,12 +48,19 @@ package final class FinnhubSupervisor {
         // Whatever a recording is silent about, asking for it again brings no more of it.
         if settings.source != .live { watchSettings.takesSteps = false }
         self.watch = SymbolWatch(symbols: settings.symbols, settings: watchSettings, now: now)
-        self.status = FeedStatus(
-            source: settings.source,
-            phase: .connecting,
-            since: now.wall,
-            certificateChecked: settings.certificateIsChecked
+        self.input = FeedInput(
+            tape,
+            FeedInput.Settings(name: "Finnhub", repeats: settings.repeats, isLive: settings.source == .live),
+            status: FeedStatus(
+                source: settings.source,
+                phase: .connecting,
+                since: now.wall,
+                certificateChecked: settings.certificateIsChecked
+            ),
+            logger: logger
         )
+        self.input.symbols = self.watch.symbols
+        self.input.delegate = self
     }
 
     /// Makes the keeper whose connections this supervises; returns the future of its end.
@@ -120,6 +123,7 @@ package final class FinnhubSupervisor {
     func renew() -> ConnectionRenewal { self.keeper?.renew() ?? .over }
 
     private func wishesChanged() {
+        self.input.symbols = self.watch.symbols
         self.publishChanges()
         guard let handler else { return }
         self.look(handler, self.now)
@@ -136,17 +140,15 @@ package final class FinnhubSupervisor {
         let now = self.now
         let handler = FinnhubHandler(
             session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
-            writer: self.writer,
+            input: self.input,
+            key: self.settings.key,
             wallClock: self.wallClock,
             owner: self
         )
         let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
-        self.writer.publish(.connected(address: address), monotonic: now.monotonic)
+        self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
-        self.writer.connectionOpened(isRelayed: self.attachment != nil)
-        self.gaps.asked(now)
-        self.sleep = SleepWatch()
-        _ = self.sleep.looked(now)
+        self.input.connectionOpened(isRelayed: self.attachment != nil, now: now)
         self.condition = self.watch.condition(now: now.monotonic)
         self.report(self.condition, lastError: nil)
         self.handler = handler
@@ -160,32 +162,12 @@ package final class FinnhubSupervisor {
         return handler
     }
 
-    func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause) {
-        self.gaps.interrupted(from: from, reason: reason, cause: cause)
-        self.writer.interrupted()
-    }
-
-    /// Publishes a gap behind which trades were compared with those before it.
-    func publishWithOverlap(_ gap: Gap) {
-        var gap = gap
-        if let overlap = self.writer.takeOverlap() { (gap.overlap, gap.overlapBounds) = overlap }
-        self.publish(gap)
-    }
-
-    func publish(_ gap: Gap) {
-        self.logger.warning(
-            "The feed has a gap",
-            metadata: [
-                "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
-                "possible repeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
-            ]
-        )
-        self.writer.publish(gap)
-    }
-
-    func publishChanges() {
+    package func publishChanges() {
         for change in self.watch.takeChanges() {
-            self.writer.publish(change)
+            switch change {
+            case .state(let status): self.input.symbolChanged(status)
+            case .unwished(let symbol): self.input.symbolUnwished(symbol)
+            }
         }
     }
 
@@ -195,36 +177,6 @@ package final class FinnhubSupervisor {
         var facts: Logger.Metadata = ["text": "\(text)"]
         if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
         self.logger.warning("The service reports an error", metadata: facts)
-    }
-
-    func report(_ news: LossReport.Counts?) {
-        guard let news else { return }
-        if news.malformedElements + news.malformedFrames > 0 {
-            self.logger.warning(
-                "Some of what the service sent could not be read",
-                metadata: ["elements": "\(news.malformedElements)", "frames": "\(news.malformedFrames)"]
-            )
-        }
-        if news.unnumberedTrades > 0 {
-            self.logger.warning(
-                "Trades of too many symbols were left out",
-                metadata: ["trades": "\(news.unnumberedTrades)", "symbols": "\(SymbolTable.capacity)"]
-            )
-        }
-        if news.leftOutFrames > 0 {
-            self.logger.notice(
-                "The service sent frames again; upstream.drop-repeats leaves them out",
-                metadata: ["frames": "\(news.leftOutFrames)"]
-            )
-        }
-    }
-
-    /// Says that equal frames are no chance any more.
-    func reportRepetition() {
-        guard self.settings.repeats == .marked else { return }
-        self.logger.warning(
-            "The service sends its frames several times, and volumes count them each time: upstream.drop-repeats leaves them out"
-        )
     }
 
     // MARK: What is true
@@ -266,37 +218,29 @@ package final class FinnhubSupervisor {
     }
 
     private func keeperReports(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
-        if case .connecting = phase { self.gaps.attempted() }
+        if case .connecting = phase { self.input.connectionAttempted() }
         self.report(phase, reason: reason, cause: cause)
     }
 
     private func attachmentChanged(_ attachment: Attachment?) {
-        let before = self.status
+        let before = self.input.status
         self.attachment = attachment
         // Who holds the key sees to silent symbols; two programs that both did would do it twice.
         self.watch.takesSteps = attachment == nil && self.settings.source == .live
-        self.status.via = attachment?.via
-        self.status.certificateChecked =
+        self.input.status.via = attachment?.via
+        self.input.status.certificateChecked =
             attachment?.status?.certificateChecked ?? self.settings.certificateIsChecked
         // Without one the keeper is about to say what it does next.
         guard attachment?.status != nil else { return }
-        (self.status.phase, self.status.reason, self.status.cause) = self.overruled
-        guard self.status != before else { return }
-        if self.status.word != before.word { self.status.since = self.wallClock() }
-        self.writer.publish(self.status)
+        (self.input.status.phase, self.input.status.reason, self.input.status.cause) = self.overruled
+        guard self.input.status != before else { return }
+        if self.input.status.word != before.word { self.input.status.since = self.wallClock() }
+        self.input.statusChanged()
     }
 
     private func ownerGapFound(_ gap: Gap) {
-        let own = Gap(
-            from: gap.from,
-            to: gap.to,
-            reason: gap.reason,
-            nextSequence: self.writer.nextSequence,
-            epoch: self.writer.epoch,
-            cause: gap.cause,
-            symbol: gap.symbol
-        )
-        self.writer.publish(own)
+        let own = Gap(from: gap.from, to: gap.to, reason: gap.reason, nextSequence: 0, cause: gap.cause, symbol: gap.symbol)
+        self.input.gapFound(own, isLogged: false)
     }
 
     /// What is reported here, or what the program says through whose relay the trades come.
@@ -308,11 +252,11 @@ package final class FinnhubSupervisor {
     func report(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause? = nil) {
         self.told = (phase, reason, cause)
         let (phase, reason, cause) = self.overruled
-        if self.status.word != phase.word { self.status.since = self.wallClock() }
-        self.status.phase = phase
-        self.status.reason = reason
-        self.status.cause = cause
-        self.writer.publish(self.status)
+        if self.input.status.word != phase.word { self.input.status.since = self.wallClock() }
+        self.input.status.phase = phase
+        self.input.status.reason = reason
+        self.input.status.cause = cause
+        self.input.statusChanged()
     }
 }
 

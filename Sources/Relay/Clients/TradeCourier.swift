@@ -77,7 +77,7 @@ enum TradeCourier {
             let frames = batches[index].frames
             for place in frames.indices where !frames[place].trades.isEmpty {
                 let range = frames[place].trades
-                if frames[place].isWhole,
+                if frames[place].isWhole, frames[place].dialect == .finnhub,
                     isAll || batches[index].trades[range].allSatisfy({ wanted.contains($0.symbol) })
                 {
                     WebSocketFraming.serverText(frames[place].bytes, into: &out)
@@ -100,9 +100,10 @@ enum TradeCourier {
         return Content(bytes: out, messages: messages, trades: UInt64(count))
     }
 
-    /// Whether the trades of a frame that are wanted are cut out of its text: where all that it held could be read.
+    /// Whether the trades of a frame that are wanted are cut out of its text: where it is Finnhub's, and all that it held
+    /// could be read.
     private static func isCut(_ frame: TapeBatch.Frame) -> Bool {
-        frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty)
+        frame.dialect == .finnhub && (frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty))
     }
 
     /// Cuts the wanted trades out of a frame's text; answers false where it cannot be known which of its elements these are.

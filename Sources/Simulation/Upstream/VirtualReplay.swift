@@ -1,3 +1,4 @@
+import Ingest
 import Feeds
 import Logging
 package import Market
@@ -92,13 +93,7 @@ package final class VirtualReplay {
         let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
         let supervisor = FinnhubSupervisor(
             settings: settings,
-            writer: TapeWriter(
-                epoch: order.epoch,
-                readers: readers,
-                key: settings.key,
-                repeats: .ignored,
-                judgesArrivals: false
-            ),
+            tape: TapeWriter(epoch: order.epoch, readers: readers),
             loop: self.clock.loop,
             wallClock: self.clock.wall,
             logger: logger

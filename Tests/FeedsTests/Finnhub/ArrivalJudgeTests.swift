@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOCore
 import Testing
@@ -24,7 +25,7 @@ struct ArrivalJudgeTests {
         return ByteBuffer(string: #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#)
     }
 
-    private static func read(_ writer: TapeWriter, _ milliseconds: [Int], at received: Int) {
+    private static func read(_ writer: FinnhubTape, _ milliseconds: [Int], at received: Int) {
         let now = Int64(received) * 1_000_000
         _ = writer.take(Self.frame(milliseconds), now: now)
         writer.endRead(Moment(monotonic: now, wall: Self.start + now))
@@ -33,7 +34,7 @@ struct ArrivalJudgeTests {
     @Test("marks a trade of the market that is ahead, leaves it as it is, and tells as which time it counts")
     func live() {
         let reader = Reader()
-        let writer = TapeWriter(epoch: 1, readers: [reader])
+        let writer = FinnhubTape(epoch: 1, readers: [reader])
         Self.read(writer, [0], at: 80)
         Self.read(writer, [1_000, 61_500, 1_400], at: 1_480)
         Self.read(writer, [2_000], at: 2_080)
@@ -49,7 +50,7 @@ struct ArrivalJudgeTests {
     @Test("tells within 20 reads how far our clock is behind, and judges by that")
     func clockOffset() {
         let reader = Reader()
-        let writer = TapeWriter(epoch: 1, readers: [reader])
+        let writer = FinnhubTape(epoch: 1, readers: [reader])
         for step in 0..<40 { Self.read(writer, [30_000 + step * 1_000], at: step * 1_000 + 100) }
         #expect(reader.batches[19].clockOffset == 29_900_000_000)
         #expect(!reader.batches[10...].contains { $0.aheadArrival != nil })
@@ -60,16 +61,16 @@ struct ArrivalJudgeTests {
     @Test("in a replay goes by the arrival that the player tells of the next frame, and by no clock")
     func replayed() {
         let reader = Reader()
-        let writer = TapeWriter(epoch: 1, readers: [reader], judgesArrivals: false)
+        let writer = FinnhubTape(epoch: 1, readers: [reader], isLive: false)
         for step in 0..<30 { Self.read(writer, [step], at: -9_000_000) }
-        writer.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
+        writer.input.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
         Self.read(writer, [100, 5_001], at: 0)
         Self.read(writer, [200, 90_000], at: 1)
         #expect(reader.batches.suffix(2).map { $0.trades.map(\.marks) } == [[[], [.ahead]], [[], []]])
         #expect(reader.batches.suffix(2).map(\.aheadArrival) == [Self.start, nil])
         #expect(reader.batches.allSatisfy { $0.clockOffset == 0 })
         // A frame without trades uses it up.
-        writer.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
+        writer.input.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
         _ = writer.take(ByteBuffer(string: #"{"type":"ping"}"#), now: 2)
         Self.read(writer, [300, 90_000], at: 3)
         #expect(reader.batches.last?.aheadArrival == nil)

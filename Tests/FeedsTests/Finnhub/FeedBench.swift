@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import Market
 import NIOConcurrencyHelpers
@@ -84,7 +85,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
         let bound = NIOLoopBound(self.loop, eventLoop: self.loop)
         self.supervisor = FinnhubSupervisor(
             settings: settings,
-            writer: TapeWriter(epoch: 7, readers: [self.log], repeats: settings.repeats),
+            tape: TapeWriter(epoch: 7, readers: [self.log]),
             loop: self.loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
             logger: logger

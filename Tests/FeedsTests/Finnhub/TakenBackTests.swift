@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -26,7 +27,7 @@ struct TakenBackTests {
     @Test("what a burst needed is given back two reads later, whoever keeps the batches", arguments: [false, true])
     func burst(keeps: Bool) {
         let reader = Keeper(keeps: keeps)
-        let writer = TapeWriter(epoch: 1, readers: [reader])
+        let writer = FinnhubTape(epoch: 1, readers: [reader])
         var number = 0
         func read(frames: Int, trades: Int) {
             for _ in 0..<frames {

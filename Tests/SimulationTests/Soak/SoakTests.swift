@@ -1,3 +1,4 @@
+import Ingest
 import Feeds
 import Glibc
 import Logging
@@ -41,7 +42,7 @@ final class SoakWorld {
         let clock = self.clock
         self.supervisor = FinnhubSupervisor(
             settings: settings,
-            writer: TapeWriter(epoch: 1, readers: [self.ledger], key: settings.key),
+            tape: TapeWriter(epoch: 1, readers: [self.ledger]),
             loop: clock.loop,
             wallClock: { clock.wall },
             logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })

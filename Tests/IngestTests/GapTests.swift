@@ -1,4 +1,4 @@
-import Feeds
+import Ingest
 import Market
 import Testing
 

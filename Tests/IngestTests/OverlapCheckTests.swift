@@ -1,7 +1,7 @@
 import Market
 import Testing
 import TickertapeTesting
-@testable import Feeds
+@testable import Ingest
 
 @Suite("The comparison of trades after an interruption with those before it")
 struct OverlapCheckTests {

@@ -1,0 +1,82 @@
+import Ingest
+import Market
+import NIOCore
+import Wire
+
+/// The reader of one connection's frames: parses them onto the tape, and keeps the key from all who read it.
+struct FinnhubFrameReader {
+    private var parser = FinnhubParser()
+    /// What no reader of the tape shall see, should the service repeat it in any frame.
+    private let key: APIKey?
+
+    init(key: APIKey?) { self.key = key }
+
+    /// Takes one text frame of the current read, which was made at `now` (monotonic ns), onto the tape.
+    mutating func take(_ bytes: ByteBuffer, into input: FeedInput, now: Int64) -> FinnhubMessage {
+        var message = FinnhubMessage.ping
+        input.take(bytes, of: .finnhub, now: now) { bytes, symbols, trades in
+            let first = trades.count
+            let known = symbols.count
+            message = self.parser.parse(bytes, symbols: &symbols, into: &trades)
+            // A frame of the usual shape and with known symbols has no room for a key.
+            if let key, !self.parser.wasExact || symbols.count != known {
+                Self.leaveOut(key, of: &bytes, &message, &symbols, &trades, first: first, known: known)
+            }
+            return switch message {
+            case .trade(_, let skipped): .trades(skipped: skipped)
+            case .malformed: .malformed
+            case .ping, .error, .news, .unknown: .other
+            }
+        }
+        return message
+    }
+
+    /// What was in a ping or pong, as the readers get it: nothing where it repeats the key.
+    ///
+    /// Copied, for it must not keep the read alive that it came with.
+    func safe(_ payload: ByteBuffer) -> ByteBuffer {
+        guard payload.readableBytes > 0, self.key?.occurs(in: payload.readableBytesView) != true else {
+            return ByteBuffer()
+        }
+        return ByteBuffer(bytes: payload.readableBytesView)
+    }
+
+    /// Takes the key out of a frame that repeats it: out of the bytes that the readers get, the message and the symbols.
+    ///
+    /// - Parameters:
+    ///   - first: the first of the frame's trades.
+    ///   - known: how many symbols there were before the frame.
+    private static func leaveOut(
+        _ key: APIKey,
+        of bytes: inout ByteBuffer,
+        _ message: inout FinnhubMessage,
+        _ symbols: inout SymbolTable,
+        _ trades: inout [Trade],
+        first: Int,
+        known: Int
+    ) {
+        if symbols.names[known...].contains(where: { key.occurs(in: $0.utf8) }) {
+            let names = symbols.names[..<known]
+            symbols = SymbolTable()
+            for name in names { _ = symbols.intern(name) }
+            trades.removeLast(trades.count - first)
+            message = .malformed(reason: "the key as a symbol")
+            bytes = FinnhubEncoder.redacted
+            return
+        }
+        guard key.occurs(in: bytes.readableBytesView) else { return }
+        switch message {
+        case .error(let text):
+            message = .error(key.redacted(text))
+            bytes = FinnhubEncoder.error(key.redacted(text))
+        case .trade:
+            bytes = ByteBuffer()
+            FinnhubEncoder.trade(trades[first...], symbols: symbols, into: &bytes)
+        case .unknown(let type):
+            message = .unknown(type: key.redacted(type))
+            bytes = FinnhubEncoder.redacted
+        case .ping, .news, .malformed:
+            bytes = FinnhubEncoder.redacted
+        }
+    }
+}

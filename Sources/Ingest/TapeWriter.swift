@@ -1,0 +1,114 @@
+import Market
+import NIOCore
+package import Wire
+
+/// The tape's only writer: gives the trades of all feeds their numbers and hands each read to the readers.
+///
+/// Belongs to the event loop of the feeds, which is the same for all of them, and outlives their connections, so that
+/// numbers go on after a reconnect. One epoch and one table of symbols serve all feeds.
+package final class TapeWriter {
+    private struct Weak {
+        weak var input: FeedInput?
+    }
+
+    @exclusivity(unchecked) private var tape: Tape
+    /// Names for the symbols of all trades of the epoch.
+    @exclusivity(unchecked) var symbols = SymbolTable()
+    private let readers: [any TapeReader]
+    private var inputs: [Weak] = []
+    /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
+    /// more has the trades of the others left out and counted as such.
+    private static let leastRoom = 256
+
+    package init(epoch: UInt64, readers: [any TapeReader]) {
+        self.tape = Tape(epoch: epoch)
+        self.readers = readers
+    }
+
+    package var nextSequence: UInt64 { self.tape.nextSequence }
+
+    package var epoch: UInt64 { self.tape.epoch }
+
+    /// Adds an input for one more feed.
+    func add(_ input: FeedInput) { self.inputs.append(Weak(input: input)) }
+
+    private var feeds: [FeedInput] { self.inputs.compactMap(\.input) }
+
+    /// Numbers the trades of a batch and hands it to every reader.
+    func append(_ batch: inout TapeBatch) {
+        batch.epoch = self.tape.epoch
+        batch.firstSequence = self.tape.append(count: batch.trades.count)
+        for reader in self.readers { reader.read(batch) }
+    }
+
+    /// Begins a new epoch where the names are nearly used up; not amid a read, whose trades have their symbols' numbers.
+    ///
+    /// A symbol keeps its number for as long as its epoch lasts, and there are ``SymbolTable/capacity`` numbers. A client that
+    /// subscribes to ever new symbols must not use them up for all others, so the tape goes on with new numbers.
+    func renewIfNeeded() {
+        guard SymbolTable.capacity - self.symbols.count < Self.leastRoom else { return }
+        let feeds = self.feeds
+        guard feeds.allSatisfy({ !$0.isAmidRead }) else { return }
+        self.tape = Tape(epoch: self.tape.epoch + 1)
+        self.symbols = SymbolTable()
+        for feed in feeds { feed.epochBegan() }
+    }
+
+    // MARK: What readers hear beside trades
+
+    /// Publishes the status of all feeds together: of several the worst, with the name of its feed in front of the reason.
+    func statusChanged() {
+        let feeds = self.feeds
+        guard var worst = feeds.first else { return }
+        for feed in feeds.dropFirst() where feed.status.phase.severity > worst.status.phase.severity { worst = feed }
+        var status = worst.status
+        if feeds.count > 1 { status.reason = status.reason.map { "\(worst.name): \($0)" } ?? worst.name }
+        for reader in self.readers { reader.statusChanged(status) }
+    }
+
+    func symbolChanged(_ status: SymbolStatus) {
+        for reader in self.readers { reader.symbolChanged(status) }
+    }
+
+    func symbolUnwished(_ symbol: String) {
+        for reader in self.readers { reader.symbolUnwished(symbol) }
+    }
+
+    /// Publishes a gap of one feed: beside others it is one of its symbols only.
+    func gapFound(_ gap: Gap, of input: FeedInput) {
+        guard gap.symbol == nil, self.feeds.count > 1 else {
+            for reader in self.readers { reader.gapFound(gap) }
+            return
+        }
+        for symbol in input.symbols {
+            var own = gap
+            own.symbol = symbol
+            for reader in self.readers { reader.gapFound(own) }
+        }
+    }
+
+    func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
+        for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
+    }
+}
+
+extension FeedStatus.Phase {
+    /// How bad it is for a reader of the prices, from 0: of several feeds the worst one is told.
+    var severity: Int {
+        switch self {
+        case .live: 0
+        case .ended: 1
+        case .waiting: 2
+        case .late: 3
+        case .stale: 4
+        case .connecting: 5
+        case .reconnecting: 6
+        case .keyInUse: 7
+        case .rateLimited: 8
+        case .notPermitted: 9
+        case .noSuchSymbol: 10
+        case .keyRejected: 11
+        case .stopped: 12
+        }
+    }
+}

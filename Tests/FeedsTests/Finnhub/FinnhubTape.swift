@@ -1,0 +1,31 @@
+import Ingest
+import Logging
+import Market
+import NIOCore
+import Wire
+@testable import Feeds
+
+/// A tape with one feed, whose frames the test hands over as a connection of Finnhub's does.
+final class FinnhubTape {
+    let input: FeedInput
+    private let tape: TapeWriter
+    private var reader: FinnhubFrameReader
+
+    init(epoch: UInt64, readers: [any TapeReader], key: APIKey? = nil, isLive: Bool = true) {
+        self.tape = TapeWriter(epoch: epoch, readers: readers)
+        self.input = FeedInput(
+            self.tape,
+            FeedInput.Settings(name: "Finnhub", isLive: isLive),
+            status: FeedStatus(source: .live, phase: .live, since: 0),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        self.reader = FinnhubFrameReader(key: key)
+    }
+
+    @discardableResult
+    func take(_ bytes: ByteBuffer, now: Int64) -> FinnhubMessage {
+        self.reader.take(bytes, into: self.input, now: now)
+    }
+
+    func endRead(_ now: Moment) { self.input.endRead(now) }
+}
