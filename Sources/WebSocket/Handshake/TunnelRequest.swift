@@ -46,3 +46,35 @@ extension TunnelRequest: CustomStringConvertible, CustomReflectable {
     /// Leaves out the credentials, so that a dump shows none either.
     package var customMirror: Mirror { Mirror(self, children: ["host": self.host, "port": self.port]) }
 }
+
+extension Channel {
+    /// Asks an HTTP proxy for a tunnel; when it agrees, the channel is one to the host that was asked for.
+    ///
+    /// The future completes on the loop before any byte of the tunnel is delivered, so the next handlers can be added at
+    /// once. swift-nio-extras has a handler for this too; it keeps nothing of a refusal but that there was one, and
+    /// needs NIO's decoder, which can drop bytes when it leaves.
+    ///
+    /// - Returns: a future that fails with `WebSocketUpgradeError`, or with the error that the transport reported. The
+    ///   channel is closed then.
+    package func openTunnel(_ request: TunnelRequest) -> EventLoopFuture<Void> {
+        guard self.eventLoop.inEventLoop else { return self.eventLoop.flatSubmit { self.openTunnel(request) } }
+        return self.open { () throws(WebSocketUpgradeError) in
+            OpeningHandler.Request(
+                bytes: try request.encoded(allocator: self.allocator),
+                timeout: request.timeout,
+                maximumHeaderBytes: request.maximumHeaderBytes,
+                maximumBodyBytes: request.maximumBodyBytes
+            )
+        } judge: { head, rest in
+            switch head.status.code {
+            case 100..<200: .informational
+            // The lengths in such a head mean nothing (RFC 9110, 9.3.6). Behind it the other side waits for us to
+            // speak TLS, so what is there already is the proxy's own: a web page, mostly.
+            case 200..<300 where rest.readableBytes > 0:
+                .invalid("it says \(head.status.code), then sends something of its own")
+            case 200..<300: .accepted { _ in }
+            default: .refused
+            }
+        }
+    }
+}

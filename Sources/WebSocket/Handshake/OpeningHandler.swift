@@ -1,45 +1,19 @@
-package import NIOCore
-package import NIOHTTP1
+import NIOCore
+import NIOHTTP1
 
 extension Channel {
-    /// Asks the peer for a WebSocket, and adds the WebSocket handlers at the end of the pipeline as it is now when the peer
-    /// agrees.
+    /// Sends a request as soon as that may be, and reads its answer. On the loop, and at once: a turn later, the event that the
+    /// request waits for may have passed.
     ///
-    /// `upgraded` is called on the loop after the handlers were added and before any byte behind the 101 is delivered, so
-    /// the application can add its own. May be called before the channel is active; see
-    /// `WebSocketClientRequest.startsOn` for TLS.
-    ///
-    /// - Parameter nonce: sixteen bytes that no request had before (RFC 6455, 4.1): by default of chance.
-    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with
-    ///   what `upgraded` threw. The channel is closed then.
-    package func upgradeToWebSocket(
-        _ request: WebSocketClientRequest,
-        settings: WebSocketSettings,
-        nonce: (UInt64, UInt64) = (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)),
-        upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void
+    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with what
+    ///   the adding of the handlers threw. The channel is closed then.
+    func open(
+        _ request: () throws(WebSocketUpgradeError) -> OpeningHandler.Request,
+        judge: @escaping (HTTPResponseHead, _ rest: ByteBuffer) -> OpeningHandler.Judgement
     ) -> EventLoopFuture<Void> {
-        guard self.eventLoop.inEventLoop else {
-            return self.eventLoop.flatSubmit {
-                self.upgradeToWebSocket(request, settings: settings, nonce: nonce, upgraded: upgraded)
-            }
-        }
-        // At once when on the loop already: a turn later, the event that the request waits for may have passed.
         let promise = self.eventLoop.makePromise(of: Void.self)
         do {
-            let handshake = ClientHandshake(
-                request,
-                compression: settings.compression,
-                nonce: nonce
-            )
-            let bytes = try handshake.encoded(allocator: self.allocator)
-            let handler = ClientHandshakeHandler(
-                request,
-                handshake: handshake,
-                bytes: bytes,
-                settings: settings,
-                upgraded: upgraded,
-                promise: promise
-            )
+            let handler = OpeningHandler(try request(), judge: judge, promise: promise)
             try self.pipeline.syncOperations.addHandler(handler)
         } catch {
             promise.fail(error)
@@ -49,14 +23,36 @@ extension Channel {
     }
 }
 
-/// The opening handshake in a client's pipeline: sends the request, reads the answer, and makes place for the WebSocket.
-final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// The opening of a WebSocket or of a tunnel in a client's pipeline: sends the request, reads the answer, and makes place for
+/// what was opened.
+final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// What is asked, and the limits of the answer.
+    struct Request {
+        var bytes: ByteBuffer
+        /// The time until the end of the answer's head, and of a refusal's body.
+        var timeout: TimeAmount
+        var maximumHeaderBytes: Int
+        var maximumBodyBytes: Int
+        /// The inbound user event that lets the request go out; nil sends it as soon as the channel is active.
+        var startsOn: (@Sendable (Any) -> Bool)?
+    }
+
+    /// What an answer means.
+    enum Judgement {
+        /// Another one follows (RFC 9110, 15.2).
+        case informational
+        case invalid(String)
+        case refused
+        /// The peer has agreed; the closure adds the handlers of what is open now.
+        case accepted((OpeningHandler) throws -> Void)
+    }
+
     /// More of them mean nothing, and could go on for ever.
-    static let mostInformationalAnswers = 16
+    private static let mostInformationalAnswers = 16
 
     private enum State {
         /// Waits for the channel, or for the event that the request names.
@@ -65,17 +61,14 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
         case readingHead
         /// Waits for the body of a refusal.
         case readingRefusal(HTTPResponseHead, RefusalBody)
-        /// The peer has agreed, and the handlers of the WebSocket are being added; what came behind the answer. From here
+        /// The peer has agreed, and the next handlers are being added; what came behind the answer. From here
         /// on an end of the connection is theirs to tell: a request that they send at once may find the socket broken.
         case switching(ByteBuffer)
         case done
     }
 
-    private let request: WebSocketClientRequest
-    private let handshake: ClientHandshake
-    private let bytes: ByteBuffer
-    private let settings: WebSocketSettings
-    private let upgraded: @Sendable (any Channel, HTTPResponseHead) throws -> Void
+    private let request: Request
+    private let judge: (HTTPResponseHead, _ rest: ByteBuffer) -> Judgement
     private let promise: EventLoopPromise<Void>
     private var reader: HTTPHeadReader
     private var informationalAnswers = 0
@@ -83,18 +76,12 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     private var timer: Scheduled<Void>?
 
     init(
-        _ request: WebSocketClientRequest,
-        handshake: ClientHandshake,
-        bytes: ByteBuffer,
-        settings: WebSocketSettings,
-        upgraded: @escaping @Sendable (any Channel, HTTPResponseHead) throws -> Void,
+        _ request: Request,
+        judge: @escaping (HTTPResponseHead, _ rest: ByteBuffer) -> Judgement,
         promise: EventLoopPromise<Void>
     ) {
         self.request = request
-        self.handshake = handshake
-        self.bytes = bytes
-        self.settings = settings
-        self.upgraded = upgraded
+        self.judge = judge
         self.promise = promise
         self.reader = HTTPHeadReader(maximumBytes: request.maximumHeaderBytes)
     }
@@ -136,7 +123,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
             held.writeImmutableBuffer(bytes)
             self.state = .switching(held)
         case .done:
-            // After the handlers were added but before this one has left: bytes of the WebSocket, or of a channel that
+            // After the handlers were added but before this one has left: bytes of what is open, or of a channel that
             // is being closed, where nobody is left to take them.
             context.fireChannelRead(data)
         }
@@ -167,7 +154,7 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     private func ask(context: ChannelHandlerContext) {
         guard case .notAsked = self.state else { return }
         self.state = .readingHead
-        context.writeAndFlush(Self.wrapOutboundOut(self.bytes), promise: nil)
+        context.writeAndFlush(Self.wrapOutboundOut(self.request.bytes), promise: nil)
     }
 
     private func progressed(_ progress: HTTPHeadReader.Progress, context: ChannelHandlerContext) {
@@ -186,38 +173,32 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     private func answered(_ head: HTTPResponseHead, rest: ByteBuffer, context: ChannelHandlerContext) {
-        if (100..<200).contains(head.status.code), head.status.code != 101 {
-            // 100 and 103 come before the answer (RFC 9110, 15.2).
+        switch self.judge(head, rest) {
+        case .informational:
             self.informationalAnswers += 1
             guard self.informationalAnswers <= Self.mostInformationalAnswers else {
                 self.fail(.invalidResponse("too many informational answers"), context: context)
                 return
             }
             self.progressed(self.reader.next(), context: context)
-            return
-        }
-        switch self.handshake.check(head) {
         case .invalid(let why):
             self.fail(.invalidResponse(why), context: context)
         case .refused:
             let body = RefusalBody(of: head, maximumBytes: self.request.maximumBodyBytes)
             self.refused(head, body, next: rest, context: context)
-        case .accepted(let agreement):
-            self.switchProtocols(head, agreement, rest: rest, context: context)
+        case .accepted(let addHandlers):
+            self.open(addHandlers, rest: rest, context: context)
         }
     }
 
-    private func switchProtocols(
-        _ head: HTTPResponseHead,
-        _ agreement: DeflateAgreement?,
+    private func open(
+        _ addHandlers: (OpeningHandler) throws -> Void,
         rest: ByteBuffer,
         context: ChannelHandlerContext
     ) {
         self.state = .switching(rest)
         do {
-            let pipeline = context.pipeline.syncOperations
-            try pipeline.addWebSocketHandlers(self.settings, agreement: agreement, after: self)
-            try self.upgraded(context.channel, head)
+            try addHandlers(self)
         } catch {
             self.finish(.failure(error))
             context.close(promise: nil)
