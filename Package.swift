@@ -81,6 +81,8 @@ let package = Package(
             dependencies: ["CZlib", .nioCore, .nioHTTP1, .nioWebSocket],
             swiftSettings: house
         ),
+        // HTTP/1.1 on NIO's codec: one request to a server and its answer.
+        .target(name: "HTTP", dependencies: ["TLS", .nioCore, .nioHTTP1, .nioPosix], swiftSettings: house),
         .target(name: "Market", swiftSettings: house),
         .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
         // What the operating system gives: clocks, threads, wake-ups, patient writes.
@@ -116,8 +118,8 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
-                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS, .serviceLifecycle, .logging,
+                "HTTP", "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
         ),
@@ -148,7 +150,7 @@ let package = Package(
         .target(
             name: "Alerts",
             dependencies: [
-                "Market", "Measurements", "Platform", "Wire", "TLS",
+                "HTTP", "Market", "Measurements", "Platform", "Wire", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .coreMetrics,
             ],
             swiftSettings: outer
@@ -174,11 +176,11 @@ let package = Package(
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Alerts", "Feeds", "History", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
-                "Relay",
+                "Alerts", "Feeds", "HTTP", "History", "Market", "Measurements", "MockUpstream", "Platform",
+                "Recordings", "Relay",
                 "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
-                .nioConcurrency, .nioCore, .nioPosix, .serviceLifecycle, .unixSignals, .logging, .argumentParser,
-                .configuration,
+                .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .unixSignals, .logging,
+                .argumentParser, .configuration,
             ],
             // Found by path (BundledRecording): the accessor that SwiftPM makes for resources would bring Foundation in.
             exclude: ["Resources"],

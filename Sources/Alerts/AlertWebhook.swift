@@ -1,3 +1,4 @@
+import HTTP
 package import Market
 package import NIOCore
 import NIOHTTP1
@@ -124,36 +125,45 @@ package final class AlertWebhook: Sendable {
 
     /// Makes one request; fails with a ``WebhookFailure`` or what the way there threw.
     private func post(_ body: ByteBuffer) -> EventLoopFuture<Void> {
-        let answer = self.loop.makePromise(of: Void.self)
-        let timer = self.loop.scheduleTask(in: self.limits.time) { answer.fail(WebhookFailure.late) }
         let address = self.address
-        let (context, limit, agent) = (self.context, self.limits.answer, self.agent)
-        let opening = ClientBootstrap(group: self.loop)
-            .connectTimeout(self.limits.time)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let context {
-                        let peer = TLSPeerName(address.host)
-                        try channel.pipeline.syncOperations.addHandler(TLSHandler(context: context, peer: peer))
-                    }
-                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                    try channel.pipeline.syncOperations.addHandler(
-                        WebhookExchange(address, body: body, agent: agent, limit: limit, answer: answer)
-                    )
-                }
-            }
-            .connect(host: address.host, port: address.port)
-        opening.whenFailure { answer.fail($0) }
-        opening.assumeIsolated().whenSuccess { channel in
-            self.state.withValue { $0.channels[ObjectIdentifier(channel)] = channel }
-            channel.closeFuture.assumeIsolated().whenComplete { _ in
-                _ = self.state.withValue { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
-            }
-            // One that has waited for too long already.
-            answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        let headers: HTTPHeaders = [
+            "Host": address.authority, "User-Agent": self.agent, "Content-Type": "application/json",
+            "Content-Length": "\(body.readableBytes)", "Accept": "*/*", "Connection": "close",
+        ]
+        let exchange = OutgoingExchange(
+            HTTPRequestHead(version: .http1_1, method: .POST, uri: address.target, headers: headers),
+            body: body,
+            timeout: self.limits.time,
+            maximumBytes: self.limits.answer,
+            // The answer is in its status; what else it says nobody reads.
+            takesPartialBody: true
+        )
+        let connection = DirectConnection(
+            .host(address.host, port: address.port),
+            tls: self.context.map { ($0, TLSPeerName(address.host)) },
+            timeout: self.limits.time
+        )
+        return exchange.run(on: self.loop) { loop, reached, ready in
+            connection.open(
+                on: loop,
+                reached: { channel in
+                    try reached(channel)
+                    self.keep(channel)
+                },
+                ready: ready
+            )
+        }.flatMapThrowing { outcome in
+            let status = try outcome.get().head.status
+            guard (200..<300).contains(status.code) else { throw WebhookFailure(status: Int(status.code)) }
         }
-        answer.futureResult.whenComplete { _ in timer.cancel() }
-        return answer.futureResult
+    }
+
+    /// Keeps a channel as long as it is open, for the end.
+    private func keep(_ channel: any Channel) {
+        self.state.withValue { $0.channels[ObjectIdentifier(channel)] = channel }
+        channel.closeFuture.assumeIsolated().whenComplete { _ in
+            _ = self.state.withValue { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
     }
 }
 
@@ -162,9 +172,6 @@ struct WebhookFailure: Error, Equatable {
     var words: String
     /// Whether another attempt may go better.
     var mayPass: Bool
-
-    static let late = WebhookFailure(words: "the server took too long", mayPass: true)
-    static let brokeOff = WebhookFailure(words: "the connection broke off before an answer", mayPass: true)
 
     init(words: String, mayPass: Bool) {
         self.words = words
@@ -185,86 +192,13 @@ struct WebhookFailure: Error, Equatable {
             // Its reason may name the host.
             let kind = error.kind == .certificateRefused ? "the server's certificate is refused" : "TLS failed"
             self.init(words: error.refusal.map { "\(kind): \($0.words)" } ?? kind, mayPass: error.isTransient)
-        case let error as HTTPParserError where error == .invalidEOFState: self = .brokeOff
-        case is HTTPParserError: self.init(words: "the server does not speak HTTP", mayPass: false)
+        case OutgoingExchange.Failure.late: self.init(words: "the server took too long", mayPass: true)
+        case OutgoingExchange.Failure.cut:
+            self.init(words: "the connection broke off before an answer", mayPass: true)
+        case OutgoingExchange.Failure.notHTTP: self.init(words: "the server does not speak HTTP", mayPass: false)
         case is NIOConnectionError, is IOError, is ChannelError, is SocketAddressError:
             self.init(words: "the server cannot be reached", mayPass: true)
         default: self.init(words: "the request failed", mayPass: true)
         }
-    }
-}
-
-/// One request and its answer on a connection.
-private final class WebhookExchange: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
-
-    private let address: WebhookAddress
-    private let body: ByteBuffer
-    private let agent: String
-    private let limit: Int
-    private let answer: EventLoopPromise<Void>
-    private var status: Int?
-    private var bytes = 0
-    private var isSent = false
-
-    init(_ address: WebhookAddress, body: ByteBuffer, agent: String, limit: Int, answer: EventLoopPromise<Void>) {
-        self.address = address
-        self.body = body
-        self.agent = agent
-        self.limit = limit
-        self.answer = answer
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { self.send(context) } }
-
-    func channelActive(context: ChannelHandlerContext) {
-        self.send(context)
-        context.fireChannelActive()
-    }
-
-    private func send(_ context: ChannelHandlerContext) {
-        guard !self.isSent else { return }
-        self.isSent = true
-        let headers: HTTPHeaders = [
-            "Host": self.address.authority, "User-Agent": self.agent, "Content-Type": "application/json",
-            "Content-Length": "\(self.body.readableBytes)", "Accept": "*/*", "Connection": "close",
-        ]
-        let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: self.address.target, headers: headers)
-        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-        context.write(Self.wrapOutboundOut(.body(.byteBuffer(self.body))), promise: nil)
-        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch Self.unwrapInboundIn(data) {
-        case .head(let head): self.status = Int(head.status.code)
-        case .body(let part):
-            self.bytes += part.readableBytes
-            // The answer is in its status; what else it says nobody reads.
-            if self.bytes > self.limit { self.end(context) }
-        case .end: self.end(context)
-        }
-    }
-
-    private func end(_ context: ChannelHandlerContext) {
-        if let status = self.status, (200..<300).contains(status) {
-            self.answer.succeed()
-        } else {
-            self.answer.fail(self.status.map { WebhookFailure(status: $0) } ?? .brokeOff)
-        }
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        self.end(context)
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // An answer without a length ends with the connection; its status has come.
-        if self.status != nil { return self.end(context) }
-        self.answer.fail(error)
-        context.close(promise: nil)
     }
 }

@@ -1,7 +1,6 @@
-import NIOConcurrencyHelpers
+import HTTP
 package import NIOCore
 import NIOHTTP1
-import NIOPosix
 package import TLS
 import WebSocket
 
@@ -82,42 +81,23 @@ package final class ServiceClient: Sendable {
             )
         }
         let header = self.settings.isRelay ? (key.isEmpty ? nil : key.bearer) : shown
-        let result: Result<ServiceAnswer, any Error>
         do {
-            result = .success(try await self.answer(to: self.target(path, query), header: header).get())
+            switch try await self.outcome(of: self.target(path, query), header: header) {
+            case .success(let answer) where answer.head.status == .ok:
+                return .success(answer.body)
+            case .success(let answer):
+                return .failure(self.redacted(ServiceFailure(answer, now: self.wallClock()), key))
+            case .failure(let failure):
+                return .failure(self.redacted(ServiceFailure(failure, self.settings), key))
+            }
         } catch {
-            result = .failure(error)
-        }
-        switch result {
-        case .success(let answer) where answer.status == .ok:
-            return .success(answer.body)
-        case .success(let answer):
-            return .failure(
-                self.redacted(
-                    ServiceFailure(
-                        status: answer.status,
-                        headers: answer.headers,
-                        body: answer.body,
-                        now: self.wallClock()
-                    ),
-                    key
-                )
-            )
-        case .failure(let error):
-            return .failure(self.redacted(self.failure(error), key))
+            let failure = error as? UpstreamFailure ?? UpstreamFailure(error)
+            return .failure(self.redacted(ServiceFailure(failure), key))
         }
     }
 
     private func redacted(_ failure: ServiceFailure, _ key: APIKey) -> ServiceFailure {
         ServiceFailure(failure.kind, key.redacted(failure.description))
-    }
-
-    private func failure(_ error: any Error) -> ServiceFailure {
-        switch error {
-        case let failure as ServiceFailure: failure
-        case let failure as UpstreamFailure: ServiceFailure(failure)
-        default: ServiceFailure(UpstreamFailure(error))
-        }
     }
 
     /// The request target; only unreserved characters stand as they are (RFC 3986, 2.3).
@@ -143,62 +123,18 @@ package final class ServiceClient: Sendable {
         }
     }
 
-    private func answer(to target: String, header: (String, String)?) -> EventLoopFuture<ServiceAnswer> {
-        let loop = self.group.next()
-        let limit = self.settings.timeout
+    private func outcome(of target: String, header: (String, String)?) async throws -> OutgoingExchange.Outcome {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
         head.headers = [
             "Host": self.settings.address.authority, "User-Agent": "tickertape", "Accept": "application/json",
             "Accept-Encoding": "identity", "Connection": "close",
         ]
         if let header { head.headers.add(name: header.0, value: header.1) }
-        let request = head
-        let maximumBytes = self.settings.maximumBytes
-        return loop.flatSubmit {
-            let promise = loop.makePromise(of: ServiceAnswer.self)
-            let attempt = ServiceAttempt()
-            let bound = NIOLoopBound(attempt, eventLoop: loop)
-            let timer = loop.scheduleTask(in: limit) {
-                promise.fail(bound.value.expired(after: limit))
-                bound.value.channel?.close(promise: nil)
-            }
-            promise.futureResult.whenComplete { _ in timer.cancel() }
-            self.connector.open(
-                on: loop,
-                reached: { channel in
-                    guard !attempt.isOver else { throw ChannelError.ioOnClosedChannel }
-                    attempt.channel = channel
-                },
-                then: { channel in
-                    let answer = channel.eventLoop.makePromise(of: Result<ServiceAnswer, ServiceFailure>.self)
-                    let handler = ServiceRequestHandler(
-                        request: request,
-                        maximumBytes: maximumBytes,
-                        begun: { bound.value.hasBegun = true },
-                        answer: answer
-                    )
-                    do {
-                        try handler.join(channel)
-                    } catch {
-                        answer.fail(error)
-                    }
-                    return answer.futureResult
-                }
-            ).flatMapThrowing { try $0.get() }.cascade(to: promise)
-            return promise.futureResult
-        }
-    }
-}
-
-/// Where a request is on its way; belongs to its loop.
-private final class ServiceAttempt {
-    var channel: (any Channel)?
-    var hasBegun = false
-    private(set) var isOver = false
-
-    func expired(after limit: TimeAmount) -> ServiceFailure {
-        self.isOver = true
-        let what = self.hasBegun ? "the answer began and did not end" : "no answer came"
-        return ServiceFailure(.network, "\(what) within \(limit.words): try again later")
+        let exchange = OutgoingExchange(
+            head,
+            timeout: self.settings.timeout,
+            maximumBytes: self.settings.maximumBytes
+        )
+        return try await exchange.run(on: self.group.next(), opening: self.connector.open).get()
     }
 }

@@ -1,3 +1,4 @@
+import HTTP
 import NIOCore
 import NIOHTTP1
 import Wire
@@ -11,12 +12,11 @@ extension ServiceFailure {
     /// The meaning of an answer that is not 200.
     ///
     /// - Parameter now: nanoseconds since 1970.
-    init(status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer, now: Int64) {
-        let text = String(
-            buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body
-        )
+    init(_ answer: OutgoingExchange.Answer, now: Int64) {
+        let (status, headers) = (answer.head.status, answer.head.headers)
+        let text = Self.beginning(of: answer.body)
         let words = Self.words(of: text)
-        let answer = "HTTP \(status.code)" + (words.isEmpty ? "" : ": \(words)")
+        let said = "HTTP \(status.code)" + (words.isEmpty ? "" : ": \(words)")
         if let edge = UpstreamFailure.edge(status: status.code, headers: headers, body: text) {
             self.init(.down, "the edge in front of the service \(edge); try again later or from another network")
             return
@@ -25,12 +25,12 @@ extension ServiceFailure {
         case 401:
             self.init(
                 .keyRejected,
-                "the service does not accept the key (\(answer)): check FINNHUB_TOKEN, --token-file or `token` in the config"
+                "the service does not accept the key (\(said)): check FINNHUB_TOKEN, --token-file or `token` in the config"
             )
         case 403:
             self.init(
                 .notPermitted,
-                "the key's plan does not have this (\(answer)): finnhub.io/pricing says which does"
+                "the key's plan does not have this (\(said)): finnhub.io/pricing says which does"
             )
         case 429 where words.contains("sign up"):
             self = .noKey
@@ -38,7 +38,7 @@ extension ServiceFailure {
             let wait = Self.wait(headers, now: now)
             self.init(
                 .limited(until: now + wait),
-                "the limit of calls is reached (\(answer)): try again in \((wait + 999_999_999) / 1_000_000_000) s"
+                "the limit of calls is reached (\(said)): try again in \((wait + 999_999_999) / 1_000_000_000) s"
             )
         case 300..<400:
             let place = AnswerText.redirection(headers).map { " to \($0)" } ?? ""
@@ -47,11 +47,11 @@ extension ServiceFailure {
                 "the service redirects\(place) (HTTP \(status.code)), which is not followed: check service.url"
             )
         case 404, 410:
-            self.init(.unexpected, "the service has nothing at this path (\(answer)): check service.url")
+            self.init(.unexpected, "the service has nothing at this path (\(said)): check service.url")
         case 500..<600:
-            self.init(.down, "the service is down (\(answer)): try again later")
+            self.init(.down, "the service is down (\(said)): try again later")
         default:
-            self.init(.unexpected, "the service refuses the request (\(answer)): check service.url")
+            self.init(.unexpected, "the service refuses the request (\(said)): check service.url")
         }
     }
 
@@ -59,15 +59,30 @@ extension ServiceFailure {
     ///
     /// - Parameter what: what was expected: `a list of symbols`.
     init(notWhat what: String, body: ByteBuffer) {
-        let text = String(
-            buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body
-        )
-        let words = Self.words(of: text)
+        let words = Self.words(of: Self.beginning(of: body))
         let instead = words.isEmpty ? "nothing" : words
         self.init(
             .unexpected,
             "the answer is not \(what) but \(instead): is service.url right, or does a network's login page stand in between?"
         )
+    }
+
+    /// There was a connection, and no answer that can be taken.
+    init(_ failure: OutgoingExchange.Failure, _ settings: ServiceSettings) {
+        switch failure {
+        case .late(let hasBegun):
+            let what = hasBegun ? "the answer began and did not end" : "no answer came"
+            self.init(.network, "\(what) within \(settings.timeout.words): try again later")
+        case .cut:
+            self.init(.network, "the connection was lost before the answer was whole: try again")
+        case .notHTTP(let error):
+            self.init(.unexpected, "the answer is not HTTP as it should be (\(error)): check service.url")
+        case .tooLarge:
+            let most = settings.maximumBytes >> 20
+            self.init(.unexpected, "the answer has more than \(most) MiB, which no list has: check service.url")
+        case .compressed:
+            self.init(.unexpected, "the answer is compressed though nobody asked for that: check service.url")
+        }
     }
 
     /// The connection, and not the service, failed.
@@ -84,6 +99,10 @@ extension ServiceFailure {
             if !wait.overflow, (1...86_400).contains(wait.partialValue) { return wait.partialValue * 1_000_000_000 }
         }
         return Self.usualPause
+    }
+
+    private static func beginning(of body: ByteBuffer) -> String {
+        String(buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body)
     }
 
     /// What a body says: Finnhub's own text of an error, or the start of whatever it is.

@@ -2,7 +2,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOTLS
 import Platform
 import Recordings
 import TLS
@@ -184,17 +183,10 @@ final class UpstreamConnector: Sendable {
         guard channel.isActive else { return channel.eventLoop.makeFailedFuture(Self.closed) }
         let host = route.address.host
         let begun = channel.eventLoop.now
-        let readiness = TLSReadiness(on: channel.eventLoop)
         let handler = TLSHandler(context: tls, peer: route.address.isIPAddress ? .address(host) : .host(host))
-        do {
-            // The handshake starts as the handler is added, and may fail there and then.
-            try channel.pipeline.syncOperations.addHandler(readiness)
-            try channel.pipeline.syncOperations.addHandler(handler, position: .before(readiness))
-        } catch {
-            readiness.secured.fail(error)
-        }
+        let secured = channel.startTLS(handler)
         if let tell = self.settings.handshakeEnded {
-            readiness.secured.futureResult.assumeIsolated().whenComplete { result in
+            secured.assumeIsolated().whenComplete { result in
                 let took = (channel.eventLoop.now - begun).nanoseconds
                 switch result {
                 case .success: if let session = handler.session { tell(.completed(session, nanoseconds: took)) }
@@ -203,7 +195,7 @@ final class UpstreamConnector: Sendable {
             }
         }
         // Whether the peer closes the connection or resets it, it is the handshake that fails.
-        return readiness.secured.futureResult.flatMapErrorThrowing { error in
+        return secured.flatMapErrorThrowing { error in
             switch error {
             case is IOError: throw TLSError(kind: .handshakeInterrupted, reason: UpstreamFailure.words(of: error))
             case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: throw Self.closed
@@ -269,37 +261,4 @@ struct Route: Sendable {
 
     /// The setting that a person would look at.
     var cure: String { self.proxy == nil ? "the upstream address" : "HTTPS_PROXY or upstream.proxy" }
-}
-
-/// The waiter behind ``TLSHandler``: completes a promise when the handshake is over, then leaves.
-final class TLSReadiness: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-
-    let secured: EventLoopPromise<Void>
-
-    init(on loop: any EventLoop) {
-        self.secured = loop.makePromise()
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted = event as? TLSUserEvent {
-            self.secured.succeed(())
-            context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.secured.fail(error)
-        context.fireErrorCaught(error)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        self.secured.fail(ChannelError.eof)
-        context.fireChannelInactive()
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.secured.fail(ChannelError.eof)
-    }
 }

@@ -1,6 +1,7 @@
 import Relay
 import Dispatch
 import Glibc
+import NIOCore
 import Testing
 @testable import Tickertape
 
@@ -11,9 +12,9 @@ struct HealthProbeTests {
     /// The server has a thread of its own, since both sides block.
     private func probe(
         _ answer: String?,
-        limit: Int64 = 5_000,
+        limit: TimeAmount = .seconds(5),
         hangs: Bool = false
-    ) -> Result<String, HealthProbe.Failure> {
+    ) async -> Result<String, HealthProbe.Failure> {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -28,10 +29,8 @@ struct HealthProbeTests {
             }
         }
         listen(listener, 1)
-        let finished = DispatchSemaphore(value: 0)
         let probed = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
-            defer { finished.signal() }
+        async let served: Void = Self.onThread {
             guard let answer else { return }
             let client = accept(listener, nil, nil)
             defer { close(client) }
@@ -44,48 +43,67 @@ struct HealthProbeTests {
             if hangs { probed.wait() }
         }
         let endpoint = Endpoint(host: "localhost", port: Int(UInt16(bigEndian: address.sin_port)))
-        let result = Result { () throws(HealthProbe.Failure) in
-            try HealthProbe(place: .endpoint(endpoint), limit: limit).statusLine()
+        let result: Result<String, HealthProbe.Failure>
+        do throws(HealthProbe.Failure) {
+            result = .success(try await HealthProbe(place: .endpoint(endpoint), limit: limit).statusLine())
+        } catch {
+            result = .failure(error)
         }
         probed.signal()
-        finished.wait()
+        await served
         close(listener)
         return result
     }
 
+    private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
     @Test("a 200 is health")
-    func healthy() throws {
-        #expect(try self.probe("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").get() == "HTTP/1.1 200 OK")
+    func healthy() async throws {
+        #expect(try await self.probe("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").get() == "HTTP/1.1 200 OK")
     }
 
     @Test(
         "any other answer is not",
-        arguments: ["HTTP/1.1 503 no\r\n\r\n", "", "HTTP/1.1 2", "garbage\n", String(repeating: "x", count: 4_000)]
+        arguments: [
+            ("HTTP/1.1 503 no\r\n\r\n", #"does not answer as a relay does: "HTTP/1.1 503 Service Unavailable""#),
+            ("", "broke off"), ("HTTP/1.1 2", "broke off"),
+            ("garbage\n", "does not answer as a relay does: that is not HTTP"),
+            (String(repeating: "x", count: 4_000), "does not answer as a relay does: that is not HTTP"),
+        ]
     )
-    func ill(answer: String) {
-        #expect(throws: HealthProbe.Failure.self) { try self.probe(answer).get() }
+    func ill(answer: String, reason: String) async {
+        let result = await self.probe(answer)
+        let failure = #expect(throws: HealthProbe.Failure.self) { try result.get() }
+        #expect(failure?.reason == reason)
     }
 
     @Test("that of a relay with TLS names the setting that is missing")
-    func encrypted() {
-        let result = self.probe("HTTP/1.1 400 Bad Request\r\n\r\n")
+    func encrypted() async {
+        let result = await self.probe("HTTP/1.1 400 Bad Request\r\n\r\n")
         let failure = #expect(throws: HealthProbe.Failure.self) { try result.get() }
         #expect(failure?.reason.contains("set relay.certificate-file") == true)
     }
 
     @Test("an answer that does not come, or not to its end, is given up in time")
-    func silent() {
+    func silent() async {
         for answer in [nil, "", "HTTP/1.1 2"] {
-            let result = self.probe(answer, limit: 1_000, hangs: true)
+            let result = await self.probe(answer, limit: .seconds(1), hangs: true)
             let failure = #expect(throws: HealthProbe.Failure.self) { try result.get() }
             #expect(failure?.reason == "does not answer in time")
         }
     }
 
     @Test("nobody there is told as that")
-    func nobody() {
-        let failure = #expect(throws: HealthProbe.Failure.self) {
-            try HealthProbe(place: .endpoint(Endpoint(host: "::1", port: 1)), limit: 1_000).statusLine()
+    func nobody() async {
+        let failure = await #expect(throws: HealthProbe.Failure.self) {
+            try await HealthProbe(place: .endpoint(Endpoint(host: "::1", port: 1)), limit: .seconds(1)).statusLine()
         }
         #expect(failure?.reason.hasPrefix("cannot be reached") == true)
     }

@@ -1,0 +1,50 @@
+package import NIOCore
+import NIOPosix
+package import TLS
+
+/// The way of an exchange to a server with no proxy in between: TCP or a socket file, and TLS where it is wanted.
+package struct DirectConnection: Sendable {
+    package enum Place: Sendable {
+        /// A name that is looked up, or an address in text form.
+        case host(String, port: Int)
+        case address(SocketAddress)
+    }
+
+    private let place: Place
+    private let tls: (context: TLSContext, peer: TLSPeerName?)?
+    /// How long TCP may take.
+    private let timeout: TimeAmount
+
+    package init(_ place: Place, tls: (context: TLSContext, peer: TLSPeerName?)? = nil, timeout: TimeAmount) {
+        self.place = place
+        self.tls = tls
+        self.timeout = timeout
+    }
+
+    /// Opens a connection; see ``OutgoingExchange/Opening``.
+    package func open(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        ready: @escaping @Sendable (any Channel) -> EventLoopFuture<OutgoingExchange.Outcome>
+    ) -> EventLoopFuture<OutgoingExchange.Outcome> {
+        let bootstrap = ClientBootstrap(group: loop).connectTimeout(self.timeout)
+        let connecting =
+            switch self.place {
+            case .host(let host, let port): bootstrap.connect(host: host, port: port)
+            case .address(let address): bootstrap.connect(to: address)
+            }
+        let reached = NIOLoopBound(reached, eventLoop: loop)
+        let tls = self.tls
+        return connecting.flatMap { channel in
+            loop.makeCompletedFuture { try reached.value(channel) }.flatMap {
+                guard let tls else { return loop.makeSucceededVoidFuture() }
+                return channel.startTLS(TLSHandler(context: tls.context, peer: tls.peer))
+            }.flatMap {
+                ready(channel)
+            }.flatMapErrorThrowing { error in
+                channel.close(promise: nil)
+                throw error
+            }
+        }
+    }
+}
