@@ -220,34 +220,135 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("an older database is brought up to date with all that is in it, and a newer one left alone")
-    func migration() async throws {
-        try await self.folder { path in
-            do {
-                let old = try DatabaseQueue(path: path)
-                try HistorySchema.migrator().migrate(old, upTo: HistorySchema.versions[0])
-                try await old.write { database in
-                    try database.execute(sql: "INSERT INTO symbol (name) VALUES ('A:B')")
-                    try database.execute(
-                        sql: """
-                            INSERT INTO bar VALUES (1, 60, \(HistorySample.start), '1.5', 1, '2', '1', '1.75', 2, '3', '4.5', 2, 0)
-                            """
-                    )
+    /// The statements of schema 1, and those that were added to it by 2 and 3.
+    private static let schemas = [
+        """
+        CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE bar (
+            symbol INTEGER NOT NULL REFERENCES symbol (id), width INTEGER NOT NULL, start INTEGER NOT NULL,
+            open TEXT NOT NULL, openTime INTEGER NOT NULL, high TEXT NOT NULL, low TEXT NOT NULL,
+            close TEXT NOT NULL, closeTime INTEGER NOT NULL, volume TEXT, turnover TEXT,
+            trades INTEGER NOT NULL, incomplete INTEGER NOT NULL, PRIMARY KEY (symbol, width, start)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE segment (
+            path TEXT PRIMARY KEY NOT NULL, epoch INTEGER, firstSeq INTEGER, nextSeq INTEGER,
+            firstTime INTEGER NOT NULL, lastTime INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX segmentByTime ON segment (lastTime);
+        CREATE TABLE state (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        """,
+        """
+        CREATE TABLE gap (
+            id INTEGER PRIMARY KEY, symbol TEXT, fromTime INTEGER NOT NULL, toTime INTEGER NOT NULL, reason TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX gapByTime ON gap (toTime);
+        """,
+        "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0;",
+    ]
+
+    /// Makes a database with a bar.
+    ///
+    /// - Parameter isNumbered: whether the number stands in the file; if not, a table has a row for each step, as in those of
+    ///   before the first release.
+    private func make(_ path: String, schema: Int, isNumbered: Bool) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.write { database in
+            for statements in Self.schemas.prefix(schema) { try database.execute(sql: statements) }
+            try database.execute(
+                sql: """
+                    INSERT INTO symbol (name) VALUES ('A:B');
+                    INSERT INTO bar (
+                        symbol, width, start, open, openTime, high, low, close, closeTime, volume, turnover, trades,
+                        incomplete
+                    ) VALUES (1, 60, \(HistorySample.start), '1.5', 1, '2', '1', '1.75', 2, '3', '4.5', 2, 0);
+                    """
+            )
+            if isNumbered {
+                try database.execute(sql: "PRAGMA user_version = \(schema)")
+            } else {
+                try database.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+                for name in ["bars and segments", "gaps", "possible repeats"].prefix(schema) {
+                    try database.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name])
                 }
-                try old.close()
             }
-            let store = try HistoryStore(path: path)
-            let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
-            #expect(bars.map(\.possibleRepeats) == [0])
-            #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
-            #expect(try store.contents().gaps == 0)
-            try await store.pool.writeWithoutTransaction { database in
-                try database.execute(sql: "INSERT INTO grdb_migrations VALUES ('of another year')")
+        }
+        try database.close()
+    }
+
+    private func number(of path: String) throws -> Int? {
+        let database = try DatabaseQueue(path: path)
+        defer { try? database.close() }
+        return try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    @Test(
+        "an older database is brought up to date with all that is in it, after a copy was made; one of now is only opened",
+        arguments: [(1, true), (2, true), (3, true), (1, false), (3, false)]
+    )
+    func migration(schema: Int, isNumbered: Bool) async throws {
+        try await self.folder { path in
+            try self.make(path, schema: schema, isNumbered: isNumbered)
+            let told = Told()
+            for _ in 0..<2 {
+                let store = try HistoryStore(path: path) { told.add($0) }
+                let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
+                #expect(bars.map(\.possibleRepeats) == [0])
+                #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
+                #expect(try store.contents().gaps == 0)
+                try store.close()
             }
-            try store.close()
-            #expect(throws: HistoryFailure(.newer, "\(path) was made by a newer tickertape")) {
+            #expect(try self.number(of: path) == 3)
+            let copy = "\(path).schema-\(schema)"
+            #expect(FileManager.default.fileExists(atPath: copy) == (schema < 3))
+            #expect(
+                told.all
+                    == (schema < 3
+                        ? ["the history \(path) gets schema 3; \(copy) is a copy with schema \(schema)"] : [])
+            )
+            guard schema < 3 else { return }
+            #expect(try self.number(of: copy) == (isNumbered ? schema : 0))
+            let database = try DatabaseQueue(path: copy)
+            #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM bar") } == 1)
+            #expect(try await database.read { try $0.columns(in: "bar").count } == 13)
+            try database.close()
+        }
+    }
+
+    @Test("an older database that cannot be brought up to date stays as it is")
+    func failedMigration() async throws {
+        try await self.folder { path in
+            try self.make(path, schema: 1, isNumbered: true)
+            do {
+                // The last step fails.
+                let database = try DatabaseQueue(path: path)
+                try await database.write { try $0.execute(sql: "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER") }
+                try database.close()
+            }
+            #expect(throws: HistoryFailure.self) { try HistoryStore(path: path) }
+            #expect(!FileManager.default.fileExists(atPath: "\(path).schema-1"))
+            #expect(try self.number(of: path) == 1)
+            let database = try DatabaseQueue(path: path)
+            #expect(try await database.read { try $0.tableExists("gap") } == false)
+            try database.close()
+        }
+    }
+
+    @Test("a database with a newer schema is left alone, with words for what to do")
+    func newer() async throws {
+        try await self.folder { path in
+            try self.make(path, schema: 3, isNumbered: true)
+            do {
+                let database = try DatabaseQueue(path: path)
+                try await database.write { try $0.execute(sql: "PRAGMA user_version = 4") }
+                try database.close()
+            }
+            let words =
+                "\(path) was made by a newer tickertape (schema 4, known up to 3): "
+                + "run that one, or name another file with history.file"
+            #expect(throws: HistoryFailure(.newer, words)) {
                 try HistoryStore.opening(path, now: 0) { _ in Issue.record("it was moved") }
             }
+            #expect(try self.number(of: path) == 4)
         }
     }
 

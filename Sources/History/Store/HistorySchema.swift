@@ -3,54 +3,66 @@ import GRDB
 /// The tables of the history, and how an older database becomes one of now.
 ///
 /// Prices and sums are text, as exact as they came; times are ns since 1970. All tables are STRICT: SQLite itself refuses a
-/// value of another kind.
+/// value of another kind. The schema's number stands in the file (`PRAGMA user_version`).
 enum HistorySchema {
-    /// The versions, in order. One that was released never changes again.
-    static let versions = ["bars and segments", "gaps", "possible repeats"]
+    /// What makes a schema of the one before it, from the empty one on. A step that was released never changes again.
+    private static let steps = [
+        """
+        CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE bar (
+            symbol INTEGER NOT NULL REFERENCES symbol (id),
+            width INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            open TEXT NOT NULL, openTime INTEGER NOT NULL,
+            high TEXT NOT NULL, low TEXT NOT NULL,
+            close TEXT NOT NULL, closeTime INTEGER NOT NULL,
+            volume TEXT, turnover TEXT,
+            trades INTEGER NOT NULL,
+            incomplete INTEGER NOT NULL,
+            PRIMARY KEY (symbol, width, start)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE segment (
+            path TEXT PRIMARY KEY NOT NULL,
+            epoch INTEGER,
+            firstSeq INTEGER, nextSeq INTEGER,
+            firstTime INTEGER NOT NULL, lastTime INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX segmentByTime ON segment (lastTime);
+        CREATE TABLE state (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        """,
+        """
+        CREATE TABLE gap (
+            id INTEGER PRIMARY KEY,
+            symbol TEXT, fromTime INTEGER NOT NULL, toTime INTEGER NOT NULL, reason TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX gapByTime ON gap (toTime);
+        """,
+        "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0",
+    ]
 
-    static func migrator() -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration(Self.versions[0]) { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-                    CREATE TABLE bar (
-                        symbol INTEGER NOT NULL REFERENCES symbol (id),
-                        width INTEGER NOT NULL,
-                        start INTEGER NOT NULL,
-                        open TEXT NOT NULL, openTime INTEGER NOT NULL,
-                        high TEXT NOT NULL, low TEXT NOT NULL,
-                        close TEXT NOT NULL, closeTime INTEGER NOT NULL,
-                        volume TEXT, turnover TEXT,
-                        trades INTEGER NOT NULL,
-                        incomplete INTEGER NOT NULL,
-                        PRIMARY KEY (symbol, width, start)
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE TABLE segment (
-                        path TEXT PRIMARY KEY NOT NULL,
-                        epoch INTEGER,
-                        firstSeq INTEGER, nextSeq INTEGER,
-                        firstTime INTEGER NOT NULL, lastTime INTEGER NOT NULL
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX segmentByTime ON segment (lastTime);
-                    CREATE TABLE state (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-                    """
-            )
-        }
-        migrator.registerMigration(Self.versions[1]) { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE gap (
-                        id INTEGER PRIMARY KEY,
-                        symbol TEXT, fromTime INTEGER NOT NULL, toTime INTEGER NOT NULL, reason TEXT NOT NULL
-                    ) STRICT;
-                    CREATE INDEX gapByTime ON gap (toTime);
-                    """
-            )
-        }
-        migrator.registerMigration(Self.versions[2]) { database in
-            try database.execute(sql: "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0")
-        }
-        return migrator
+    /// The schema's number now.
+    static let current = Self.steps.count
+
+    /// The number of a database's schema; 0 for one without tables.
+    static func number(of database: Database) throws -> Int {
+        let number = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard number == 0, try database.tableExists(Self.formerTable) else { return number }
+        return try Int.fetchOne(database, sql: "SELECT count(*) FROM \(Self.formerTable)") ?? 0
     }
+
+    /// Whether a database needs nothing to be done.
+    static func isCurrent(_ database: Database) throws -> Bool {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") == Self.current
+    }
+
+    /// Brings a database up to date, within the transaction that is open; one that another program has brought further stays.
+    static func migrate(_ database: Database) throws {
+        let number = try Self.number(of: database)
+        guard number <= Self.current else { return }
+        for step in Self.steps.dropFirst(number) { try database.execute(sql: step) }
+        try database.execute(sql: "DROP TABLE IF EXISTS \(Self.formerTable); PRAGMA user_version = \(Self.current)")
+    }
+
+    /// Has a row for each step, in a database that was made before the number stood in the file.
+    private static let formerTable = "grdb_migrations"
 }

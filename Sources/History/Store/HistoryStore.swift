@@ -13,10 +13,11 @@ package final class HistoryStore: Sendable {
     package let path: String
     let pool: DatabasePool
 
-    /// Opens the database, or makes it, and brings it up to date.
+    /// Opens the database, or makes it, and brings it up to date; of one with an older schema a copy is kept.
     ///
+    /// - Parameter tell: is told in one line where the copy is.
     /// - Throws: ``HistoryFailure``.
-    package init(path: String) throws(HistoryFailure) {
+    package init(path: String, tell: (String) -> Void = { _ in }) throws(HistoryFailure) {
         self.path = path
         do {
             var configuration = Configuration()
@@ -25,13 +26,19 @@ package final class HistoryStore: Sendable {
             // Nothing is to be asked of a database that came from elsewhere (https://sqlite.org/security.html).
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
             let pool = try DatabasePool(path: path, configuration: configuration)
-            let migrator = HistorySchema.migrator()
-            if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-                throw HistoryFailure(.newer, "\(path) was made by a newer tickertape")
+            let schema = try pool.read { try HistorySchema.number(of: $0) }
+            guard schema <= HistorySchema.current else {
+                throw HistoryFailure(
+                    .newer,
+                    "\(path) was made by a newer tickertape (schema \(schema), known up to \(HistorySchema.current)): "
+                        + "run that one, or name another file with history.file"
+                )
             }
             // Behind the pool's own setting.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            try migrator.migrate(pool)
+            if try pool.read({ try !HistorySchema.isCurrent($0) }) {
+                try Self.migrate(pool, path, from: schema, tell: tell)
+            }
             // Looks into every table: a file of nonsense is found out now.
             try pool.read { database in
                 for table in ["symbol", "bar", "segment", "state", "gap"] {
@@ -57,7 +64,7 @@ package final class HistoryStore: Sendable {
         tell: (String) -> Void
     ) throws(HistoryFailure) -> HistoryStore {
         do throws(HistoryFailure) {
-            return try HistoryStore(path: path)
+            return try HistoryStore(path: path, tell: tell)
         } catch {
             guard error.kind == .damaged else { throw error }
             tell(try Self.moveAside(path, now: now, because: error.description))
@@ -65,13 +72,54 @@ package final class HistoryStore: Sendable {
         }
     }
 
+    /// Brings a database up to date in one transaction, after a copy of it was made. A copy that is not needed does not stay.
+    private static func migrate(_ pool: DatabasePool, _ path: String, from schema: Int, tell: (String) -> Void) throws {
+        let copy = schema > 0 && schema < HistorySchema.current ? try Self.copy(pool, path, schema: schema) : nil
+        do {
+            try pool.write { try HistorySchema.migrate($0) }
+        } catch {
+            if let copy { unlink(copy) }
+            throw error
+        }
+        if let copy {
+            tell("the history \(path) gets schema \(HistorySchema.current); \(copy) is a copy with schema \(schema)")
+        }
+    }
+
+    /// Copies a database, with what its journal holds, to a new file beside it.
+    ///
+    /// - Returns: the copy's path.
+    private static func copy(_ pool: DatabasePool, _ path: String, schema: Int) throws -> String {
+        guard let copy = Self.freeName("\(path).schema-\(schema)") else {
+            throw HistoryFailure(.world, "\(path) has an older schema, and there is no name for a copy of it")
+        }
+        var isWhole = false
+        defer { if !isWhole { unlink(copy) } }
+        do {
+            try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+        } catch let error as DatabaseError {
+            let why = error.message ?? "error \(error.resultCode.rawValue) of the database"
+            throw HistoryFailure(.world, "\(path) has an older schema and cannot be copied to \(copy): \(why)")
+        }
+        let descriptor = open(copy, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw HistoryFailure(.world, "\(copy) cannot be synced: \(String(cString: strerror(errno)))")
+        }
+        isWhole = true
+        return copy
+    }
+
+    /// The stem, or the stem with a number behind it where that is taken; `nil` where all are.
+    private static func freeName(_ stem: String) -> String? {
+        ([stem] + (2...99).map { "\(stem)-\($0)" }).first { access($0, F_OK) != 0 }
+    }
+
     /// Moves a damaged database out of the way, with its journal; nothing is deleted.
     ///
     /// - Returns: what was done, in one line.
     static func moveAside(_ path: String, now: Int64, because reason: String) throws(HistoryFailure) -> String {
-        let stem = "\(path).damaged-\(now / 1_000_000_000)"
-        let names = [stem] + (2...99).map { "\(stem)-\($0)" }
-        guard let aside = names.first(where: { access($0, F_OK) != 0 }) else {
+        guard let aside = Self.freeName("\(path).damaged-\(now / 1_000_000_000)") else {
             throw HistoryFailure(.world, "\(path) is damaged (\(reason)) and cannot be moved aside")
         }
         guard rename(path, aside) == 0 else {
