@@ -44,8 +44,7 @@ struct UnixSocketTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await RelayFixture.run {
-            $0.listensOnTCP = false
-            $0.host = "0.0.0.0"
+            $0.listen = nil
             $0.unixSocket = "\(folder.path)/relay.sock"
         } body: { fixture in
             #expect(fixture.address.pathname == "\(folder.path)/relay.sock")

@@ -1,3 +1,4 @@
+import Relay
 import Market
 import TLS
 import Feeds
