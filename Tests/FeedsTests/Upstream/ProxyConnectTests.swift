@@ -185,7 +185,7 @@ struct ProxyConnectTests {
                 == "no answer from the proxy 127.0.0.1:\(port) within 100 ms: is the network up?"
         )
         #expect(
-            try await self.attempt(proxy: 1) { $0.proxy?.host = "proxy.test" }?.description
+            try await self.attempt(proxy: 1) { $0.dial.proxy?.host = "proxy.test" }?.description
                 == "the proxy's name proxy.test is unknown: check the network and HTTPS_PROXY or upstream.proxy"
         )
     }

@@ -10,7 +10,7 @@ struct AlertBench {
     init(
         _ rules: String...,
         symbols: [String] = [],
-        offset: @escaping @Sendable (Int64) -> Int64 = { _ in 0 },
+        offset: Int64 = 0,
         _ change: (inout AlertWatch.Settings) -> Void = { _ in }
     ) throws {
         var settings = AlertWatch.Settings()
@@ -18,7 +18,7 @@ struct AlertBench {
         settings.cooldown = 0
         settings.isReplay = true
         change(&settings)
-        self.watch = AlertWatch(settings: settings, symbols: symbols, offset: offset)
+        self.watch = AlertWatch(settings: settings, symbols: symbols, offset: { _ in offset })
         self.watch.setRules(try rules.enumerated().map { ($0.offset, try AlertRule($0.element)) })
     }
 
@@ -188,7 +188,7 @@ struct AlertWatchTests {
             "X above 100",
             "X crosses 100",
             "X above 100 quiet never",
-            offset: { _ in 3_600_000_000_000 }
+            offset: 3_600_000_000_000
         ) {
             $0.quiet = QuietHours("22:00-07:00")
         }
