@@ -168,7 +168,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Alerts", "Feeds", "Ingest", "Market", "Measurements", "MockUpstream", "Recordings", "Relay", "Terminal", "TLS",
+                "Alerts", "Feeds", "Ingest", "Market", "Measurements", "MockUpstream", "Recordings", "Relay",
+                "Terminal", "TLS",
                 "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
             ],
             swiftSettings: outer
@@ -262,7 +263,8 @@ let package = Package(
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Ingest", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings", "WebSocket", "TLS",
+                "Feeds", "Ingest", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings",
+                "WebSocket", "TLS",
                 "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .logging,
             ],

@@ -254,7 +254,13 @@ package final class FeedInput {
         if hasTrades, self.delegate?.tradesArrived(self.trades, symbols: self.tape.symbols, now: now) == true {
             hasChanges = true
             // What may be from before the gap does not end it.
-            if !mayBeOld, let gap = self.gaps.traded(received: now.wall, nextSequence: self.tape.nextSequence, epoch: self.tape.epoch) {
+            if !mayBeOld,
+                let gap = self.gaps.traded(
+                    received: now.wall,
+                    nextSequence: self.tape.nextSequence,
+                    epoch: self.tape.epoch
+                )
+            {
                 self.publishWithOverlap(gap)
             }
             self.delegate?.publishChanges()

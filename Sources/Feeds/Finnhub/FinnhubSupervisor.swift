@@ -239,7 +239,14 @@ package final class FinnhubSupervisor {
     }
 
     private func ownerGapFound(_ gap: Gap) {
-        let own = Gap(from: gap.from, to: gap.to, reason: gap.reason, nextSequence: 0, cause: gap.cause, symbol: gap.symbol)
+        let own = Gap(
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            nextSequence: 0,
+            cause: gap.cause,
+            symbol: gap.symbol
+        )
         self.input.gapFound(own, isLogged: false)
     }
 

@@ -18,8 +18,8 @@ struct HealthCommand: SettingsCommand {
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
         let relay = settings.relay
-        guard let place = relay.listen.map({ .endpoint($0.fromHere) }) ?? relay.unixSocket.map(HealthProbe.Place.file)
-        else {
+        let endpoint = relay.listen.map { HealthProbe.Place.endpoint($0.fromHere) }
+        guard let place = endpoint ?? relay.unixSocket.map(HealthProbe.Place.file) else {
             Console.print("nothing to ask: the relay is off")
             return
         }

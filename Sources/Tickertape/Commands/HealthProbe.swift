@@ -3,6 +3,7 @@ import HTTP
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Relay
 import TLS
 
 /// One `GET /livez` to the relay of a running program.
