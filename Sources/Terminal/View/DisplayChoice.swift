@@ -1,4 +1,117 @@
-import Market
+package import Market
+
+/// What the person at the screen has chosen, apart from what the feed brings.
+///
+/// The keys change it, ``DisplayView`` draws it.
+package struct DisplayChoice: Sendable, Equatable {
+    /// The selected symbol of a table; `nil`: the first.
+    package var selected: String?
+    /// The symbol that is open as if it were the only one.
+    package var opened: String?
+    package var order = DisplayOrder.watchlist
+    package var isReversed = false
+    /// The span of the chart and of the sparklines.
+    package var span = ChartSpan.session
+    /// When the view was frozen; the feed runs on.
+    package var frozenSince: Moment?
+    package var pane: DisplayPane?
+    /// What the last line says of the keys, longest first.
+    package var hints = ["? help   q quits", "? help"]
+
+    package init() {}
+}
+
+/// What a table is sorted by.
+package enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
+    /// As the symbols were named.
+    case watchlist
+    case symbol
+    case price
+    case change
+    case volume
+    case rate
+    case age
+}
+
+/// How far back a chart reaches.
+package enum ChartSpan: Sendable, Equatable, CaseIterable {
+    case session
+    case minute
+    case fiveMinutes
+    case hour
+}
+
+/// A pane over or beside the prices; one at a time.
+package enum DisplayPane: Sendable, Equatable {
+    /// Each key as it is bound, with what it does, so many lines scrolled on.
+    case help([KeyHelp], scrolled: Int)
+    case latency
+    /// What befell the feed (``DisplayState/events``), so many lines scrolled back.
+    case events(scrolled: Int)
+    /// Headlines (``DisplayState/news``), so many lines scrolled on.
+    case news(scrolled: Int)
+    /// The alerts that are set (``DisplayState/alerts``), and which of them is selected.
+    case alerts(selected: Int)
+    case prompt(DisplayPrompt)
+}
+
+/// One line of the help.
+package struct KeyHelp: Sendable, Equatable {
+    /// The keys as a person reads them: `q`, `Ctrl-C`, `↑`.
+    package var keys: String
+    package var meaning: String
+
+    package init(keys: String, meaning: String) {
+        self.keys = keys
+        self.meaning = meaning
+    }
+}
+
+/// A line that is being typed, with what fits it.
+package struct DisplayPrompt: Sendable, Equatable {
+    package struct Suggestion: Sendable, Equatable {
+        package var text: String
+        /// What it is, in a few words.
+        package var note: String
+
+        package init(text: String, note: String) {
+            self.text = text
+            self.note = note
+        }
+    }
+
+    /// What is asked for: `add a symbol`.
+    package var title: String
+    package var text: String
+    /// The caret, in characters from the start.
+    package var caret: Int
+    package var suggestions: [Suggestion] = []
+    package var chosen: Int?
+    /// An error or a hint, with the cure.
+    package var message: String?
+
+    package init(title: String, text: String = "", message: String? = nil) {
+        self.title = title
+        self.text = text
+        self.caret = text.count
+        self.message = message
+    }
+}
+
+/// One entry of the event log.
+package struct DisplayEvent: Sendable, Equatable {
+    /// Wall clock, ns since 1970.
+    package var time: Int64
+    package var text: String
+    /// Whether it is bad news.
+    package var isTrouble: Bool
+
+    package init(time: Int64, text: String, isTrouble: Bool) {
+        self.time = time
+        self.text = text
+        self.isTrouble = isTrouble
+    }
+}
 
 /// One headline.
 package struct DisplayHeadline: Sendable, Equatable {
