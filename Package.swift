@@ -81,8 +81,12 @@ let package = Package(
             dependencies: ["CZlib", .nioCore, .nioHTTP1, .nioWebSocket],
             swiftSettings: house
         ),
-        // HTTP/1.1 on NIO's codec: one request to a server and its answer.
-        .target(name: "HTTP", dependencies: ["TLS", .nioCore, .nioHTTP1, .nioPosix], swiftSettings: house),
+        // HTTP/1.1 on NIO's codec: a server's connection, and one request to another server.
+        .target(
+            name: "HTTP",
+            dependencies: ["CLinux", "TLS", "WebSocket", .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging],
+            swiftSettings: outer
+        ),
         .target(name: "Market", swiftSettings: house),
         .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
         // What the operating system gives: clocks, threads, wake-ups, patient writes.
@@ -134,7 +138,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "CLinux", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
+                "CLinux", "HTTP", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS,
                 .serviceLifecycle, .logging, .coreMetrics,
             ],
@@ -159,7 +163,7 @@ let package = Package(
         .target(
             name: "MockUpstream",
             dependencies: [
-                "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                "HTTP", "Market", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging,
             ],
             swiftSettings: outer
@@ -191,7 +195,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency, .nioCore,
+                "HTTP", "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency,
+                .nioCore,
                 .nioEmbedded,
                 .nioHTTP1, .nioPosix, .logging,
             ],
@@ -201,7 +206,9 @@ let package = Package(
         // What the Autobahn suite talks to: an echo server and a client on this package's WebSocket.
         .executableTarget(
             name: "AutobahnEcho",
-            dependencies: ["WebSocket", "TLS", "Relay", .nioCore, .nioHTTP1, .nioPosix, .nioTLS],
+            dependencies: [
+                "HTTP", "MockUpstream", "WebSocket", "TLS", "Relay", .nioCore, .nioHTTP1, .nioPosix, .nioTLS,
+            ],
             path: "Tests/AutobahnEcho",
             swiftSettings: house
         ),
@@ -235,9 +242,15 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(
+            name: "HTTPTests",
+            dependencies: ["HTTP", "TickertapeTesting", .nioCore, .nioEmbedded, .nioHTTP1],
+            swiftSettings: house
+        ),
+        .testTarget(
             name: "WebSocketTests",
             dependencies: [
-                "WebSocket", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1,
+                "HTTP", "MockUpstream", "WebSocket", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded,
+                .nioPosix, .nioHTTP1,
                 .nioWebSocket,
             ],
             swiftSettings: house
@@ -281,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "COpenSSL", "Market", "Measurements", "Page", "Relay", "TLS", "TickertapeTesting",
+                "COpenSSL", "HTTP", "Market", "Measurements", "Page", "Relay", "TLS", "TickertapeTesting",
                 "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],

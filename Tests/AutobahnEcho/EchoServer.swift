@@ -1,5 +1,6 @@
+import HTTP
+import MockUpstream
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import TLS
 import WebSocket
@@ -25,17 +26,10 @@ struct EchoServer {
         let server = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                do {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(TLSHandler(context: tls, peer: nil)) }
-                    switch self.way {
-                    case .channel:
-                        return Self.configure(channel)
-                    case .relay:
-                        try RelayUpgrade.configure(channel, isEncrypted: self.isEncrypted, deadlines: deadlines.value)
-                        return channel.eventLoop.makeSucceededVoidFuture()
-                    }
-                } catch {
-                    return channel.eventLoop.makeFailedFuture(error)
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(TLSHandler(context: tls, peer: nil)) }
+                    try HTTPServerConnection.addHandlers(to: pipeline, self.service(deadlines: deadlines.value))
                 }
             }
             .bind(host: "127.0.0.1", port: self.port)
@@ -43,13 +37,21 @@ struct EchoServer {
         try await server.closeFuture.get()
     }
 
-    private static func configure(_ channel: any Channel) -> EventLoopFuture<Void> {
-        channel.configureWebSocketServer(
-            settings: suiteSettings(.server),
-            handshakeTimeout: .seconds(10),
-            decide: { _ in .accept([:]) },
-            upgraded: { channel, _ in try channel.pipeline.syncOperations.addHandler(EchoHandler()) }
-        )
+    private func service(deadlines: DeadlineWheel) -> MockService {
+        var settings = suiteSettings(.server)
+        switch self.way {
+        case .channel:
+            return MockService(webSocket: settings) { channel, _, _ in
+                try channel.pipeline.syncOperations.addHandler(EchoHandler())
+            }
+        case .relay:
+            // With one wheel for the deadlines of a loop, as in the relay.
+            settings.compression = .shared
+            return MockService(webSocket: settings, wheel: deadlines) { channel, _, agreement in
+                let echo = FramedEchoHandler(isEncrypted: self.isEncrypted, agreement: agreement)
+                try channel.pipeline.syncOperations.addHandler(echo)
+            }
+        }
     }
 
     private static func makeContext() throws -> TLSContext {

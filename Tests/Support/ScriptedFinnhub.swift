@@ -72,14 +72,14 @@ package final class ScriptedFinnhub: Sendable {
                     return count
                 }
                 let part = script(connection)
-                do {
-                    let (line, configured) = try pipeline.configure(
+                return channel.eventLoop.makeCompletedFuture {
+                    let line = try pipeline.configure(
                         channel,
                         faults: part.isHanging ? Self.hanging : faults.connection(connection + 1),
-                        decide: { head in
+                        refusal: { head in
                             continuation.yield(.opened(connection: connection, target: head.uri))
-                            guard case .refuse(let status, let headers, let body) = part else { return .accept([:]) }
-                            return .refuse(status, headers: headers, body: body)
+                            guard case .refuse(let status, let headers, let body) = part else { return nil }
+                            return .text(status, body, headers: headers)
                         },
                         upgraded: { channel, _, _ in
                             guard case .play(let acts) = part else { return }
@@ -99,9 +99,6 @@ package final class ScriptedFinnhub: Sendable {
                         continuation.yield(.ended(connection: connection))
                     }
                     if part.isHanging { continuation.yield(.accepted(connection: connection)) }
-                    return configured
-                } catch {
-                    return channel.eventLoop.makeFailedFuture(error)
                 }
             }
             .bind(host: "127.0.0.1", port: 0)

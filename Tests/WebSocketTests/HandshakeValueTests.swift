@@ -41,16 +41,6 @@ import Testing
         #expect(throws: HTTPHeadParser.Malformed.self) { try HTTPHeadParser.response(ByteBuffer(string: text)) }
     }
 
-    static let badRequests = [
-        "GET /\r\n", "GET / HTTP/1.1 x\r\n", "GET  / HTTP/1.1\r\n", "G(T / HTTP/1.1\r\n", "GET /\u{7F} HTTP/1.1\r\n",
-        "GET / HTTP/3\r\n", " GET / HTTP/1.1\r\n",
-    ]
-
-    @Test("A malformed request line is refused", arguments: Self.badRequests)
-    func refusesRequestLine(text: String) {
-        #expect(throws: HTTPHeadParser.Malformed.self) { try HTTPHeadParser.request(ByteBuffer(string: text)) }
-    }
-
     @Test("A head is found at every cut, and what is behind it is given back")
     func findsHead() {
         let head = "HTTP/1.1 200 OK\r\nA:  b \r\nA: c\r\n"

@@ -1,3 +1,5 @@
+import HTTP
+import MockUpstream
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -20,15 +22,18 @@ import TickertapeTesting
     }
 
     private func serve(
-        decision: WebSocketServerDecision = .accept([:]),
+        refusal: HTTPAnswer? = nil,
         adding handler: @escaping @Sendable () -> any ChannelHandler & Sendable
     ) async throws -> any Channel {
         try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
-                channel.configureWebSocketServer(
-                    decide: { _ in decision },
-                    upgraded: { channel, _ in try channel.pipeline.syncOperations.addHandler(handler()) }
-                )
+                channel.eventLoop.makeCompletedFuture {
+                    let service = MockService(
+                        refusal: { _ in refusal },
+                        opened: { channel, _, _ in try channel.pipeline.syncOperations.addHandler(handler()) }
+                    )
+                    try HTTPServerConnection.addHandlers(to: channel.pipeline.syncOperations, service)
+                }
             }
             .bind(host: "127.0.0.1", port: 0).get()
     }
@@ -73,7 +78,7 @@ import TickertapeTesting
 
     @Test("A refused upgrade gives its status and body over a real socket")
     func refuses() async throws {
-        let server = try await self.serve(decision: .refuse(.unauthorized, headers: [:], body: "Invalid API key")) {
+        let server = try await self.serve(refusal: .text(.unauthorized, "Invalid API key")) {
             Echo()
         }
         await #expect {

@@ -110,7 +110,7 @@ package final class StandIn: Sendable {
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may hold back for long may be long in coming to the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
-        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, otherwise: StandInAnswers(material).join)
+        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, answer: StandInAnswers(material).answer)
         let bound = ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -121,17 +121,17 @@ package final class StandIn: Sendable {
                 channel.closeFuture.assumeIsolated().whenComplete { _ in clients.value.ended(number) }
                 let faults = settings.faults.connection(number)
                 if faults.opening != .normal { settings.faultHappened(number, "\(faults.opening)") }
-                do {
-                    let (line, configured) = try pipeline.configure(
+                return channel.eventLoop.makeCompletedFuture {
+                    let line = try pipeline.configure(
                         channel,
                         faults: faults,
                         told: { settings.faultHappened(number, "\($0)") },
-                        decide: { head in clients.value.decide(head) },
+                        refusal: { head in clients.value.refusal(of: head) },
                         upgraded: { channel, head, line in
                             clients.value.opened(number, head)
                             let handler = clients.value.makeHandler(
                                 head,
-                                line: line.value,
+                                line: line,
                                 go: goPromise.futureResult,
                                 logger: logger
                             )
@@ -139,9 +139,6 @@ package final class StandIn: Sendable {
                         }
                     )
                     clients.value.add(number, line)
-                    return configured
-                } catch {
-                    return channel.eventLoop.makeFailedFuture(error)
                 }
             }
             .bind(host: host, port: port)

@@ -1,3 +1,4 @@
+import HTTP
 package import Logging
 import Market
 package import NIOCore
@@ -38,23 +39,26 @@ package final class StandInClients {
         self.clients[number]?.line = line
     }
 
-    /// Answers as the real service: any key is good enough, none is not.
-    func decide(_ head: HTTPRequestHead) -> WebSocketServerDecision {
+    /// Returns what the real service answers instead of opening a WebSocket, or `nil`; any key is good enough, none is not.
+    func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
         guard let key = Self.key(in: head) else {
-            return Self.refusal(.unauthorized, "Invalid API key")
+            return StandInAnswers.error(.unauthorized, "Invalid API key")
         }
-        if self.source.isBroken { return Self.refusal(.serviceUnavailable, "the recording has a gap here") }
+        if self.source.isBroken { return StandInAnswers.error(.serviceUnavailable, "the recording has a gap here") }
         if let start = Self.parameter("start", in: head) {
             do throws(ReplaySource.Misplaced) {
                 _ = try self.source.place(start)
             } catch {
-                return Self.refusal(.badRequest, error.reason)
+                return StandInAnswers.error(.badRequest, error.reason)
             }
         }
         if self.holders?.refuses(key) == true {
-            return Self.refusal(.tooManyRequests, "API limit reached. Please try again later. Remaining Limit: 0")
+            return StandInAnswers.error(
+                .tooManyRequests,
+                "API limit reached. Please try again later. Remaining Limit: 0"
+            )
         }
-        return .accept([:])
+        return nil
     }
 
     /// Takes the open of a WebSocket, and throws out whom it costs the key.
@@ -107,9 +111,5 @@ package final class StandInClients {
         guard let pair = query.split(separator: "&").first(where: { $0.hasPrefix(beginning) }) else { return nil }
         let value = pair.dropFirst(beginning.count)
         return value.isEmpty ? nil : String(value)
-    }
-
-    private static func refusal(_ status: HTTPResponseStatus, _ text: String) -> WebSocketServerDecision {
-        .refuse(status, headers: ["Content-Type": "application/json"], body: "{\"error\":\"\(text)\"}")
     }
 }

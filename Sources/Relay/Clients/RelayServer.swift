@@ -1,3 +1,4 @@
+import HTTP
 package import Logging
 package import Market
 package import Measurements

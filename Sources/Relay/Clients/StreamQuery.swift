@@ -1,3 +1,4 @@
+import HTTP
 import Market
 package import NIOHTTP1
 import WebSocket

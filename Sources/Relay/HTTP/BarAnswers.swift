@@ -1,3 +1,4 @@
+import HTTP
 package import Market
 package import NIOCore
 import Wire

@@ -1,3 +1,4 @@
+import HTTP
 import NIOCore
 
 /// The bound on how often an address may show wrong tokens; time is an argument.

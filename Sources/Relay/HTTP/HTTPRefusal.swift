@@ -1,6 +1,8 @@
+import HTTP
 import Market
 import NIOCore
 import NIOHTTP1
+import WebSocket
 import Wire
 
 /// A refused request: a status and one line that says why.
@@ -176,4 +178,44 @@ extension HTTPRefusal {
         message: "the symbol in the path cannot be decoded",
         cure: "percent-encode its UTF-8, such as /v1/snapshot/BINANCE%3ABTCUSDT"
     )
+}
+
+extension HTTPRefusal {
+    /// Words a failure that the connection found.
+    ///
+    /// - Parameter isEncrypted: whether the connection speaks TLS.
+    init(_ failure: HTTPServerFailure, isEncrypted: Bool) {
+        switch failure {
+        case .withoutTLS: self = .needsTLS
+        case .stopping: self = .stopping
+        case .timedOut: self = .timedOut
+        case .headersTooLarge: self = .headersTooLarge
+        case .bodyTooLarge: self = .bodyTooLarge
+        case .expectationFailed: self = .expectationFailed
+        case .malformed: self = .malformed
+        case .answersTooLarge: self = .answersTooLarge
+        case .serviceFailed: self = .failed
+        case .handshake(let refusal):
+            self = HTTPRefusal(
+                status: refusal.status,
+                type: "websocket-refused",
+                message: refusal.reason,
+                cure: "open a WebSocket of version 13 here, by \(isEncrypted ? "wss" : "ws")://",
+                headers: refusal.headers
+            )
+        }
+    }
+
+    /// The answer that says it.
+    ///
+    /// - Parameter origin: the origin of the page that asks, where it may read the answer.
+    func answer(to origin: String?) -> HTTPAnswer {
+        var headers = self.headers
+        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
+        var answer = HTTPAnswer(status: self.status, headers: headers, body: self.body)
+        if let origin { answer.headers.add(name: "Access-Control-Allow-Origin", value: origin) }
+        answer.headers.add(name: "Vary", value: "Origin")
+        return answer
+    }
 }

@@ -1,3 +1,4 @@
+import HTTP
 import NIOCore
 
 /// The address that a relay listens at.

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -72,7 +73,7 @@ struct RelayListener {
             // Clients send little: a symbol now and then. Each connection keeps the buffer of its last read, so it is small.
             .childChannelOption(
                 .recvAllocator,
-                value: FixedSizeRecvByteBufferAllocator(capacity: InputPortions.portionBytes)
+                value: FixedSizeRecvByteBufferAllocator(capacity: HTTPServerConnection.readBufferBytes)
             )
             .childChannelOption(.maxMessagesPerRead, value: 1)
             // A client may end its side right behind its request and still wants the answer.
@@ -92,24 +93,16 @@ struct RelayListener {
     ///
     /// - Throws: where it is closed without a word.
     func setUp(_ channel: any Channel) throws {
-        let settings = self.hub.settings
         let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
         let refusal = try self.refusal(of: channel, from: peer)
         self.roster.add(channel, from: peer)
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = settings.maximumHeaderBytes
-        limits.maxHeaderListSize = settings.maximumHeaderBytes
-        limits.maxHeaderFieldCount = 100
         let pipeline = channel.pipeline.syncOperations
         // A socket file is this machine's own.
-        if let tls, !Self.isSocketFile(channel) { try pipeline.addHandlers(tls.makeHandlers()) }
-        let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-        try pipeline.addHandlers([
-            InputPortions(),
-            ByteToMessageHandler(decoder),
-            HTTPResponseEncoder(),
-            HTTPHandler(self.host(for: channel, from: peer), refusesAllWith: refusal),
-        ])
+        let tls = Self.isSocketFile(channel) ? nil : self.tls
+        if let tls { try pipeline.addHandlers(tls.makeHandlers()) }
+        let service = self.service(for: channel, from: peer, isEncrypted: tls != nil)
+        let rejection = refusal.map { HTTPRejection(type: $0.type, answer: $0.answer(to: nil)) }
+        try HTTPServerConnection.addHandlers(to: pipeline, service, rejectsAllWith: rejection)
     }
 
     /// Why a connection gets nothing but a refusal, or `nil`.
@@ -144,7 +137,7 @@ struct RelayListener {
         return refusal
     }
 
-    private func host(for channel: any Channel, from peer: PeerAddress) -> HTTPHandler.Host {
+    private func service(for channel: any Channel, from peer: PeerAddress, isEncrypted: Bool) -> RelayService {
         let settings = self.hub.settings
         let isSocketFile = Self.isSocketFile(channel)
         let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.listen?.host
@@ -154,20 +147,21 @@ struct RelayListener {
         let tokens = isOurFile ? nil : self.tokens
         let hub = self.hub
         let roster = self.roster
-        return HTTPHandler.Host(
-            settings: settings,
+        return RelayService(
+            limits: HTTPServerLimits(settings),
+            answers: self.answers,
             gate: RequestGate(
                 boundAddress: isSocketFile ? nil : bound,
                 hostNames: settings.hostNames,
                 allowedOrigins: settings.allowedOrigins
             ),
             router: self.router,
-            answers: self.answers,
+            isEncrypted: isEncrypted,
             tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },
-            upgraded: { channel in roster.upgraded(channel) },
-            admit: { self.refusal() },
-            makeClient: { endpoint, head throws(HTTPRefusal) in try hub.makeClient(endpoint, for: head) }
+            admitClient: { self.refusal() },
+            makeClient: { endpoint, head throws(HTTPRefusal) in try hub.makeClient(endpoint, for: head) },
+            upgraded: { channel in roster.upgraded(channel) }
         )
     }
 
@@ -191,5 +185,15 @@ struct RelayListener {
             let plain = min(settings.maximumPlainConnections, max(1, self.all / 4))
             self.clients = min(settings.maximumClients, self.all - plain)
         }
+    }
+}
+
+extension HTTPServerLimits {
+    init(_ settings: RelaySettings) {
+        self.init()
+        self.requestTimeout = settings.handshakeTimeout
+        self.stallTimeout = settings.stallTimeout
+        self.maximumHeaderBytes = settings.maximumHeaderBytes
+        self.maximumBodyBytes = settings.webSocket.maximumMessageBytes
     }
 }

@@ -1,3 +1,4 @@
+import HTTP
 import Logging
 import Market
 import Measurements
@@ -42,13 +43,12 @@ struct RelayRouter: Sendable {
         room: AnswerMemory.Room
     ) async -> HTTPAnswer {
         var answer = await self.answer(to: head, body, room)
-        if head.method == .HEAD { answer.body = ByteBuffer() }
         if let origin = head.headers.first(name: "Origin") {
-            answer.headers.add(name: "Access-Control-Allow-Origin", value: origin)
+            answer.headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin)
             answer.headers.add(name: "Access-Control-Expose-Headers", value: "ETag")
         }
         // A cache must not give one page's answer to another.
-        answer.headers.add(name: "Vary", value: "Origin")
+        answer.headers.replaceOrAdd(name: "Vary", value: "Origin")
         return answer
     }
 
@@ -59,18 +59,20 @@ struct RelayRouter: Sendable {
             guard route.methods.contains(head.method) else { throw HTTPRefusal.methodNotAllowed(route.methods) }
             return try await self.answer(to: head, at: route, body, room)
         } catch let refusal as HTTPRefusal {
-            self.sources.instruments.refusals.add(refusal.type)
-            return HTTPAnswer(refusal)
+            return self.answer(refusal)
+        } catch is HTTPServerFailure {
+            // The only one that a route meets.
+            return self.answer(.answersTooLarge)
         } catch {
-            self.tell(error)
-            self.sources.instruments.refusals.add(HTTPRefusal.failed.type)
-            return HTTPAnswer(.failed)
+            // The cure names the log.
+            self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
+            return self.answer(.failed)
         }
     }
 
-    /// Logs why an answer is ``HTTPRefusal/failed``, whose cure names the log.
-    func tell(_ error: any Error) {
-        self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
+    private func answer(_ refusal: HTTPRefusal) -> HTTPAnswer {
+        self.sources.instruments.refusals.add(refusal.type)
+        return refusal.answer(to: nil)
     }
 
     private func answer(

@@ -1,3 +1,4 @@
+import HTTP
 import CoreMetrics
 package import Logging
 import Market
@@ -179,9 +180,6 @@ private final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHan
         _ = pipeline.removeHandler(context: context)
     }
 }
-
-/// The news that a connection to a TLS port began with plain HTTP.
-struct RequestWithoutTLS: Sendable {}
 
 /// The counting of what becomes of one client's TLS.
 private final class TLSWatchHandler: ChannelInboundHandler {

@@ -1,3 +1,4 @@
+import HTTP
 import NIOHTTP1
 
 /// The check of whom a request is addressed to and which page it comes from, before anything else is done for it.

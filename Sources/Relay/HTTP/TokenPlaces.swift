@@ -1,3 +1,4 @@
+import HTTP
 import NIOHTTP1
 
 /// Where a request may carry the relay's token, and the request without it.

@@ -1,3 +1,4 @@
+import HTTP
 import Market
 import NIOCore
 import Wire

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// The strict reading of an HTTP/1.1 head (RFC 9112): no folded lines, no bare CR or LF, no control characters.
-enum HTTPHeadParser {
+package enum HTTPHeadParser {
     struct Malformed: Error, Equatable {
         var what: String
     }
@@ -23,21 +23,6 @@ enum HTTPHeadParser {
         )
     }
 
-    /// Parses a request head as `HTTPHeadReader` gives it.
-    static func request(_ head: ByteBuffer) throws(Malformed) -> HTTPRequestHead {
-        let (line, headers) = try Self.split(head)
-        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 3, Self.isToken(parts[0].utf8), !parts[1].isEmpty,
-            parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), let version = Self.version(parts[2])
-        else { throw Malformed(what: "request line") }
-        return HTTPRequestHead(
-            version: version,
-            method: HTTPMethod(rawValue: String(parts[0])),
-            uri: String(parts[1]),
-            headers: headers
-        )
-    }
-
     /// Whether the bytes are a token (RFC 9110, 5.6.2), as names of headers, methods and subprotocols are.
     static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
         !bytes.isEmpty
@@ -53,7 +38,7 @@ enum HTTPHeadParser {
     }
 
     /// Whether the bytes may stand in a header's value (RFC 9110, 5.5): no control characters but the tab.
-    static func isFieldValue(_ bytes: some Collection<UInt8>) -> Bool {
+    package static func isFieldValue(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
     }
 

@@ -1,4 +1,6 @@
 import Market
+import NIOCore
+import NIOEmbedded
 import Testing
 @testable import Feeds
 @testable import MockUpstream
@@ -52,6 +54,29 @@ struct FaultTests {
         }
         #expect(page.status == 200)
         #expect(page.body.contains("<html>"))
+    }
+
+    @Test("leaves out of a refusal what would end a header's line early")
+    func splitsNoAnswer() throws {
+        let channel = EmbeddedChannel()
+        defer { _ = try? channel.finish() }
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let faults = try FaultPlan(parsing: ["redirect=https://a.example/\r\nEvil: b"], seed: 1).connection(1)
+        _ = try FaultyPipeline(tls: nil).configure(
+            channel,
+            faults: faults,
+            refusal: { _ in nil },
+            upgraded: { _, _, _ in Issue.record("a fault refuses it") }
+        )
+        let request =
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        channel.read()
+        try channel.writeInbound(ByteBuffer(string: request))
+        var sent = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { sent += String(buffer: buffer) }
+        #expect(sent.hasPrefix("HTTP/1.1 302 Found\r\n"))
+        #expect(!sent.contains("Evil"))
     }
 
     @Test("takes commas and @ in double quotes")

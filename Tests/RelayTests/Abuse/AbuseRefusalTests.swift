@@ -4,6 +4,7 @@ import TLS
 import Testing
 import TickertapeTesting
 @testable import Measurements
+@testable import HTTP
 @testable import Relay
 
 /// Clients that are refused and go on sending, while ten clients go on undisturbed.

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import Testing
+@testable import HTTP
 @testable import Relay
 
 @Suite("The places of one address")

@@ -5,6 +5,7 @@ import NIOEmbedded
 import NIOHTTP1
 import TickertapeTesting
 @testable import Measurements
+@testable import HTTP
 @testable import Relay
 
 /// A connection whose peer takes bytes only when the test lets it.
@@ -12,7 +13,7 @@ struct AnswerBench {
     let channel = EmbeddedChannel()
     let refusals = Calls()
     let gate = SocketGate()
-    let handler: HTTPHandler
+    let handler: HTTPServerConnection
 
     /// The head of a request that is refused at once.
     static let refused = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "evil.example"])
@@ -38,20 +39,20 @@ struct AnswerBench {
     /// - Parameter asks: whether the peer has sent a request that is refused.
     init(asks: Bool = true) throws {
         self.gate.isOpen = false
-        var settings = RelaySettings()
-        settings.stallTimeout = .seconds(8)
-        settings.handshakeTimeout = .seconds(2)
+        var limits = HTTPServerLimits()
+        limits.stallTimeout = .seconds(8)
+        limits.requestTimeout = .seconds(2)
         let refusals = self.refusals
-        let host = HTTPHandler.Host(
-            settings: settings,
+        let service = RelayService(
+            limits: limits,
+            answers: AnswerMemory(),
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
             router: Self.router,
-            answers: AnswerMemory(),
             refused: { refusals.add($0) },
-            admit: { .tooManyClients },
+            admitClient: { .tooManyClients },
             makeClient: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }
         )
-        self.handler = HTTPHandler(host)
+        self.handler = HTTPServerConnection(service)
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try self.channel.pipeline.syncOperations.addHandlers([
             self.gate, HTTPResponseEncoder(), self.handler,
@@ -72,10 +73,8 @@ struct AnswerBench {
     func answer(_ body: String) throws {
         self.handler.stopTimer()
         self.handler.state = .answering
-        let headers: HTTPHeaders = ["Content-Length": "\(body.utf8.count)"]
-        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         let context = try self.channel.pipeline.syncOperations.context(handler: self.handler)
-        self.handler.send(head, ByteBuffer(string: body), context: context)
+        self.handler.send(HTTPAnswer(headers: [:], body: ByteBuffer(string: body)), context: context)
     }
 
     /// The peer takes all that waits.

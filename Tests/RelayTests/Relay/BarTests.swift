@@ -3,6 +3,7 @@ import NIOCore
 import Testing
 import TickertapeTesting
 import Wire
+@testable import HTTP
 @testable import Relay
 
 @Suite("Bars of the relay", .timeLimit(.minutes(1 * Patience.factor)))

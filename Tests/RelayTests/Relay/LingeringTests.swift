@@ -2,6 +2,7 @@ import NIOCore
 import NIOEmbedded
 import Testing
 import TickertapeTesting
+@testable import HTTP
 @testable import Relay
 
 /// The end of a connection whose peer goes on sending behind its last answer; time is the test's.

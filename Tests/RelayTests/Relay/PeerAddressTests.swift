@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+@testable import HTTP
 @testable import Relay
 
 @Suite("Whom the limits for an address count")

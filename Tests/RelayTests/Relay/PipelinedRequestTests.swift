@@ -3,6 +3,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Testing
 import TickertapeTesting
+@testable import HTTP
 @testable import Relay
 
 @Suite("Requests right behind one another", .timeLimit(.minutes(2 * Patience.factor)))

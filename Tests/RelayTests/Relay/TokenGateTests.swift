@@ -3,6 +3,7 @@ import NIOHTTP1
 import Testing
 import TickertapeTesting
 @testable import Measurements
+@testable import HTTP
 @testable import Relay
 
 @Suite("The relay's token", .timeLimit(.minutes(1 * Patience.factor)))

@@ -3,6 +3,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Testing
 import TickertapeTesting
+@testable import HTTP
 @testable import Relay
 
 @Suite("Answers over HTTP that are not read, or slowly", .timeLimit(.minutes(2 * Patience.factor)))

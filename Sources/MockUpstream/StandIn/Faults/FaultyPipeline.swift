@@ -1,3 +1,4 @@
+package import HTTP
 package import NIOCore
 package import NIOHTTP1
 package import TLS
@@ -10,33 +11,33 @@ package struct FaultyPipeline: Sendable {
     package var webSocket: WebSocketSettings
     /// Whether a ``FaultHandler`` stands on an open WebSocket even where nothing is planned.
     package var isAlwaysFaulty = false
-    /// Takes over connections that ask for no WebSocket, with what a fault answers them; without it they are refused.
-    private let otherwise: (@Sendable (any Channel, Fault.Refusal?) throws -> Void)?
+    /// Answers what asks for no WebSocket; without it such requests are refused.
+    private let answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)?
 
     package init(
         tls: TLSContext?,
         webSocket: WebSocketSettings = WebSocketSettings(role: .server),
-        otherwise: (@Sendable (any Channel, Fault.Refusal?) throws -> Void)? = nil
+        answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)? = nil
     ) {
         self.tls = tls
         self.webSocket = webSocket
-        self.otherwise = otherwise
+        self.answer = answer
     }
 
     /// Puts the handlers into an accepted channel; to be called on its loop.
     ///
     /// - Parameters:
     ///   - told: hears of the faults that happen at a moment.
-    ///   - decide: judges the request where no fault refuses it.
+    ///   - refusal: why a request for a WebSocket that no fault refuses is refused all the same, or `nil`.
     ///   - upgraded: adds the application's handler, once the WebSocket is open.
-    /// - Returns: the line, by which the connection can be ended at any time, and when everything is in its place.
+    /// - Returns: the line, by which the connection can be ended at any time.
     package func configure(
         _ channel: any Channel,
         faults: ConnectionFaults,
         told: @escaping @Sendable (ConnectionFaults.Event) -> Void = { _ in },
-        decide: @escaping @Sendable (HTTPRequestHead) -> WebSocketServerDecision,
-        upgraded: @escaping @Sendable (any Channel, HTTPRequestHead, NIOLoopBound<FaultyLine>) throws -> Void
-    ) throws -> (line: FaultyLine, configured: EventLoopFuture<Void>) {
+        refusal: @escaping (HTTPRequestHead) -> HTTPAnswer?,
+        upgraded: @escaping (any Channel, HTTPRequestHead, FaultyLine) throws -> Void
+    ) throws -> FaultyLine {
         let line = FaultyLine(faults)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(line)
@@ -51,50 +52,43 @@ package struct FaultyPipeline: Sendable {
             // Without TLS there is no handshake to be stuck in, and the connection is a good one.
             if self.tls != nil || early.stage == .tcp {
                 try pipeline.addHandler(early)
-                return (line, channel.eventLoop.makeSucceededVoidFuture())
+                return line
             }
         }
         if let tls { try pipeline.addHandler(TLSHandler(context: tls, peer: nil)) }
         if let early, !early.isBelowTLS {
             try pipeline.addHandler(early)
-            return (line, channel.eventLoop.makeSucceededVoidFuture())
+            return line
         }
-        let shared = NIOLoopBound(line, eventLoop: channel.eventLoop)
         let isAlwaysFaulty = self.isAlwaysFaulty
-        var otherwise: (@Sendable (any Channel) throws -> Void)?
-        if let takeOver = self.otherwise {
-            otherwise = { channel in
-                guard case .refuse(let refusal) = faults.opening else { return try takeOver(channel, nil) }
-                try takeOver(channel, refusal)
-            }
-        }
-        let configured = channel.configureWebSocketServer(
-            settings: self.webSocket,
-            limits: WebSocketServerLimits(handshakeTimeout: .seconds(10)),
-            decide: { head in
-                guard case .refuse(let refusal) = faults.opening else { return decide(head) }
-                return refusal.decision
-            },
-            upgraded: { channel, head in
+        var planned: HTTPAnswer?
+        if case .refuse(let refusal) = faults.opening { planned = HTTPAnswer(refusal) }
+        let service = MockService(
+            webSocket: self.webSocket,
+            answer: self.answer.map { answer in { head in planned ?? answer(head) } },
+            refusal: { head in planned ?? refusal(head) },
+            opened: { channel, head, _ in
                 if isAlwaysFaulty || !faults.isQuiet {
-                    let handler = FaultHandler(faults, line: shared.value, told: told)
-                    try channel.pipeline.syncOperations.addHandler(handler)
+                    try channel.pipeline.syncOperations.addHandler(FaultHandler(faults, line: line, told: told))
                 }
-                try upgraded(channel, head, shared)
-            },
-            otherwise: otherwise
+                try upgraded(channel, head, line)
+            }
         )
-        return (line, configured)
+        try HTTPServerConnection.addHandlers(to: pipeline, service)
+        return line
     }
 }
 
-extension Fault.Refusal {
-    fileprivate var decision: WebSocketServerDecision {
+extension HTTPAnswer {
+    fileprivate init(_ refusal: Fault.Refusal) {
         var headers = HTTPHeaders()
-        for header in self.headers { headers.add(name: header.name, value: header.value) }
-        if !headers.contains(name: "Content-Type"), self.body.hasPrefix("{") {
+        // A value that would end its line early is left out.
+        for header in refusal.headers where HTTPHeadParser.isFieldValue(header.value.utf8) {
+            headers.add(name: header.name, value: header.value)
+        }
+        if !headers.contains(name: "Content-Type"), refusal.body.hasPrefix("{") {
             headers.add(name: "Content-Type", value: "application/json")
         }
-        return .refuse(HTTPResponseStatus(statusCode: self.status), headers: headers, body: self.body)
+        self = .text(HTTPResponseStatus(statusCode: refusal.status), refusal.body, headers: headers)
     }
 }

@@ -3,7 +3,7 @@ import NIOHTTP1
 
 // The way of an answer out of this program: the next request is taken when it has left, and not before, so that a peer that
 // does not read has one answer waiting, however many requests it has sent.
-extension HTTPHandler {
+extension HTTPServerConnection {
     /// The most parts of requests that wait: more than one read of the socket brings. A request has two or more.
     private static let mostWaiting = 128
 
@@ -11,16 +11,17 @@ extension HTTPHandler {
     private var isLast: Bool { !self.mayKeepAlive || (self.isInputOver && self.waiting.isEmpty) }
 
     /// Writes an answer, and goes on behind it once it has left.
-    func send(_ head: HTTPResponseHead, _ body: ByteBuffer?, context: ChannelHandlerContext) {
-        var head = head
+    func send(_ answer: HTTPAnswer, context: ChannelHandlerContext) {
+        var head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: answer.headers)
+        let body = self.isHead ? ByteBuffer() : answer.body
         if self.isLast, !head.headers.contains(name: "Connection") {
             head.headers.add(name: "Connection", value: "close")
         }
         self.stopTimer()
         self.state = .sending
-        self.countAnswer(of: head.approximateBytes + (body?.readableBytes ?? 0), context: context)
+        self.countAnswer(of: head.approximateBytes + body.readableBytes, context: context)
         context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-        if let body, body.readableBytes > 0 {
+        if body.readableBytes > 0 {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -38,19 +39,16 @@ extension HTTPHandler {
         self.watch(progress, context: context)
     }
 
-    /// Answers with a refusal and ends the connection: who is refused has no business here.
-    func refuse(_ refusal: HTTPRefusal, context: ChannelHandlerContext) {
+    /// Answers a request that failed outside of the service, and ends the connection.
+    func fail(_ failure: HTTPServerFailure, context: ChannelHandlerContext) {
+        self.reject(self.service.rejection(for: failure, of: self.admitted), context: context)
+    }
+
+    /// Answers with a rejection and ends the connection: its peer has no business here.
+    func reject(_ rejection: HTTPRejection, context: ChannelHandlerContext) {
         self.mayKeepAlive = false
-        self.host.refused(refusal.type)
-        var headers = refusal.headers
-        let body = refusal.body
-        if let origin = self.origin { headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin) }
-        headers.replaceOrAdd(name: "Vary", value: "Origin")
-        headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
-        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
-        headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
-        let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
-        self.send(head, self.isHead ? nil : body, context: context)
+        self.service.noteRejection(rejection.type)
+        self.send(rejection.answer, context: context)
     }
 
     /// The answer has left this program: takes the next request, or ends the connection.
@@ -62,7 +60,7 @@ extension HTTPHandler {
         guard !self.isLast else { return self.linger(context: context) }
         self.state = .idle
         self.isHead = false
-        self.origin = nil
+        self.admitted = nil
         self.answered += 1
         self.startTimer(context: context)
         while !self.isAnswering, let part = self.waiting.popFirst() { self.take(part, context: context) }
@@ -106,7 +104,7 @@ extension HTTPHandler {
     func progress(of context: ChannelHandlerContext) -> AnswerProgress {
         AnswerProgress(
             left: UnsentBytes.count(of: context.channel),
-            patience: self.host.settings.stallTimeout,
+            patience: self.service.limits.stallTimeout,
             now: context.eventLoop.now,
             behind: self.progress
         )
@@ -125,24 +123,24 @@ extension HTTPHandler {
 
     /// Ends the connection when its peer takes nothing of the answer any more.
     private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
-        let pause = TimeAmount.nanoseconds(self.host.settings.stallTimeout.nanoseconds / 4)
+        let pause = TimeAmount.nanoseconds(self.service.limits.stallTimeout.nanoseconds / 4)
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
             guard case .sending = self.state else { return }
             var progress = progress
             guard progress.isStuck(left: UnsentBytes.count(of: context.channel), now: context.eventLoop.now) else {
                 return self.watch(progress, context: context)
             }
-            self.host.refused("answer-unread")
+            self.service.noteRejection("answer-unread")
             context.close(promise: nil)
         }
     }
 
     func startTimer(context: ChannelHandlerContext) {
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.host.settings.handshakeTimeout) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.service.limits.requestTimeout) {
             if self.answered > 0, case .idle = self.state {
                 context.close(promise: nil)
             } else {
-                self.refuse(.timedOut, context: context)
+                self.fail(.timedOut, context: context)
             }
         }
     }

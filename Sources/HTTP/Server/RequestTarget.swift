@@ -1,14 +1,14 @@
-import NIOHTTP1
+package import NIOHTTP1
 
 /// What a request is about, by its first line (RFC 9112, 3.2): a path here, or an address with its host.
-struct RequestTarget: Equatable {
+package struct RequestTarget: Equatable {
     /// The host and port that the target names itself: in the absolute form, which clients of a proxy send, and in that of
     /// `CONNECT`. It counts more than the `Host` header.
-    let authority: String?
+    package let authority: String?
     /// The path and the query, or `*`.
-    let path: String
+    package let path: String
 
-    init(of head: HTTPRequestHead) {
+    package init(of head: HTTPRequestHead) {
         let uri = head.uri
         guard head.method != .CONNECT, !uri.hasPrefix("/"), uri != "*" else {
             self.authority = head.method == .CONNECT ? uri : nil
@@ -33,10 +33,10 @@ struct RequestTarget: Equatable {
 // Of a target that has the form of a path.
 extension HTTPRequestHead {
     /// The path without the query.
-    var path: Substring { self.uri.prefix { $0 != "?" } }
+    package var path: Substring { self.uri.prefix { $0 != "?" } }
 
     /// The query, which ends at a number sign; `nil` where there is none.
-    var query: String? {
+    package var query: String? {
         self.uri.firstIndex(of: "?").map { mark in String(self.uri[mark...].dropFirst().prefix { $0 != "#" }) }
     }
 }

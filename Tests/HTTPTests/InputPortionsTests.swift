@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import Testing
-@testable import Relay
+@testable import HTTP
 
 @Suite("Bytes of requests that nobody has asked for")
 struct InputPortionsTests {

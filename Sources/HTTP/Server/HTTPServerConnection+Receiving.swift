@@ -1,23 +1,21 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 
 // A request from its first line to the end of its body: what can be said without the body is said at once.
-extension HTTPHandler {
+extension HTTPServerConnection {
     /// Takes a request's head, and answers it at once where its body would change nothing.
-    func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-        self.mayKeepAlive = head.isKeepAlive && head.version == .http1_1
-        self.isHead = head.method == .HEAD
-        if let refusal = self.host.gate.refusal(of: head) { return self.refuse(refusal, context: context) }
-        self.origin = head.headers.first(name: "Origin")
-        var head = head
-        head.uri = RequestTarget(of: head).path
-        // The page itself tells nothing, and is what asks a person for the token.
-        if !head.asksForPage, let refusal = self.host.tokenRefusal(head) {
-            return self.refuse(refusal, context: context)
+    func receive(_ request: HTTPRequestHead, context: ChannelHandlerContext) {
+        self.mayKeepAlive = request.isKeepAlive && request.version == .http1_1
+        self.isHead = request.method == .HEAD
+        let head: HTTPRequestHead
+        do throws(HTTPRejection) {
+            head = try self.service.admit(request)
+        } catch {
+            return self.reject(error, context: context)
         }
-        head = TokenPlaces.withoutToken(head)
+        self.admitted = head
         let portions = try? context.pipeline.syncOperations.handler(type: InputPortions.self)
-        let body = HTTPRequestBody(of: head, input: portions)
+        let body = HTTPRequestBody(of: head, isKept: self.service.readsBody(of: head), input: portions)
         self.state = .receiving(head, body: body)
         guard self.hasRoom(for: body, context: context) else { return }
         self.meetExpectation(of: head, body, context: context)
@@ -38,13 +36,13 @@ extension HTTPHandler {
 
     /// Refuses a body that is too large, and returns whether it is not.
     private func hasRoom(for body: HTTPRequestBody, context: ChannelHandlerContext) -> Bool {
-        guard body.bytes > self.host.settings.webSocket.maximumMessageBytes else { return true }
-        self.refuse(.bodyTooLarge, context: context)
+        guard body.bytes > self.service.limits.maximumBodyBytes else { return true }
+        self.fail(.bodyTooLarge, context: context)
         return false
     }
 
     /// A read is over, of which the decoder may have passed on nothing: the lines of chunks are input too.
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         if case .receiving(_, let body) = self.state { _ = self.hasRoom(for: body, context: context) }
         context.fireChannelReadComplete()
     }
@@ -55,7 +53,7 @@ extension HTTPHandler {
         let expectations = head.headers[canonicalForm: "Expect"]
         guard !expectations.isEmpty, head.version == .http1_1 else { return }
         guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else {
-            return self.refuse(.expectationFailed, context: context)
+            return self.fail(.expectationFailed, context: context)
         }
         guard body.isAnnounced else { return }
         if body.isKept || head.headers.contains(name: "Upgrade") {

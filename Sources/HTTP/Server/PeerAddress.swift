@@ -1,14 +1,14 @@
-import NIOCore
+package import NIOCore
 
 /// Who a connection comes from, as far as limits for each address go.
-enum PeerAddress: Hashable {
+package enum PeerAddress: Hashable {
     /// This machine: loopback, a socket file, or one of the machine's own addresses.
     case here
     case version4(UInt32)
     /// The first 64 bits: whoever has one address of such a network has all of them (RFC 4291, 2.5.1).
     case version6(UInt64)
 
-    init(remote: SocketAddress?, local: SocketAddress?) {
+    package init(remote: SocketAddress?, local: SocketAddress?) {
         guard let remote, let text = Self.text(of: remote) else {
             self = .here
             return
@@ -34,12 +34,12 @@ enum PeerAddress: Hashable {
 
     /// An IP address in the system's own text form, of which there is one for each; one of version 4 that came in at a
     /// socket of version 6 (RFC 4291, 2.5.5.2) as what it is.
-    static func text(of address: SocketAddress) -> String? {
+    package static func text(of address: SocketAddress) -> String? {
         guard let text = address.ipAddress else { return nil }
         let mapped = "::ffff:"
         return text.hasPrefix(mapped) && text.contains(".") ? String(text.dropFirst(mapped.count)) : text
     }
 
     /// Judged by the system's text form.
-    static func isLoopback(_ text: String) -> Bool { text == "::1" || text.hasPrefix("127.") }
+    package static func isLoopback(_ text: String) -> Bool { text == "::1" || text.hasPrefix("127.") }
 }

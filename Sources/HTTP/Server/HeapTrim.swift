@@ -1,15 +1,15 @@
 import CLinux
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// The giving back of free memory to the system, when many connections have gone or large answers have left.
 ///
 /// glibc gives back what is free at the end of its heap only. A thousand TLS handshakes at once leave 65 MB free between blocks
 /// that are in use (3 MB), and without this the process keeps them for ever.
-final class HeapTrim: Sendable {
+package final class HeapTrim: Sendable {
     /// What a connection takes at its height, in bytes: that of a TLS handshake.
-    static let connectionBytes = 64 << 10
+    package static let connectionBytes = 64 << 10
     /// So many bytes are worth the 10 ms that it takes.
     private static let worthBytes = 8 << 20
     /// What has begun to go is mostly gone then.
@@ -22,13 +22,13 @@ final class HeapTrim: Sendable {
     /// - Parameters:
     ///   - loop: keeps the time.
     ///   - trim: gives the memory back; called on `loop`.
-    init(loop: any EventLoop, trim: @escaping @Sendable () -> Void = HeapTrim.giveBack) {
+    package init(loop: any EventLoop, trim: @escaping @Sendable () -> Void = HeapTrim.giveBack) {
         self.loop = loop
         self.trim = trim
     }
 
     /// Notes that so many bytes, or about so many, are free again.
-    func freed(_ bytes: Int) {
+    package func freed(_ bytes: Int) {
         let isDue = self.state.withLockedValue { state in
             state.bytes += bytes
             guard state.bytes >= Self.worthBytes, !state.isScheduled else { return false }

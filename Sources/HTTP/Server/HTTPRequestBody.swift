@@ -18,10 +18,10 @@ struct HTTPRequestBody {
     private var chunks: (input: InputPortions, start: Int)?
 
     /// - Parameters:
-    ///   - head: the request's, with its target in the form of a path.
+    ///   - isKept: whether the address reads a body.
     ///   - input: where the connection's bytes come by.
-    init(of head: HTTPRequestHead, input: InputPortions? = nil) {
-        self.isKept = head.method == .POST && RelayRoute(head.path)?.methods.contains(.POST) == true
+    init(of head: HTTPRequestHead, isKept: Bool, input: InputPortions? = nil) {
+        self.isKept = isKept
         if head.headers.contains(name: "Transfer-Encoding") {
             self.length = nil
             self.chunks = input.map { ($0, $0.passed) }

@@ -3,7 +3,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Testing
 import TickertapeTesting
-@testable import Relay
+@testable import HTTP
 
 @Suite("The memory of answers over HTTP")
 struct AnswerMemoryTests {
@@ -19,7 +19,7 @@ struct AnswerMemoryTests {
         #expect(memory.bytes == 24 << 20)
         // One that grows beyond a small one has no room, and keeps what it has.
         var small = [try #require(memory.take())]
-        #expect(throws: HTTPRefusal.self) { try small[0].hold((64 << 10) + 1) }
+        #expect(throws: HTTPServerFailure.self) { try small[0].hold((64 << 10) + 1) }
         #expect(memory.bytes == (24 << 20) + (64 << 10))
         // More than fit, so that a bound which does not hold ends the test too.
         for _ in 0..<1_000 { if let room = memory.take() { small.append(room) } }

@@ -2,7 +2,7 @@ import NIOCore
 import TLS
 
 // The end of a connection behind its last answer, in the peer's own time and within the limits of `Lingering`.
-extension HTTPHandler {
+extension HTTPServerConnection {
     /// How much of what is thrown away is read at once, in bytes: more than of requests, so that it is soon over.
     private static let readBytes = 16 << 10
 

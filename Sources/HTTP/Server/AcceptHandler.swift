@@ -1,12 +1,12 @@
-import Logging
-import NIOCore
+package import Logging
+package import NIOCore
 
 /// The rest that a listening socket takes when the system has no descriptor or memory for another connection.
 ///
 /// Without it the same connection would be tried again and again, at full speed.
-final class AcceptHandler: ChannelDuplexHandler {
-    typealias InboundIn = any Channel
-    typealias OutboundIn = Never
+package final class AcceptHandler: ChannelDuplexHandler {
+    package typealias InboundIn = any Channel
+    package typealias OutboundIn = Never
 
     private static let rest: TimeAmount = .milliseconds(250)
 
@@ -14,13 +14,13 @@ final class AcceptHandler: ChannelDuplexHandler {
     private var isResting = false
     private var isReadHeld = false
 
-    init(logger: Logger) { self.logger = logger }
+    package init(logger: Logger) { self.logger = logger }
 
-    func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         if self.isResting { self.isReadHeld = true } else { context.read() }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !self.isResting else { return }
         self.isResting = true
         self.logger.warning("the relay could not accept a connection", metadata: ["error": "\(error)"])

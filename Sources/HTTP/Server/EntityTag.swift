@@ -1,12 +1,12 @@
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 
 /// The strong tag of an answer's bytes (RFC 9110, 8.8.3): equal tags mean equal bytes, for all that a cache here can meet.
-struct EntityTag: Equatable {
+package struct EntityTag: Equatable {
     /// With its quotation marks.
-    let text: String
+    package let text: String
 
-    init(of body: ByteBuffer) {
+    package init(of body: ByteBuffer) {
         // FNV-1a with 64 bits: no secret to keep, only changes to see.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in body.readableBytesView { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -15,7 +15,7 @@ struct EntityTag: Equatable {
     }
 
     /// Whether `If-None-Match` names it (RFC 9110, 13.1.2), by weak comparison.
-    func isNamed(in head: HTTPRequestHead) -> Bool {
+    package func isNamed(in head: HTTPRequestHead) -> Bool {
         head.headers["If-None-Match"].contains { self.isNamed(in: $0) }
     }
 

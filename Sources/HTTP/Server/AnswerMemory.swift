@@ -4,13 +4,13 @@ import NIOConcurrencyHelpers
 ///
 /// An answer is held until its peer has read it, and a peer may take its time. So large answers have a limit together, and a
 /// part of the whole that they cannot take: a question such as `/livez` is answered however many of them wait.
-final class AnswerMemory: Sendable {
+package final class AnswerMemory: Sendable {
     /// The most bytes of all answers.
-    static let mostBytes = 32 << 20
+    package static let mostBytes = 32 << 20
     /// The most bytes of large ones.
-    static let mostLargeBytes = 24 << 20
+    package static let mostLargeBytes = 24 << 20
     /// The most bytes of an answer that is not large. Each answer has so many from the question on.
-    static let smallBytes = 64 << 10
+    package static let smallBytes = 64 << 10
     /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
     private static let itemBytes = 384
 
@@ -18,13 +18,13 @@ final class AnswerMemory: Sendable {
     private let heap: HeapTrim?
 
     /// - Parameter heap: hears of what is free again.
-    init(heap: HeapTrim? = nil) { self.heap = heap }
+    package init(heap: HeapTrim? = nil) { self.heap = heap }
 
     /// The bytes that are taken.
-    var bytes: Int { self.taken.withLockedValue { $0 } }
+    package var bytes: Int { self.taken.withLockedValue { $0 } }
 
     /// Takes room for a small answer, which may become a large one; `nil` where there is none.
-    func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
+    package func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
 
     /// Changes what an answer takes, and returns whether there is room; what takes less always has it.
     private func change(_ before: Int, to bytes: Int) -> Bool {
@@ -37,7 +37,7 @@ final class AnswerMemory: Sendable {
     }
 
     /// The memory of one answer, which is given back with the last reference to it.
-    final class Room: Sendable {
+    package final class Room: Sendable {
         private let memory: AnswerMemory
         private let bytes: NIOLockedValueBox<Int>
 
@@ -54,8 +54,8 @@ final class AnswerMemory: Sendable {
 
         /// The answer takes so many bytes from now on.
         ///
-        /// - Throws: ``HTTPRefusal/answersTooLarge`` where there is no room.
-        func hold(_ bytes: Int) throws(HTTPRefusal) {
+        /// - Throws: ``HTTPServerFailure/answersTooLarge`` where there is no room.
+        package func hold(_ bytes: Int) throws(HTTPServerFailure) {
             let hasRoom = self.bytes.withLockedValue { held in
                 guard self.memory.change(held, to: bytes) else { return false }
                 held = bytes
@@ -66,8 +66,8 @@ final class AnswerMemory: Sendable {
 
         /// The answer is about to be made of so many trades or bars.
         ///
-        /// - Throws: ``HTTPRefusal/answersTooLarge`` where there is no room.
-        func hold(items count: Int) throws(HTTPRefusal) {
+        /// - Throws: ``HTTPServerFailure/answersTooLarge`` where there is no room.
+        package func hold(items count: Int) throws(HTTPServerFailure) {
             try self.hold(max(AnswerMemory.smallBytes, count * AnswerMemory.itemBytes))
         }
     }

@@ -1,36 +1,16 @@
-import Logging
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 import TLS
 import WebSocket
 
-/// One HTTP connection: its requests one at a time, answered by the router or turned into a WebSocket.
+/// One HTTP connection of a server: its requests one at a time, answered by the service or turned into a WebSocket.
 ///
 /// It stands behind `HTTPRequestDecoder` and `HTTPResponseEncoder`. After an upgrade all three leave the pipeline, so a
 /// WebSocket client costs neither a task nor an async channel.
-final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
-
-    /// What a connection needs to know of the relay.
-    struct Host {
-        var settings: RelaySettings
-        var gate: RequestGate
-        var router: RelayRouter
-        /// The memory for the answers of all connections.
-        var answers: AnswerMemory
-        /// Says why a request is refused for want of the right token, where one is needed.
-        var tokenRefusal: (HTTPRequestHead) -> HTTPRefusal? = { _ in nil }
-        /// Is told the type of every refusal.
-        var refused: (String) -> Void = { _ in }
-        /// Is told that a connection has become a WebSocket.
-        var upgraded: (any Channel) -> Void = { _ in }
-        /// Takes a place for a WebSocket client, or says why there is none.
-        var admit: () -> HTTPRefusal?
-        /// Makes the handler of a new WebSocket client, or says why the request does not get one.
-        var makeClient: (RelayEndpoint, HTTPRequestHead) throws(HTTPRefusal) -> RelayClient
-    }
+package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
 
     enum State {
         /// Waits for a request's head.
@@ -45,7 +25,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case lingering
     }
 
-    let host: Host
+    let service: any HTTPService
     /// The memory of the answer under way.
     var room: AnswerMemory.Room?
     var state: State = .idle
@@ -62,30 +42,54 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var answered = 0
     /// Whether the request asks for an answer without its body.
     var isHead = false
-    /// The request's origin, which has passed the gate: its page may read refusals too.
-    var origin: String?
+    /// The request under way, once it has been admitted.
+    var admitted: HTTPRequestHead?
 
     /// Why this connection gets nothing at all, as there are too many.
-    private let refusal: HTTPRefusal?
+    private let rejection: HTTPRejection?
 
-    init(_ host: Host, refusesAllWith refusal: HTTPRefusal? = nil) {
-        self.host = host
-        self.refusal = refusal
+    package init(_ service: any HTTPService, rejectsAllWith rejection: HTTPRejection? = nil) {
+        self.service = service
+        self.rejection = rejection
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.startTimer(context: context) }
+    /// The bytes to read of a socket at once: each connection keeps the buffer of its last read, and most requests fit.
+    package static let readBufferBytes = InputPortions.portionBytes
 
-    func channelActive(context: ChannelHandlerContext) {
+    /// Adds the handlers of a server's connection at the end of a pipeline.
+    ///
+    /// - Parameter rejection: what the connection gets instead of answers.
+    package static func addHandlers(
+        to pipeline: ChannelPipeline.SynchronousOperations,
+        _ service: any HTTPService,
+        rejectsAllWith rejection: HTTPRejection? = nil
+    ) throws {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = service.limits.maximumHeaderBytes
+        limits.maxHeaderListSize = service.limits.maximumHeaderBytes
+        limits.maxHeaderFieldCount = 100
+        let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+        try pipeline.addHandlers([
+            InputPortions(),
+            ByteToMessageHandler(decoder),
+            HTTPResponseEncoder(),
+            HTTPServerConnection(service, rejectsAllWith: rejection),
+        ])
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) { self.startTimer(context: context) }
+
+    package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
-        if let refusal = self.refusal { self.refuse(refusal, context: context) }
+        if let rejection { self.reject(rejection, context: context) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         self.stopTimer()
         self.room = nil
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         self.stopTimer()
         context.fireChannelInactive()
     }
@@ -100,7 +104,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = Self.unwrapInboundIn(data)
         if self.isAnswering {
             self.keep(part)
@@ -109,7 +113,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         if self.isAnswering {
             self.isReadHeld = true
         } else {
@@ -135,87 +139,58 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Answers a request that has passed all checks.
     func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
-        if let endpoint = RelayEndpoint(path: head.path), !head.asksForPage {
-            return self.upgrade(head, to: endpoint, context: context)
-        }
+        if self.service.isForWebSocket(head) { return self.upgrade(head, context: context) }
         // The decoder parses no further behind a request that asks for another protocol.
         if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
-        let router = self.host.router
-        guard let room = self.host.answers.take() else {
-            return self.refuse(.answersTooLarge, context: context)
-        }
+        guard let room = self.service.answers.take() else { return self.fail(.answersTooLarge, context: context) }
         self.state = .answering
-        let kept = body.kept
-        context.eventLoop.makeFutureWithTask {
-            let answer = await router.respond(to: head, body: kept, room: room)
-            try room.hold(answer.body.storageCapacity)
-            return answer
-        }.assumeIsolated().whenComplete { result in
+        let answer = self.service.respond(to: head, body: body.kept, memory: room, on: context.eventLoop)
+        answer.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
-            switch result {
-            case .success(let answer):
+            do {
+                let answer = try result.get()
+                try room.hold(answer.body.storageCapacity)
                 self.room = room
-                let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: answer.headers)
-                self.send(head, answer.body, context: context)
-            case .failure(let refusal as HTTPRefusal):
-                self.refuse(refusal, context: context)
-            case .failure(let error):
-                router.tell(error)
-                self.refuse(.failed, context: context)
+                self.send(answer, context: context)
+            } catch {
+                self.fail(error as? HTTPServerFailure ?? .serviceFailed, context: context)
             }
         }
     }
 
     // MARK: The upgrade
 
-    private func upgrade(_ head: HTTPRequestHead, to endpoint: RelayEndpoint, context: ChannelHandlerContext) {
+    private func upgrade(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         let accepted: WebSocketServerHandshake.Accepted
         switch WebSocketServerHandshake.check(head) {
         case .success(let success):
             accepted = success
         case .failure(let refusal):
-            let isEncrypted = (try? context.pipeline.syncOperations.handler(type: TLSHandler.self)) != nil
-            let answer = HTTPRefusal(
-                status: refusal.status,
-                type: "websocket-refused",
-                message: refusal.reason,
-                cure: "open a WebSocket of version 13 here, by \(isEncrypted ? "wss" : "ws")://",
-                headers: refusal.headers
-            )
-            return self.refuse(answer, context: context)
+            return self.fail(.handshake(refusal), context: context)
         }
-        if let refusal = self.host.admit() { return self.refuse(refusal, context: context) }
-
-        let client: RelayClient
-        do throws(HTTPRefusal) {
-            client = try self.host.makeClient(endpoint, head)
+        let opening: WebSocketOpening
+        do throws(HTTPRejection) {
+            opening = try self.service.openWebSocket(for: head)
         } catch {
-            return self.refuse(error, context: context)
+            return self.reject(error, context: context)
         }
         var headers = accepted.responseHeaders
-        if let subprotocol = client.subprotocol { headers.add(name: "Sec-WebSocket-Protocol", value: subprotocol) }
-        client.agreement = client.webSocketSettings.compression.flatMap {
-            accepted.agreeOnCompression($0, adding: &headers)
-        }
+        headers.add(contentsOf: opening.headers)
+        let agreement = opening.settings.compression.flatMap { accepted.agreeOnCompression($0, adding: &headers) }
         let response = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers)
         context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
         self.state = .lingering
         let channel = context.channel
-        self.host.upgraded(channel)
         let pipeline = context.pipeline.syncOperations
         do {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addWebSocketHandlers(
-                client.webSocketSettings,
-                agreement: client.agreement,
-                wheel: client.hub.deadlines
-            )
+            try pipeline.addWebSocketHandlers(opening.settings, agreement: agreement, wheel: opening.wheel)
             _ = pipeline.removeHandler(encoder)
             _ = pipeline.removeHandler(context: context)
-            // The client writes at once, so nothing that speaks HTTP may be in its way.
-            try pipeline.addHandler(client)
+            // They may write at once, so nothing that speaks HTTP may be in their way.
+            try opening.addHandlers(channel, agreement)
             // Last, for these hand on the bytes that came right behind the request. The decoder does so in a turn of its own,
             // of which it does not tell the end.
             let portions = try? pipeline.handler(type: InputPortions.self)
@@ -235,12 +210,12 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Events and failure
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch (event, self.state) {
         case (is RequestWithoutTLS, .idle):
-            self.refuse(.needsTLS, context: context)
+            self.fail(.withoutTLS, context: context)
         case (is ChannelShouldQuiesceEvent, .idle), (is ChannelShouldQuiesceEvent, .receiving):
-            self.answered == 0 ? self.refuse(.stopping, context: context) : context.close(promise: nil)
+            self.answered == 0 ? self.fail(.stopping, context: context) : context.close(promise: nil)
         case (is ChannelShouldQuiesceEvent, .answering), (is ChannelShouldQuiesceEvent, .sending):
             self.mayKeepAlive = false
         case (ChannelEvent.inputClosed, .answering), (ChannelEvent.inputClosed, .sending):
@@ -255,12 +230,12 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, self.state) {
         case (is HTTPParserError, .idle), (is HTTPParserError, .receiving):
             // Half a request in a connection that we have closed is no mistake of the peer's.
             guard context.channel.isActive else { return }
-            self.refuse(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
+            self.fail(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering), (is HTTPParserError, .sending):
             self.endInput()  // what follows is no HTTP
         case (is HTTPParserError, .lingering), (is ByteToMessageDecoderError, .lingering):
@@ -269,4 +244,9 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(promise: nil)
         }
     }
+}
+
+/// The news that a connection to a TLS port began with plain HTTP; for ``HTTPServerConnection``, which says so.
+package struct RequestWithoutTLS: Sendable {
+    package init() {}
 }

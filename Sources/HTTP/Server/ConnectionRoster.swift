@@ -1,8 +1,8 @@
-import NIOCore
+package import NIOCore
 
 /// The open connections of a server, all on one loop: how many come from each address, which are plain, and when the last
 /// one is gone.
-final class ConnectionRoster {
+package final class ConnectionRoster {
     /// How often the connections are looked at while they come to an end.
     private static let sweepInterval: TimeAmount = .milliseconds(25)
 
@@ -25,21 +25,21 @@ final class ConnectionRoster {
     private var deadline: NIODeadline?
     private var answers: TimeAmount = .zero
     private var isSweeping = false
-    private(set) var isClosing = false
+    package private(set) var isClosing = false
 
     private let heap: HeapTrim
 
-    init(loop: any EventLoop, heap: HeapTrim) {
+    package init(loop: any EventLoop, heap: HeapTrim) {
         self.loop = loop
         self.heap = heap
     }
 
-    var count: Int { self.entries.count }
+    package var count: Int { self.entries.count }
 
     /// How many connections come from an address.
-    func count(from address: PeerAddress) -> Int { self.counts[address] ?? 0 }
+    package func count(from address: PeerAddress) -> Int { self.counts[address] ?? 0 }
 
-    func add(_ channel: any Channel, from address: PeerAddress) {
+    package func add(_ channel: any Channel, from address: PeerAddress) {
         let id = ObjectIdentifier(channel)
         self.entries[id] = Entry(channel: channel, address: address)
         self.counts[address, default: 0] += 1
@@ -53,7 +53,7 @@ final class ConnectionRoster {
     }
 
     /// Notes that a connection has become a WebSocket.
-    func upgraded(_ channel: any Channel) {
+    package func upgraded(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         guard self.entries[id]?.isPlain == true else { return }
         self.entries[id]?.isPlain = false
@@ -61,12 +61,12 @@ final class ConnectionRoster {
     }
 
     /// What waits in this program for connections that are plain: answers that are not read.
-    var waitingAnswerBytes: Int {
+    package var waitingAnswerBytes: Int {
         self.entries.values.reduce(0) { $1.isPlain ? $0 + UnsentBytes.waiting(in: $1.channel) : $0 }
     }
 
     /// Closes the plain connection that has been here longest, to make room; returns whether there was one.
-    func closeOldestPlain() -> Bool {
+    package func closeOldestPlain() -> Bool {
         while let id = self.queue.popFirst() {
             guard let entry = self.entries[id], entry.isPlain else { continue }
             entry.channel.close(promise: nil)
@@ -87,14 +87,14 @@ final class ConnectionRoster {
     }
 
     /// Lets no new connection in; those that are open stay.
-    func refuseNew() { self.isClosing = true }
+    package func refuseNew() { self.isClosing = true }
 
     /// Tells all connections to come to an end, and succeeds when all are gone.
     ///
     /// - Parameters:
     ///   - limit: when those that have not ended are ended by force. Asked again, the shorter limits count.
     ///   - answers: how long a connection may stay open although its peer has taken everything.
-    func close(within limit: TimeAmount, answers: TimeAmount) -> EventLoopFuture<Void> {
+    package func close(within limit: TimeAmount, answers: TimeAmount) -> EventLoopFuture<Void> {
         self.isClosing = true
         guard !self.entries.isEmpty else { return self.loop.makeSucceededVoidFuture() }
         let promise = self.whenEmpty ?? self.loop.makePromise()
@@ -110,7 +110,7 @@ final class ConnectionRoster {
     }
 
     /// Ends all connections now.
-    func cut() {
+    package func cut() {
         self.isClosing = true
         for entry in self.entries.values { entry.channel.close(promise: nil) }
     }
@@ -140,6 +140,6 @@ final class ConnectionRoster {
     private static func hasMore(_ channel: any Channel) -> Bool {
         guard channel.isActive else { return false }
         if UnsentBytes.count(of: channel) > 0 { return true }
-        return (try? channel.pipeline.syncOperations.handler(type: HTTPHandler.self))?.isAnswering == true
+        return (try? channel.pipeline.syncOperations.handler(type: HTTPServerConnection.self))?.isAnswering == true
     }
 }

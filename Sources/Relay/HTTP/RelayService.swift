@@ -1,0 +1,85 @@
+import HTTP
+import NIOCore
+import NIOHTTP1
+import WebSocket
+
+/// What the relay does with the requests of one connection: the checks of who asks, the answers, and the WebSockets.
+struct RelayService: HTTPService {
+    let limits: HTTPServerLimits
+    let answers: AnswerMemory
+    let gate: RequestGate
+    let router: RelayRouter
+    /// Whether the connection speaks TLS.
+    var isEncrypted = false
+    /// Returns why a request is refused for want of the right token, where one is needed.
+    var tokenRefusal: (HTTPRequestHead) -> HTTPRefusal? = { _ in nil }
+    /// Counts a refusal by its type.
+    var refused: (String) -> Void = { _ in }
+    /// Takes a place for a WebSocket client, or returns why there is none.
+    let admitClient: () -> HTTPRefusal?
+    /// Makes the handler of a new WebSocket client.
+    let makeClient: (RelayEndpoint, HTTPRequestHead) throws(HTTPRefusal) -> RelayClient
+    /// Notes that the connection has become a WebSocket.
+    var upgraded: (any Channel) -> Void = { _ in }
+
+    func admit(_ head: HTTPRequestHead) throws(HTTPRejection) -> HTTPRequestHead {
+        // No page of an origin that is not allowed reads why.
+        if let refusal = self.gate.refusal(of: head) { throw self.rejection(refusal, origin: nil) }
+        var head = head
+        head.uri = RequestTarget(of: head).path
+        // The page itself tells nothing, and is what asks a person for the token.
+        if !head.asksForPage, let refusal = self.tokenRefusal(head) { throw self.rejection(refusal, of: head) }
+        return TokenPlaces.withoutToken(head)
+    }
+
+    func readsBody(of head: HTTPRequestHead) -> Bool {
+        head.method == .POST && RelayRoute(head.path)?.methods.contains(.POST) == true
+    }
+
+    func isForWebSocket(_ head: HTTPRequestHead) -> Bool { RelayEndpoint(path: head.path) != nil && !head.asksForPage }
+
+    func openWebSocket(for head: HTTPRequestHead) throws(HTTPRejection) -> WebSocketOpening {
+        if let refusal = self.admitClient() { throw self.rejection(refusal, of: head) }
+        guard let endpoint = RelayEndpoint(path: head.path) else { throw self.rejection(.notFound, of: head) }
+        let client: RelayClient
+        do throws(HTTPRefusal) {
+            client = try self.makeClient(endpoint, head)
+        } catch {
+            throw self.rejection(error, of: head)
+        }
+        let upgraded = self.upgraded
+        return WebSocketOpening(
+            settings: client.webSocketSettings,
+            headers: client.subprotocol.map { ["Sec-WebSocket-Protocol": $0] } ?? [:],
+            wheel: client.hub.deadlines
+        ) { channel, agreement in
+            upgraded(channel)
+            client.agreement = agreement
+            try channel.pipeline.syncOperations.addHandler(client)
+        }
+    }
+
+    func respond(
+        to head: HTTPRequestHead,
+        body: ByteBuffer,
+        memory: AnswerMemory.Room,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<HTTPAnswer> {
+        let router = self.router
+        return loop.makeFutureWithTask { await router.respond(to: head, body: body, room: memory) }
+    }
+
+    func rejection(for failure: HTTPServerFailure, of head: HTTPRequestHead?) -> HTTPRejection {
+        self.rejection(HTTPRefusal(failure, isEncrypted: self.isEncrypted), of: head)
+    }
+
+    func noteRejection(_ type: String) { self.refused(type) }
+
+    private func rejection(_ refusal: HTTPRefusal, of head: HTTPRequestHead?) -> HTTPRejection {
+        self.rejection(refusal, origin: head?.headers.first(name: "Origin"))
+    }
+
+    private func rejection(_ refusal: HTTPRefusal, origin: String?) -> HTTPRejection {
+        HTTPRejection(type: refusal.type, answer: refusal.answer(to: origin))
+    }
+}
