@@ -14,16 +14,6 @@ package protocol FeedInputDelegate: AnyObject {
     func publishChanges()
 }
 
-/// What the frames of one text hold, as the reader of their dialect found.
-package enum FrameContent: Sendable, Equatable {
-    /// Trades, of which so many elements were malformed or could not be held.
-    case trades(skipped: Int)
-    /// A well-formed message without trades.
-    case other
-    /// Not a message of the dialect.
-    case malformed
-}
-
 /// One feed's way onto the tape: takes its frames, finds gaps and what may have come before, and says what is true of it.
 ///
 /// Belongs to the feed's event loop and outlives its connections.

@@ -107,6 +107,20 @@ final class DiskFile {
         try result.get()
     }
 
+    /// Writes all of it over what is at a place.
+    func overwrite(_ bytes: ByteBuffer, at place: Int64) throws(RecordingFailure) {
+        var rest = bytes
+        while rest.readableBytes > 0 {
+            let offset = off_t(place) + off_t(bytes.readableBytes - rest.readableBytes)
+            let written = rest.withUnsafeReadableBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, offset) }
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw .system("write", self.path)
+            }
+            rest.moveReaderIndex(forwardBy: written)
+        }
+    }
+
     /// Returns when the file would survive a power cut.
     func sync(_ disk: any SegmentDisk = SystemSegmentDisk()) throws(RecordingFailure) {
         guard disk.sync(self.descriptor, of: self.path) else { throw .system("write", self.path) }

@@ -178,7 +178,7 @@ extension RecordedLine {
     fileprivate var withoutNumbers: RecordedLine {
         var line = self
         switch self.content {
-        case .frame(let bytes, _): line.content = .frame(bytes, nil)
+        case .frame(let bytes, _, let dialect): line.content = .frame(bytes, nil, dialect)
         case .gap(var gap, let dropped):
             gap.nextSequence = 0
             gap.epoch = 0

@@ -37,6 +37,8 @@ package struct RecordingFindings: Sendable, Equatable {
     package var frames = 0
     /// Trades that have a number on the tape; `nil` where the frames have none.
     package var trades: Int?
+    /// How many of the frames are of each dialect but Finnhub's, by its name.
+    package var dialects: [String: Int] = [:]
     /// How often each other event happened, by its name.
     package var events: [String: Int] = [:]
     /// The first and the last line's wall clock, µs since 1970, and time, ns since the start.
@@ -168,9 +170,10 @@ package struct RecordingCheck {
                 self.findings.lastNumber = header.first.map { $0 > 0 ? $0 - 1 : 0 } ?? self.findings.lastNumber
             }
             self.findings.header = self.findings.header ?? header
-        case .frame(let bytes, let numbers):
+        case .frame(let bytes, let numbers, let dialect):
             self.findings.lines += 1
             self.findings.frames += 1
+            if dialect != .finnhub { self.findings.dialects["\(dialect.name)", default: 0] += 1 }
             if let numbers { self.findings.trades = (self.findings.trades ?? 0) + numbers.count }
             let checksum =
                 line.textChecksum

@@ -1,6 +1,6 @@
 import Market
 import NIOCore
-import Wire
+package import Wire
 
 extension RecordingEdits {
     /// What is cut out.
@@ -10,6 +10,8 @@ extension RecordingEdits {
         package var to: Int64?
         /// The symbols whose frames are kept, verbatim, with the other symbols' trades that are in them; empty for all.
         package var symbols: Set<String> = []
+        /// The dialect whose frames are kept; `nil` for all.
+        package var dialect: FrameDialect?
         /// When the recording began, where it does not say so, ns since 1970; the new file then says that it did.
         package var likelyStart: Int64?
 
@@ -193,7 +195,9 @@ private struct CutLines {
         self.tradesBehind = nil
         switch kept.line.content {
         case .damaged, .torn, .header: return nil
-        case .frame(let bytes, _): return self.sieve.keeps(bytes) ? kept : nil
+        case .frame(let bytes, _, let dialect):
+            guard self.cut.dialect ?? dialect == dialect else { return nil }
+            return self.sieve.keeps(bytes, of: dialect) ? kept : nil
         case .gap, .note, .unknown: return kept
         }
     }
@@ -201,8 +205,10 @@ private struct CutLines {
     /// A gap that began in the piece is told in it, though it was over only later.
     private mutating func takeBehind(_ kept: Kept) -> Kept? {
         switch kept.line.content {
-        case .frame(let bytes, let numbers):
-            if self.tradesBehind == nil, numbers != nil || self.finder.hasTrades(bytes) { self.tradesBehind = kept.at }
+        case .frame(let bytes, let numbers, let dialect):
+            if self.tradesBehind == nil, numbers != nil || self.finder.hasTrades(bytes, of: dialect) {
+                self.tradesBehind = kept.at
+            }
             return nil
         case .gap(let gap, _):
             // Also behind trades: where symbols fell silent one by one, the gap of all reaches back over the others' trades.
@@ -216,7 +222,7 @@ private struct CutLines {
 /// The choice of frames by their symbols.
 private struct SymbolSieve {
     private let wanted: Set<String>
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private(set) var table = SymbolTable()
     private var isWanted: [Bool] = []
     private var trades: [Trade] = []
@@ -224,10 +230,10 @@ private struct SymbolSieve {
     init(_ symbols: Set<String>) { self.wanted = symbols }
 
     /// Whether a frame holds a trade of a wanted symbol, or none at all.
-    mutating func keeps(_ frame: ByteBuffer) -> Bool {
+    mutating func keeps(_ frame: ByteBuffer, of dialect: FrameDialect) -> Bool {
         guard !self.wanted.isEmpty else { return true }
         self.trades.removeAll(keepingCapacity: true)
-        _ = self.parser.parse(frame, symbols: &self.table, into: &self.trades)
+        _ = self.reader.read(frame, of: dialect, symbols: &self.table, into: &self.trades)
         while self.isWanted.count < self.table.count {
             self.isWanted.append(self.wanted.contains(self.table.names[self.isWanted.count]))
         }

@@ -49,7 +49,7 @@ package struct RecordingIndex: Sendable, Equatable {
 /// The maker of an index.
 package struct RecordingIndexer {
     package private(set) var index = RecordingIndex()
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var table = SymbolTable()
     private var trades: [Trade] = []
     private var seen: Set<Int> = []
@@ -74,12 +74,9 @@ package struct RecordingIndexer {
             }
             switch line.content {
             case .header(let found): header = header ?? found
-            case .frame(let bytes, _):
-                if case .trade = self.parser.parse(bytes, symbols: &self.table, into: &self.trades), let at = line.at,
-                    !self.trades.isEmpty
-                {
-                    block.traded(at: at)
-                }
+            case .frame(let bytes, _, let dialect):
+                _ = self.reader.read(bytes, of: dialect, symbols: &self.table, into: &self.trades)
+                if let at = line.at, !self.trades.isEmpty { block.traded(at: at) }
                 for trade in self.trades { self.seen.insert(Int(trade.symbol.index)) }
                 self.trades.removeAll(keepingCapacity: true)
             case .gap(let gap, _):

@@ -32,7 +32,7 @@ extension RecordingMap {
 
 /// The gathering of symbols from lines.
 private struct SymbolSearch {
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var table = SymbolTable()
     private var trades: [Trade] = []
     var names: [String] { self.table.names }
@@ -40,8 +40,8 @@ private struct SymbolSearch {
     /// Takes a line; answers that more are wanted.
     mutating func take(_ line: RecordedLine) -> Bool {
         switch line.content {
-        case .frame(let bytes, _):
-            _ = self.parser.parse(bytes, symbols: &self.table, into: &self.trades)
+        case .frame(let bytes, _, let dialect):
+            _ = self.reader.read(bytes, of: dialect, symbols: &self.table, into: &self.trades)
             self.trades.removeAll(keepingCapacity: true)
         case .note(let note):
             if note.kind == .subscribe, let symbol = note.symbol { _ = self.table.intern(symbol) }

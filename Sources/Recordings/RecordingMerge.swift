@@ -82,7 +82,9 @@ private struct RecordingMerge: ~Copyable {
                 self.result.duplicates += 1
                 continue
             }
-            if self.epoch == nil, case .frame(let bytes, _) = line.content { line.content = .frame(bytes, nil) }
+            if self.epoch == nil, case .frame(let bytes, _, let dialect) = line.content {
+                line.content = .frame(bytes, nil, dialect)
+            }
             try self.append(line)
         }
         for input in self.ended {

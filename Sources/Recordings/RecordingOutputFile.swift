@@ -13,6 +13,7 @@ package struct RecordingOutputFile: ~Copyable {
     private let file: DiskFile
     private let unfinished: UnfinishedFile
     private let form: Form
+    private var header: RecordingHeader
     private var buffer = ByteBuffer()
     private var number: UInt64 = 0
     /// Of the newest line, ns since the new file's start.
@@ -37,14 +38,30 @@ package struct RecordingOutputFile: ~Copyable {
         self.unfinished = UnfinishedFile(path)
         self.form = form
         self.start = header.start ?? 0
+        self.header = header
         if let start = header.start { self.walls.take(RecordingSyntax.microseconds(start)) }
-        guard form == .current else { return }
-        var header = header
         // It is a place of no run: its lines are counted anew, and it may be of a part of several files.
-        header.segment = nil
-        header.previous = nil
-        header.first = 1
-        RecordingSyntax.header(header, into: &self.buffer)
+        self.header.segment = nil
+        self.header.previous = nil
+        self.header.first = 1
+        // What its frames are is not known yet.
+        self.header.version = RecordingHeader.currentVersion
+        if form == .current { RecordingSyntax.header(self.header, into: &self.buffer) }
+    }
+
+    /// Notes that a frame of another dialect than Finnhub's comes: the header, which is as long as before, says so from now on.
+    private mutating func takesDialects() throws(RecordingFailure) {
+        guard self.form == .current else {
+            throw RecordingFailure(
+                "the plain form holds messages of Finnhub only, and here are others: leave out --plain"
+            )
+        }
+        guard self.header.version < RecordingHeader.dialectVersion else { return }
+        self.header.version = RecordingHeader.dialectVersion
+        try self.flush()
+        var line = ByteBuffer()
+        RecordingSyntax.header(self.header, into: &line)
+        try self.file.overwrite(line, at: 0)
     }
 
     // A file that is not whole is no recording, and would be in the way of the next try.
@@ -57,13 +74,14 @@ package struct RecordingOutputFile: ~Copyable {
     ///   - at: ns since the new file's start.
     package mutating func append(_ line: RecordedLine, wall: Int64, at: Int64) throws(RecordingFailure) {
         let at = max(self.lastAt, at)
+        if case .frame(_, _, let dialect) = line.content, dialect != .finnhub { try self.takesDialects() }
         if self.form == .current, self.flushed + self.buffer.readableBytes >= self.nextMark { self.mark(wall: wall) }
         let stamp = RecordingSyntax.Stamp(number: self.number + 1, wall: wall, at: at)
         switch (line.content, self.form) {
-        case (.frame(let frame, let numbers), .current):
-            RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &self.buffer)
-            if numbers.map({ $0.count > 0 }) ?? self.finder.hasTrades(frame) { self.stops.traded(at: at) }
-        case (.frame(let frame, _), .plain): RecordingSyntax.plainFrame(frame, at: at, into: &self.buffer)
+        case (.frame(let frame, let numbers, let dialect), .current):
+            RecordingSyntax.frame(frame, of: dialect, stamp, numbers: numbers, into: &self.buffer)
+            if numbers.map({ $0.count > 0 }) ?? self.finder.hasTrades(frame, of: dialect) { self.stops.traded(at: at) }
+        case (.frame(let frame, _, _), .plain): RecordingSyntax.plainFrame(frame, at: at, into: &self.buffer)
         case (.gap(let gap, let dropped), .current):
             RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &self.buffer)
             if gap.symbol == nil { self.stops.gapped() }

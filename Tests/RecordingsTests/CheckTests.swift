@@ -157,7 +157,7 @@ struct CheckTests {
         let line = #"{"at":1,"frame":"x"}"# + "\n"
         let versions = [
             (#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n", "`tail -n +2` makes the plain form of it"),
-            ((#"{"tickertape":3,"symbols":["A"],"wall":1}"# + "\n").sealed, "it takes a newer tickertape"),
+            ((#"{"tickertape":4,"symbols":["A"],"wall":1}"# + "\n").sealed, "it takes a newer tickertape"),
         ]
         for (number, (header, cure)) in versions.enumerated() {
             let path = try folder.write(header + line, to: "\(number).jsonl")
@@ -200,7 +200,7 @@ struct EditTests {
     }
 
     private func frames(_ lines: [RecordedLine]) -> [String] {
-        lines.compactMap { if case .frame(let bytes, _) = $0.content { String(buffer: bytes) } else { nil } }
+        lines.compactMap { if case .frame(let bytes, _, _) = $0.content { String(buffer: bytes) } else { nil } }
     }
 
     @Test("a repaired one is intact, has every whole line, and tells what was lost")

@@ -340,7 +340,7 @@ struct CutRangeTests {
             let source = "\(folder.path)/\(name)"
             func numbers(_ path: String) throws -> [UInt64?] {
                 try self.frames(path).map {
-                    if case .frame(_, let numbers) = $0.content { numbers?.first } else { nil }
+                    if case .frame(_, let numbers, _) = $0.content { numbers?.first } else { nil }
                 }
             }
             let behind = "\(folder.path)/behind-\(name)"

@@ -17,7 +17,7 @@ struct EditLossTests {
 
     private func frames(_ path: String) throws -> [String] {
         try self.lines(path).compactMap {
-            if case .frame(let bytes, _) = $0.content { String(buffer: bytes) } else { nil }
+            if case .frame(let bytes, _, _) = $0.content { String(buffer: bytes) } else { nil }
         }
     }
 

@@ -62,7 +62,7 @@ struct JoinedRunsTests {
         for (name, result) in [("repaired", repaired), ("cut", cut)] {
             #expect(result.frames == 60 && result.losses == 1, "\(name): \(result)")
             let numbers = try self.lines(target(name)).compactMap { line -> UInt64? in
-                guard case .frame(_, let numbers) = line.content else { return nil }
+                guard case .frame(_, let numbers, _) = line.content else { return nil }
                 return numbers?.first ?? 0
             }
             #expect(numbers == Array(1...30) + [UInt64](repeating: 0, count: 30), "\(name)")
@@ -80,7 +80,7 @@ struct JoinedRunsTests {
             let merged = try RecordingEdits.merge(order, to: target, form: .current)
             #expect(merged.frames == 60 && merged.losses == 0 && merged.duplicates == 0, "\(merged)")
             let numbers = try self.lines(target).compactMap { line -> UInt64? in
-                if case .frame(_, let numbers) = line.content { numbers?.first } else { nil }
+                if case .frame(_, let numbers, _) = line.content { numbers?.first } else { nil }
             }
             #expect(numbers == Array(1...60))
         }

@@ -167,7 +167,7 @@ struct MapTests {
         #expect(SegmentCare(names).pack() == [])
         _ = try folder.write(try folder.read("a.jsonl.zst"), to: "other.jsonl")
         func text(_ line: RecordedLine?) -> String? {
-            guard case .frame(let bytes, _)? = line?.content else { return nil }
+            guard case .frame(let bytes, _, _)? = line?.content else { return nil }
             return String(buffer: bytes)
         }
         let stream = try RecordingStream(path: names.path(1) + ".zst")

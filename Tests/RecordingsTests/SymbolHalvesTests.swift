@@ -58,7 +58,7 @@ struct SymbolHalvesTests {
             var places: [ByteBuffer: Int] = [:]
             let stream = try RecordingStream(path: target, followsSegments: false)
             while let line = try stream.next() {
-                guard case .frame(let bytes, let known) = line.content else { continue }
+                guard case .frame(let bytes, let known, _) = line.content else { continue }
                 if let known {
                     places[bytes] = numbers.count
                     numbers.append(known.first)

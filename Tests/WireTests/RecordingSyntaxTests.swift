@@ -124,7 +124,7 @@ import Wire
         #expect(lines.compactMap(\.at) == (1...15).map { Int64($0) * 7 })
         #expect(lines.compactMap(\.wall) == (1...15).map { 1_767_225_600_123_456 + Int64($0) })
         let frames = lines.compactMap { line -> (String, RecordedNumbers?)? in
-            guard case .frame(let bytes, let numbers) = line.content else { return nil }
+            guard case .frame(let bytes, let numbers, _) = line.content else { return nil }
             return (String(buffer: bytes), numbers)
         }
         #expect(frames.map(\.0) == Self.frames)
@@ -279,7 +279,7 @@ import Wire
         var text = ByteBuffer()
         RecordingSyntax.plainFrame(ByteBuffer(string: Self.frames[0]), at: 259_781_699, into: &text)
         let lines = self.lines([Array(text.readableBytesView)[...]])
-        #expect(lines.map(\.content) == [.frame(ByteBuffer(string: Self.frames[0]), nil)])
+        #expect(lines.map(\.content) == [.frame(ByteBuffer(string: Self.frames[0]), nil, .finnhub)])
         #expect(lines.first?.wall == nil && lines.first?.at == 259_781_699)
     }
 }

@@ -108,7 +108,7 @@ import Wire
         #expect(reader.ignoredLines == 2)
     }
 
-    @Test("a header of another version is damage that says which, and is named", arguments: [-1, 0, 1, 3])
+    @Test("a header of another version is damage that says which, and is named", arguments: [-1, 0, 1, 4])
     func otherVersions(version: Int) {
         let header = "{\"tickertape\":\(version),\"symbols\":[],\"start\":1}\n"
         var reader = RecordingReader()

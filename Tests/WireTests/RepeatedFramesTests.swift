@@ -45,10 +45,10 @@ struct RepeatedFramesTests {
 
     @Test("of a recording are those that it says, by places in the text; without numbers those that came again")
     func recorded() throws {
-        var parser = FinnhubParser()
+        var reader = FrameReader()
         var symbols = SymbolTable()
         var trades: [Trade] = []
-        _ = parser.parse(Self.frame(1, trades: 4), symbols: &symbols, into: &trades)
+        _ = reader.read(Self.frame(1, trades: 4), of: .finnhub, symbols: &symbols, into: &trades)
         var repeats = RecordedRepeats()
         var frame = RecordedFrame(line: 1, at: 0, frame: Self.frame(1, trades: 4))
         frame.numbers = RecordedNumbers(first: 9, count: 3, leftOut: [1], possibleRepeats: [3], ahead: [2])
@@ -56,7 +56,7 @@ struct RepeatedFramesTests {
         #expect(trades.map { $0.marks.contains(.possibleRepeat) } == [false, true, false, true])
         let mark = try #require(RecordedRepeatMark(of: trades))
         #expect(mark.places == [1, 3] && RecordedRepeatMark(mark.encoded())?.places == [1, 3])
-        let numbered = try #require(frame.numberedTrades(&parser, symbols: &symbols))
+        let numbered = try #require(frame.numberedTrades(&reader, symbols: &symbols))
         #expect(numbered.map(\.sequence) == [9, 10, 11])
         #expect(numbered.map(\.trade.marks) == [[], .ahead, .possibleRepeat])
         frame.numbers = nil

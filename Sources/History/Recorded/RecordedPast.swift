@@ -18,7 +18,7 @@ package struct RecordedPast {
     private let query: PastTradesQuery
     private let deadline: Int64
     private var budget: Int64
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var symbols = SymbolTable()
 
     package init(symbol: String, query: PastTradesQuery, limits: Limits = Limits()) {
@@ -140,12 +140,12 @@ package struct RecordedPast {
     private mutating func trades(of file: SegmentFile, at place: Int64, count: Int64) -> [PastTrades.Item] {
         guard let epoch = file.header.epoch else { return [] }
         var items: [PastTrades.Item] = []
-        var (parser, symbols) = (self.parser, self.symbols)
+        var (reader, symbols) = (self.reader, self.symbols)
         file.read(at: place, count: count) { frame in
             let received = file.arrival(of: frame)
             if let from = self.query.from, received < from { return true }
             if let to = self.query.to, received >= to { return false }
-            guard let trades = frame.numberedTrades(&parser, symbols: &symbols) else { return true }
+            guard let trades = frame.numberedTrades(&reader, symbols: &symbols) else { return true }
             for trade in trades where symbols.name(of: trade.trade.symbol) == self.symbol {
                 let place = TapePosition(epoch: epoch, sequence: trade.sequence)
                 if let before = self.query.before,
@@ -157,7 +157,7 @@ package struct RecordedPast {
             }
             return true
         }
-        (self.parser, self.symbols) = (parser, symbols)
+        (self.reader, self.symbols) = (reader, symbols)
         return items
     }
 }

@@ -57,7 +57,7 @@ final class GapSearch {
             case .frame(let frame):
                 if frame.at > self.end { return .none }
                 self.at = frame.at
-                if self.finder.hasTrades(frame.frame) {
+                if self.finder.hasTrades(frame) {
                     let isSilent = RecordedStops.isSilence(from: self.lastTrade, to: frame.at)
                     if self.hasGap || isSilent { return .found(self.cursor.place) }
                     self.lastTrade = frame.at

@@ -109,7 +109,7 @@ enum ReplaySearch {
             while let item = try cursor.next() {
                 guard case .frame(let frame) = item else { continue }
                 if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
-                if parser.hasTrades(frame.frame) { found.append(cursor.place) }
+                if parser.hasTrades(frame) { found.append(cursor.place) }
                 // Twice as many as needed are kept at most.
                 if found.count >= 2 * messages { found.removeFirst(messages) }
             }

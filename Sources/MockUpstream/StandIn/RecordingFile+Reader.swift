@@ -56,16 +56,9 @@ extension RecordingFile {
                 while let line = try self.stream.next() {
                     if let earliest, let at = line.at, at < earliest { continue }
                     switch line.content {
-                    case .frame(let text, let numbers):
-                        self.earliest = nil
-                        var frame = RecordedFrame(line: line.line, at: line.at ?? 0, frame: text, numbers: numbers)
-                        frame.wall = line.wall
-                        frame.number = line.number
-                        return .frame(frame)
-                    case .gap(let gap, let dropped):
-                        return .gap(
-                            RecordedGap(line: line.line, at: line.at ?? 0, gap: gap, dropped: dropped, wall: line.wall)
-                        )
+                    case .frame, .gap:
+                        guard let item = try self.item(line) else { continue }
+                        return item
                     case .header(let header): self.header = self.header ?? header
                     case .note(let note):
                         if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
@@ -80,6 +73,18 @@ extension RecordingFile {
                 return nil
             } catch {
                 throw Failure(error)
+            }
+        }
+
+        /// A frame or a gap.
+        private func item(_ line: RecordedLine) throws(RecordingFailure) -> Item? {
+            switch line.event {
+            case .frame(let frame):
+                guard frame.dialect == .finnhub else { throw .foreign(self.stream.segments[self.stream.segment].path) }
+                self.earliest = nil
+                return .frame(frame)
+            case .gap(let gap): return .gap(gap)
+            case .header, .damaged, .torn, nil: return nil
             }
         }
 

@@ -2,6 +2,16 @@ import Market
 package import Recordings
 import Wire
 
+extension RecordingFailure {
+    /// Of a file with messages that the mock server does not speak.
+    static func foreign(_ path: String) -> RecordingFailure {
+        RecordingFailure(
+            "\(path) holds messages of other services than Finnhub, which cannot be replayed yet; `tickertape recording cut "
+                + "--dialect finnhub FILE NEW-FILE` keeps Finnhub's"
+        )
+    }
+}
+
 /// A recording on disk: what is in it, and readers that each begin at its start.
 ///
 /// It may be compressed, and it may be of several files: naming one plays all that follow it in the same run.
@@ -49,18 +59,21 @@ package struct RecordingFile: Sendable {
             let stream = try RecordingStream(path: path)
             self.segments = stream.segments
             self.unreadable = stream.unreadable
+            if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
+                throw .foreign(foreign.path)
+            }
             reader = Reader(stream, damage: self.damage)
         } catch {
             throw Failure(error)
         }
-        var parser = FinnhubParser()
+        var frameReader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
         var frames = 0
         var isWhole = true
         while let frame = try reader.next() {
             frames += 1
-            _ = parser.parse(frame.frame, symbols: &table, into: &trades)
+            _ = frameReader.read(frame.frame, of: frame.dialect, symbols: &table, into: &trades)
             trades.removeAll(keepingCapacity: true)
             // The header's word is enough, once there is proof that frames follow it.
             if let header = reader.header, !header.symbols.isEmpty { break }

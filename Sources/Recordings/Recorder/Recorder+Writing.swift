@@ -61,9 +61,10 @@ extension Recorder {
             file.writtenAt = now
             for entry in waiting.entries {
                 switch entry {
-                case .frame(let length, let moment, let numbers, let epoch):
+                case .frame(let length, let dialect, let moment, let numbers, let epoch):
                     file.append(
                         frame: waiting.frames.next(length),
+                        of: dialect,
                         received: moment.wall,
                         monotonic: moment.monotonic,
                         numbers: numbers,

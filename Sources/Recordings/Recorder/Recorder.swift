@@ -132,7 +132,16 @@ package final class Recorder: TapeReader {
                     ahead: batch.ahead(in: frame)
                 )
                 let limit = self.settings.maximumWaitingBytes
-                if queue.append(frame.bytes, moment, numbers, epoch: batch.epoch, atMost: limit) { continue }
+                if queue.append(
+                    frame.bytes,
+                    of: frame.dialect,
+                    moment,
+                    numbers,
+                    epoch: batch.epoch,
+                    atMost: limit
+                ) {
+                    continue
+                }
                 if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
             }
             return (queue.wakes(), isNews)

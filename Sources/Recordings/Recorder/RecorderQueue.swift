@@ -6,7 +6,7 @@ import Wire
 struct RecorderQueue {
     enum Entry {
         /// The bytes are among ``Waiting/frames``.
-        case frame(length: Int, Moment, RecordedNumbers, epoch: UInt64)
+        case frame(length: Int, FrameDialect, Moment, RecordedNumbers, epoch: UInt64)
         case leftOut(LeftOut)
         case gap(Gap, Moment)
         // Apart, for it is rare, and would make every entry four times as large.
@@ -111,6 +111,7 @@ struct RecorderQueue {
     /// Appends a frame if there is room for it beside what waits; returns whether there was.
     mutating func append(
         _ frame: ByteBuffer,
+        of dialect: FrameDialect,
         _ moment: Moment,
         _ numbers: RecordedNumbers,
         epoch: UInt64,
@@ -121,7 +122,7 @@ struct RecorderQueue {
         self.tellLeftOut()
         self.add(bytes: cost)
         self.waiting.frames.append(frame)
-        self.waiting.entries.append(.frame(length: frame.readableBytes, moment, numbers, epoch: epoch))
+        self.waiting.entries.append(.frame(length: frame.readableBytes, dialect, moment, numbers, epoch: epoch))
         return true
     }
 

@@ -58,6 +58,20 @@ extension RecordingWriter {
         }
     }
 
+    /// Begins a file that may hold frames of other dialects than Finnhub's, where the newest may not; so may all behind it.
+    ///
+    /// - Returns: whether the newest file may hold them: not where no new file can be made.
+    mutating func takesDialects(wall: Int64, monotonic: Int64) -> Bool {
+        let version = self.header.version
+        guard version < RecordingHeader.dialectVersion else { return true }
+        guard monotonic >= self.retryRotationAt else { return false }
+        self.header.version = RecordingHeader.dialectVersion
+        let before = self.segments
+        self.rotate(wall: wall, monotonic: monotonic)
+        if self.segments == before { self.header.version = version }
+        return self.segments > before
+    }
+
     mutating func rotate(wall: Int64, monotonic: Int64) {
         let next: (output: any RecordingOutput, place: Int, path: String)
         do throws(DiskFailure) {

@@ -18,7 +18,7 @@ package struct RecordingWriter: Sendable {
     let segmentBytes: UInt64
     private let syncInterval: Int64
     /// What every file's header says; the rest is each file's own.
-    let header: RecordingHeader
+    var header: RecordingHeader
     /// The newest file, its name's place, its beginning on both clocks, and its UTC day.
     var file: SegmentFile
     var place: Int
@@ -120,6 +120,7 @@ package struct RecordingWriter: Sendable {
     ///   - numbers: those of its trades on the tape; without a trade, the next trade's number.
     package mutating func append(
         frame: ByteBuffer,
+        of dialect: FrameDialect,
         received: Int64,
         monotonic: Int64,
         numbers: RecordedNumbers,
@@ -127,6 +128,10 @@ package struct RecordingWriter: Sendable {
     ) {
         self.nextSequence = numbers.first
         self.epoch = epoch
+        guard dialect == .finnhub || self.takesDialects(wall: received, monotonic: monotonic) else {
+            self.failed += 1
+            return self.missing.note(1, from: received, to: received, reason: "the file is of another version")
+        }
         self.makeRoom(wall: received, monotonic: monotonic)
         self.tellMissing(monotonic)
         if self.length >= self.nextMark { self.mark(wall: received, monotonic) }
@@ -134,6 +139,7 @@ package struct RecordingWriter: Sendable {
         self.bufferBegan = self.bufferBegan ?? received
         RecordingSyntax.frame(
             frame,
+            of: dialect,
             self.stamp(received, monotonic),
             numbers: numbers.count > 0 && epoch == self.header.epoch ? numbers : nil,
             into: &self.buffer

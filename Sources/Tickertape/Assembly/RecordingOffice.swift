@@ -77,14 +77,14 @@ enum RecordingOffice {
         let bytes = try RecordingCheck.open(file)
         var check = RecordingCheck()
         var reader = RecordingReader()
-        var parser = FinnhubParser()
+        var frameReader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
         var counts: [Int] = []
         while true {
             while let line = reader.nextLine() {
-                if case .frame(let frame, _) = line.content {
-                    _ = parser.parse(frame, symbols: &table, into: &trades)
+                if case .frame(let frame, _, let dialect) = line.content {
+                    _ = frameReader.read(frame, of: dialect, symbols: &table, into: &trades)
                     while counts.count < table.count { counts.append(0) }
                     for trade in trades { counts[Int(trade.symbol.index)] += 1 }
                     trades.removeAll(keepingCapacity: true)
@@ -132,6 +132,9 @@ enum FindingsText {
         }
         if let silence = findings.longestSilence {
             say("longest silence: \(Self.seconds(silence.nanoseconds)), from \(Self.seconds(silence.at)) on")
+        }
+        for (name, count) in findings.dialects.sorted(by: { $0.key < $1.key }) {
+            say("\(PlainWords.count(count, "frame")) of the dialect \(name)")
         }
         for (name, count) in findings.events.sorted(by: { $0.key < $1.key }) { say("\(name): \(count)") }
         for (symbol, count) in trades.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
@@ -218,6 +221,7 @@ enum FindingsJSON {
         if let silence = findings.longestSilence {
             object.add("longestSilence", raw: "{\"ns\":\(silence.nanoseconds),\"at\":\(silence.at)}")
         }
+        if !findings.dialects.isEmpty { object.add("dialects", counts: findings.dialects) }
         object.add("events", counts: findings.events)
         if !trades.isEmpty { object.add("tradesOf", counts: trades) }
         object.add("gaps", raw: "\(findings.holeCount)")

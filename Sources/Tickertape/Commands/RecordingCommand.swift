@@ -1,6 +1,7 @@
 import ArgumentParser
 import NIOCore
 import Recordings
+import Wire
 
 /// Looks after recordings.
 struct RecordingCommand: AsyncParsableCommand {
@@ -114,6 +115,14 @@ struct RecordingCutCommand: AsyncParsableCommand {
         help: ArgumentHelp("A symbol to keep; several may be given.", valueName: "symbol")
     )
     var symbols: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "The service whose messages to keep, by the dialect they are in: finnhub or tickertape.",
+            valueName: "dialect"
+        ),
+        transform: Self.dialect
+    )
+    var dialect: FrameDialect?
     @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
     var file: String
     @Argument(help: ArgumentHelp("The new file.", valueName: "new-file"), completion: .file())
@@ -127,6 +136,7 @@ struct RecordingCutCommand: AsyncParsableCommand {
             cut.to = try self.to?.wall(in: self.file)
             if self.from != nil || self.to != nil { cut.likelyStart = try RecordingPlace.likelyStart(of: self.file) }
             cut.symbols = Set(self.symbols)
+            cut.dialect = self.dialect
             return try RecordingEdits.cut(
                 self.file,
                 cut,
@@ -135,6 +145,12 @@ struct RecordingCutCommand: AsyncParsableCommand {
                 naming: RecordedSymbols.list
             )
         }
+    }
+
+    private static func dialect(_ name: String) throws -> FrameDialect {
+        if let dialect = FrameDialect(name: name) { return dialect }
+        let names = FrameDialect.allCases.map { "\($0.name)" }.joined(separator: " or ")
+        throw ValidationError("there is no dialect \(name): \(names)")
     }
 }
 

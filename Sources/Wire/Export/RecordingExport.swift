@@ -62,7 +62,7 @@ package struct RecordingExport: Sendable {
     private let order: Order
     package private(set) var report = Report()
     private var out = ByteBuffer()
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
     private var arrivals = ArrivalCheck()
@@ -146,9 +146,9 @@ package struct RecordingExport: Sendable {
 
     private mutating func take(_ frame: RecordedFrame) {
         self.trades.removeAll(keepingCapacity: true)
-        let message = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades)
+        let content = self.reader.read(frame.frame, of: frame.dialect, symbols: &self.symbols, into: &self.trades)
         guard !self.trades.isEmpty else { return }
-        if !message.isWhole { self.report.damaged += 1 }
+        if content != .trades(skipped: 0) { self.report.damaged += 1 }
         let received = frame.wall.map { $0 &* 1_000 } ?? self.header?.start.map { $0 &+ frame.at }
         let epoch = self.header?.epoch
         let numbers = self.repeats.mark(&self.trades, of: frame)

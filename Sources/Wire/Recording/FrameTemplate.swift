@@ -9,6 +9,7 @@ struct FrameTemplate {
     let number: UInt64
     let wall: Int64
     let at: Int64
+    let dialect: FrameDialect
     var numbers: RecordedNumbers?
     /// The text between its quotation marks, still escaped; its escapes are valid.
     let text: UnsafeRawBufferPointer
@@ -26,11 +27,12 @@ struct FrameTemplate {
         var cursor = Cursor(UnsafeRawBufferPointer(rebasing: line.dropLast(LineSeal.length)))
         guard cursor.take(Self.opening), let number = cursor.digits(), cursor.take(",\"wall\":"),
             let wall = cursor.digits(), cursor.take(",\"mono\":"), let at = cursor.digits(),
-            cursor.take(",\"dir\":\"in\"")
+            cursor.take(",\"dir\":\"in\""), let dialect = cursor.dialect()
         else { return nil }
         self.number = UInt64(number)
         self.wall = wall
         self.at = at
+        self.dialect = dialect
         self.numbers = nil
         if cursor.take(",\"seq\":") {
             guard let first = cursor.digits(), cursor.take(",\"trades\":"),
@@ -103,6 +105,18 @@ struct FrameTemplate {
             for index in 0..<count where self.bytes[self.position + index] != text.utf8Start[index] { return false }
             self.position += count
             return true
+        }
+
+        /// Reads whose words the text is in: Finnhub's, where the line says nothing; `nil` where the dialect is unknown.
+        mutating func dialect() -> FrameDialect? {
+            guard self.take(",\"dialect\":\"") else { return .finnhub }
+            for dialect in FrameDialect.allCases {
+                var behind = self
+                guard behind.take(dialect.name), behind.take("\"") else { continue }
+                self = behind
+                return dialect
+            }
+            return nil
         }
 
         /// Reads a number as it is written, at most 18 digits and none to spare.

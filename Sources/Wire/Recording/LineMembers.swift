@@ -7,6 +7,7 @@ struct LineMembers {
     var wall: Int64?
     var at: Int64?
     private var text: JSONString?
+    private var dialect: String?
     private var version: Int?
     private var numbers = (
         first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int](), ahead: [Int]()
@@ -55,6 +56,8 @@ struct LineMembers {
     private mutating func take(_ key: JSONString, _ value: JSONString) {
         if key.equals("frame") {
             self.text = value
+        } else if key.equals("dialect") {
+            self.dialect = value.text
         } else if key.equals("event") {
             self.event = value.text
         } else if key.equals("dir") {
@@ -146,11 +149,14 @@ struct LineMembers {
             self.note.frame = text.buffer
             return .note(self.note)
         }
+        guard let dialect = self.dialect.map({ FrameDialect(name: $0) }) ?? .finnhub else {
+            return .damaged(reason: "a frame of a dialect that this program does not know: it takes a newer tickertape")
+        }
         frame.clear(minimumCapacity: text.raw.count)
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
             JSONString.unescape(text.raw, into: $0)
         }
-        return .frame(RecordedNumbers(self.numbers))
+        return .frame(RecordedNumbers(self.numbers), dialect)
     }
 
     private func content(of event: String) -> RecordingLine.Content {

@@ -37,10 +37,10 @@ extension RecordedNumbers {
 extension RecordedFrame {
     /// The trades of the frame that are on the tape, with their numbers; `nil` where it has no numbers, or its text does not
     /// hold what they say.
-    package func numberedTrades(_ parser: inout FinnhubParser, symbols: inout SymbolTable) -> [RecordedTrade]? {
+    package func numberedTrades(_ reader: inout FrameReader, symbols: inout SymbolTable) -> [RecordedTrade]? {
         guard let numbers = self.numbers else { return nil }
         var trades: [Trade] = []
-        _ = parser.parse(self.frame, symbols: &symbols, into: &trades)
+        _ = reader.read(self.frame, of: self.dialect, symbols: &symbols, into: &trades)
         guard numbers.apply(to: &trades) else { return nil }
         return trades.enumerated().map {
             RecordedTrade(trade: $0.element, sequence: numbers.first &+ UInt64($0.offset))

@@ -41,8 +41,8 @@ package struct RecordedNote: Sendable, Equatable {
 package struct RecordedLine: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case header(RecordingHeader)
-        /// A text frame of the service, and the numbers of its trades.
-        case frame(ByteBuffer, RecordedNumbers?)
+        /// A text frame of the service, the numbers of its trades, and whose words it is in.
+        case frame(ByteBuffer, RecordedNumbers?, FrameDialect)
         /// Trades may be missing here; with `dropped`, so many frames that came are not in the recording.
         case gap(Gap, dropped: UInt64?)
         case note(RecordedNote)
@@ -94,8 +94,9 @@ extension RecordedLine {
     /// What a reader of frames and gaps makes of it; `nil` for everything else.
     package var event: RecordingEvent? {
         switch self.content {
-        case .frame(let bytes, let numbers):
+        case .frame(let bytes, let numbers, let dialect):
             var frame = RecordedFrame(line: self.line, at: self.at ?? 0, frame: bytes, numbers: numbers)
+            frame.dialect = dialect
             frame.wall = self.wall
             frame.number = self.number
             return .frame(frame)

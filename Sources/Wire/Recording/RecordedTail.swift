@@ -13,7 +13,7 @@ package struct RecordedTail {
     private let notBefore: Int64
     private let lineLimit: Int
     private var symbols = SymbolTable()
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     /// The trades of each block that had any, the newest block first.
     private var blocks: [Block] = []
     private var count = 0
@@ -80,7 +80,7 @@ package struct RecordedTail {
             // Where a line cannot be read, the numbers behind it show whether it held trades.
             guard case .frame(let frame) = event, let numbers = frame.numbers else { continue }
             guard let (time, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut,
-                time >= self.notBefore, let trades = self.trades(of: frame.frame, numbers)
+                time >= self.notBefore, let trades = self.trades(of: frame, numbers)
             else {
                 block = nil
                 hasHole = true
@@ -105,9 +105,9 @@ package struct RecordedTail {
     }
 
     /// The trades of a frame that are on the tape; `nil` where the text does not hold what its numbers say.
-    private mutating func trades(of frame: ByteBuffer, _ numbers: RecordedNumbers) -> [Trade]? {
+    private mutating func trades(of frame: RecordedFrame, _ numbers: RecordedNumbers) -> [Trade]? {
         var trades: [Trade] = []
-        _ = self.parser.parse(frame, symbols: &self.symbols, into: &trades)
+        _ = self.reader.read(frame.frame, of: frame.dialect, symbols: &self.symbols, into: &trades)
         return numbers.apply(to: &trades) ? trades : nil
     }
 

@@ -3,8 +3,12 @@ public import NIOCore
 
 /// What the first line of a recording says about it; the plain form has none.
 public struct RecordingHeader: Sendable, Equatable {
-    /// The version of the format that is written, and the only one that is read.
+    /// The version of a file whose frames are all Finnhub's.
     public static let currentVersion = 2
+    /// The version of a file in which frames may be of other dialects; programs that know none but Finnhub's refuse it.
+    package static let dialectVersion = 3
+    /// The versions that are read.
+    package static let readVersions = currentVersion...dialectVersion
     /// What stands in the place of the header that the plain form lacks.
     package static let plain = RecordingHeader(version: 0)
 
@@ -83,6 +87,8 @@ public struct RecordedFrame: Sendable, Equatable {
     public var at: Int64
     /// The text frame's payload as the upstream sent it.
     public var frame: ByteBuffer
+    /// Whose words it is in.
+    package var dialect = FrameDialect.finnhub
     /// `nil` where no trade of it is on the tape, and in the plain form, which has no numbers.
     public var numbers: RecordedNumbers?
     /// When it arrived, wall clock, µs since 1970; `nil` in the plain form, which has only ``at``.

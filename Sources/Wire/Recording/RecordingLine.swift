@@ -5,7 +5,7 @@ import NIOCore
 struct RecordingLine {
     enum Content {
         /// A frame of the service, which was written to the caller's buffer.
-        case frame(RecordedNumbers?)
+        case frame(RecordedNumbers?, FrameDialect)
         case gap(Gap, dropped: UInt64?)
         case note(RecordedNote)
         case header(RecordingHeader)
@@ -42,7 +42,7 @@ struct RecordingLine {
         switch LineSeal.judge(line) {
         case .intact:
             if let usual = FrameTemplate(line) {
-                var result = RecordingLine(.frame(usual.numbers))
+                var result = RecordingLine(.frame(usual.numbers, usual.dialect))
                 if wantsText {
                     usual.write(to: &frame)
                 } else {

@@ -169,10 +169,10 @@ public struct RecordingReader: Sendable {
         self.scratch = scratch
         let content: RecordedLine.Content
         switch parsed.content {
-        case .frame(let numbers): content = .frame(scratch, numbers)
+        case .frame(let numbers, let dialect): content = .frame(scratch, numbers, dialect)
         case .gap(let gap, let dropped): content = .gap(gap, dropped: dropped)
         case .note(let note): content = .note(note)
-        case .header(let header) where header.version != RecordingHeader.currentVersion:
+        case .header(let header) where !RecordingHeader.readVersions.contains(header.version):
             self.refusedVersion = header.version
             content = .damaged(reason: "a header of version \(header.version)")
         case .header(let header):

@@ -25,7 +25,7 @@ package enum RecordingSyntax {
     package static func header(_ header: RecordingHeader, into buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
         buffer.writeStaticString("{\"tickertape\":")
-        JSONText.write(RecordingHeader.currentVersion, into: &buffer)
+        JSONText.write(max(header.version, RecordingHeader.currentVersion), into: &buffer)
         Self.text("program", header.program, into: &buffer)
         buffer.writeStaticString(",\"symbols\":[")
         for (index, symbol) in header.symbols.enumerated() {
@@ -44,17 +44,23 @@ package enum RecordingSyntax {
         LineSeal.write(into: &buffer, from: start)
     }
 
-    /// Writes a frame of the service.
+    /// Writes a frame of the service; one that is not Finnhub's says whose it is.
     package static func frame(
         _ frame: ByteBuffer,
+        of dialect: FrameDialect = .finnhub,
         _ stamp: Stamp,
         numbers: RecordedNumbers? = nil,
         into buffer: inout ByteBuffer
     ) {
         let start = Self.begin(stamp, into: &buffer)
         let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty && $0.ahead.isEmpty } ?? true
-        LinePen.write(into: &buffer, atMost: 96) { pen in
+        LinePen.write(into: &buffer, atMost: 160) { pen in
             pen.write(",\"dir\":\"in\"")
+            if dialect != .finnhub {
+                pen.write(",\"dialect\":\"")
+                pen.write(dialect.name)
+                pen.write("\"")
+            }
             if let numbers {
                 pen.write(",\"seq\":")
                 pen.write(numbers.first)

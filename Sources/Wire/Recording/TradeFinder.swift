@@ -3,15 +3,17 @@ package import NIOCore
 
 /// The telling of messages with trades from others.
 package struct TradeFinder {
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
 
     package init() {}
 
-    package mutating func hasTrades(_ frame: ByteBuffer) -> Bool {
+    package mutating func hasTrades(_ frame: ByteBuffer, of dialect: FrameDialect) -> Bool {
         self.trades.removeAll(keepingCapacity: true)
-        guard case .trade = self.parser.parse(frame, symbols: &self.symbols, into: &self.trades) else { return false }
+        _ = self.reader.read(frame, of: dialect, symbols: &self.symbols, into: &self.trades)
         return !self.trades.isEmpty
     }
+
+    package mutating func hasTrades(_ frame: RecordedFrame) -> Bool { self.hasTrades(frame.frame, of: frame.dialect) }
 }

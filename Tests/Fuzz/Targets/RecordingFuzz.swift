@@ -101,8 +101,8 @@ enum RecordingFuzz {
             var again = ByteBuffer()
             let stamp = RecordingSyntax.Stamp(number: number, wall: 0, at: at)
             switch line.content {
-            case .frame(let frame, let numbers):
-                RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &again)
+            case .frame(let frame, let numbers, let dialect):
+                RecordingSyntax.frame(frame, of: dialect, stamp, numbers: numbers, into: &again)
             case .gap(let gap, let dropped):
                 RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &again)
             case .note(let note): RecordingSyntax.note(note, stamp, into: &again)

@@ -150,7 +150,7 @@ struct PackedReplayTests {
             var numbers: [Int] = []
             var finder = TradeFinder()
             while let frame = try reader.next() {
-                if finder.hasTrades(frame.frame), let number = ReplayRecording.number(of: frame) {
+                if finder.hasTrades(frame), let number = ReplayRecording.number(of: frame) {
                     numbers.append(number)
                 }
             }

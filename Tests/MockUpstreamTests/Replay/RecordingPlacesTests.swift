@@ -12,6 +12,25 @@ struct RecordingPlacesTests {
         try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
     }
 
+    @Test("messages of another service than Finnhub's are refused in one line that says what to do")
+    func foreign() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        var header = RecordingHeader(version: 3, symbols: ["A"], start: 1, epoch: 1, source: "live")
+        header.first = 1
+        for version in [3, 2] {
+            header.version = version
+            var text = ByteBuffer()
+            RecordingSyntax.header(header, into: &text)
+            let stamp = RecordingSyntax.Stamp(number: 1, wall: 1_000, at: 0)
+            RecordingSyntax.frame(ByteBuffer(string: "x"), of: .tickertape, stamp, into: &text)
+            let path = try folder.write(String(buffer: text), to: "\(version).jsonl")
+            let failure = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: path) }
+            let words = failure.map { "\($0)" } ?? ""
+            #expect(words.contains("recording cut --dialect finnhub FILE NEW-FILE") && !words.contains("\n"))
+        }
+    }
+
     @Test("any time is found as by reading from the start, and in a long file by reading little of it")
     func seeks() throws {
         let folder = try TemporaryFolder()

@@ -43,6 +43,7 @@ struct PowerCutTests {
                 cut.arrivals.append(cut.now)
                 writer.append(
                     frame: ByteBuffer(string: #"{"data":[{"p":1,"s":"A","t":1,"v":1}],"type":"trade"}"#),
+                    of: .finnhub,
                     received: Self.start + cut.now,
                     monotonic: cut.now,
                     numbers: RecordedNumbers(first: UInt64(cut.arrivals.count), count: 1),
@@ -78,7 +79,7 @@ struct PowerCutTests {
                 reader.finish()
                 while let line = reader.nextLine() {
                     switch line.content {
-                    case .frame(_, let numbers):
+                    case .frame(_, let numbers, _):
                         let first = try #require(numbers?.first)
                         // Nothing twice, and nothing that was not recorded.
                         #expect(kept.insert(first).inserted && first <= cut.arrivals.count)

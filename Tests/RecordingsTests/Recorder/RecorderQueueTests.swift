@@ -13,7 +13,14 @@ struct RecorderQueueTests {
     private static let frame = ByteBuffer(repeating: 0x20, count: 100)
 
     private func append(to queue: inout RecorderQueue, atMost limit: Int = 1_000) -> Bool {
-        queue.append(Self.frame, Self.moment, RecordedNumbers(first: 1, count: 1), epoch: 1, atMost: limit)
+        queue.append(
+            Self.frame,
+            of: .finnhub,
+            Self.moment,
+            RecordedNumbers(first: 1, count: 1),
+            epoch: 1,
+            atMost: limit
+        )
     }
 
     @Test("what is on its way to the disk takes room until it is written")
@@ -39,7 +46,14 @@ struct RecorderQueueTests {
         let limit = 10 << 20
         let frame = ByteBuffer(repeating: 0x20, count: 100_000)
         func append(_ number: UInt64) -> Bool {
-            queue.append(frame, Self.moment, RecordedNumbers(first: number, count: 1), epoch: 1, atMost: limit)
+            queue.append(
+                frame,
+                of: .finnhub,
+                Self.moment,
+                RecordedNumbers(first: number, count: 1),
+                epoch: 1,
+                atMost: limit
+            )
         }
         var count: UInt64 = 0
         while append(count) { count += 1 }
@@ -50,7 +64,7 @@ struct RecorderQueueTests {
             var taken = try #require(next)
             #expect(taken.bytes < 1_200_000 && queue.isUrgent)
             let numbers = taken.entries.compactMap { entry -> UInt64? in
-                if case .frame(_, _, let numbers, _) = entry { numbers.first } else { nil }
+                if case .frame(_, _, _, let numbers, _) = entry { numbers.first } else { nil }
             }
             written += numbers
             // As many find room as were written, and none before.
@@ -63,7 +77,7 @@ struct RecorderQueueTests {
         }
         while var taken = queue.take() {
             for entry in taken.entries {
-                if case .frame(_, _, let numbers, _) = entry { written.append(numbers.first) }
+                if case .frame(_, _, _, let numbers, _) = entry { written.append(numbers.first) }
             }
             taken.clear()
             queue.takeBack(taken)

@@ -40,6 +40,7 @@ struct RecordingFaultTests {
     private func append(_ writer: inout RecordingWriter, _ number: Int, wall: Int64, monotonic: Int64) {
         writer.append(
             frame: Self.frame,
+            of: .finnhub,
             received: wall,
             monotonic: monotonic,
             numbers: RecordedNumbers(first: UInt64(number), count: 1),

@@ -41,7 +41,7 @@ struct StopMarkTests {
             default: break
             }
             let numbers = RecordedNumbers(first: UInt64(number), count: chance.next() % 5 == 0 ? 0 : 1)
-            writer.append(frame: frame, received: at, monotonic: at, numbers: numbers, epoch: 1)
+            writer.append(frame: frame, of: .finnhub, received: at, monotonic: at, numbers: numbers, epoch: 1)
         }
         writer.close(wall: at, monotonic: at)
         #expect(names.all().count == 5)
@@ -54,7 +54,7 @@ struct StopMarkTests {
             let at = line.at ?? 0
             switch line.content {
             case .gap(let gap, _): if gap.symbol == nil { isOpen = true }
-            case .frame(_, let numbers?) where numbers.count > 0:
+            case .frame(_, let numbers?, _) where numbers.count > 0:
                 if isOpen || last.map({ at - $0 >= RecordedStops.silence }) ?? false { stops[stream.segment] += 1 }
                 isOpen = false
                 last = at
@@ -105,7 +105,7 @@ struct StopMarkTests {
             // What happens while a read is looked at is written before its frames.
             if number % 50 == 0 { writer.append(note: RecordedNote(.ping), wall: wall + 30_000, monotonic: at) }
             let numbers = RecordedNumbers(first: UInt64(number), count: 1)
-            writer.append(frame: frame, received: wall, monotonic: at, numbers: numbers, epoch: 1)
+            writer.append(frame: frame, of: .finnhub, received: wall, monotonic: at, numbers: numbers, epoch: 1)
             if number % 40 == 0 { writer.flush(now: at) }
         }
         writer.close(wall: wall, monotonic: 7 + 3_000_000_000)

@@ -54,7 +54,7 @@ package struct ConnectionFaults: Sendable {
     /// A frame that waits for the next one to overtake it.
     private var held: ByteBuffer?
     private var generator: SeededGenerator
-    private var parser = FinnhubParser()
+    private var reader = FrameReader()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
 
@@ -116,9 +116,8 @@ package struct ConnectionFaults: Sendable {
         let elapsed = now - (self.opened ?? now)
         guard self.conditions.contains(where: { $0.holds(at: elapsed) }) || self.held != nil else { return .pass }
         self.trades.removeAll(keepingCapacity: true)
-        guard case .trade(let count, _) = self.parser.parse(frame, symbols: &self.symbols, into: &self.trades),
-            count > 0
-        else { return .pass }
+        _ = self.reader.read(frame, of: .finnhub, symbols: &self.symbols, into: &self.trades)
+        guard !self.trades.isEmpty else { return .pass }
         return self.tradesWritten(frame, elapsed: elapsed)
     }
 

@@ -1,0 +1,19 @@
+import Market
+
+extension StreamMessage {
+    /// Appends the message's trade, where it is one, and says what the message is.
+    func appendTrade(to trades: inout [Trade], symbols: inout SymbolTable) -> FrameContent {
+        switch self {
+        case .trade(let found):
+            guard let symbol = symbols.intern(found.symbol) else { return .trades(skipped: 1) }
+            var trade = Trade(price: found.price, size: found.size, exchangeTime: found.exchangeTime, symbol: symbol)
+            if found.isAhead { trade.marks.insert(.ahead) }
+            if found.isPossibleRepeat { trade.marks.insert(.possibleRepeat) }
+            trades.append(trade)
+            return .trades(skipped: 0)
+        case .hello, .snapshot, .price, .trades, .status, .gap, .resumed, .symbol, .released, .replay, .error, .unknown:
+            return .other
+        case .malformed: return .malformed
+        }
+    }
+}

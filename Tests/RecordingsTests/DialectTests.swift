@@ -1,0 +1,191 @@
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import Recordings
+import Testing
+import TickertapeTesting
+import Wire
+
+@Suite("Frames of several dialects in a recording")
+struct DialectTests {
+    /// The text of a frame with one trade of a symbol, at a price.
+    private static func text(_ dialect: FrameDialect, _ symbol: String, _ price: Int) -> ByteBuffer {
+        switch dialect {
+        case .finnhub:
+            ByteBuffer(string: #"{"data":[{"c":null,"p":\#(price),"s":"\#(symbol)","t":1,"v":1}],"type":"trade"}"#)
+        case .tickertape:
+            ByteBuffer(
+                string: #"{"type":"trade","symbol":"\#(symbol)","seq":\#(price),"price":"\#(price)","size":"1","#
+                    + #""time":1,"received":1}"#
+            )
+        }
+    }
+
+    private static let settings = {
+        var settings = RecorderSettings()
+        settings.compresses = false
+        return settings
+    }()
+
+    private static func writer(_ disk: any RecordingDisk, folder: String) throws -> RecordingWriter {
+        try RecordingWriter(
+            names: SegmentNames(first: "\(folder)/a.jsonl"),
+            header: RecordingHeader(program: "test", symbols: ["A"], start: 1_000_000, epoch: 1, source: "live"),
+            monotonic: 0,
+            settings: Self.settings,
+            disk: disk
+        )
+    }
+
+    private static func append(
+        _ dialect: FrameDialect,
+        _ symbol: String,
+        _ number: Int,
+        to writer: inout RecordingWriter
+    ) {
+        writer.append(
+            frame: Self.text(dialect, symbol, number),
+            of: dialect,
+            received: 1_000_000 + Int64(number) * 1_000_000,
+            monotonic: Int64(number) * 1_000_000,
+            numbers: RecordedNumbers(first: UInt64(number), count: 1),
+            epoch: 1
+        )
+    }
+
+    /// A recording of two files: one frame of Finnhub's, and in the second file one of each dialect.
+    private static func record(in folder: TemporaryFolder) throws -> String {
+        var writer = try Self.writer(SystemDisk(), folder: folder.path)
+        Self.append(.finnhub, "A", 1, to: &writer)
+        Self.append(.tickertape, "B", 2, to: &writer)
+        Self.append(.finnhub, "A", 3, to: &writer)
+        writer.close(wall: 9_000_000, monotonic: 9_000_000)
+        return "\(folder.path)/a.jsonl"
+    }
+
+    /// The symbol, the dialect and the first number of each frame, and the header's version.
+    private func frames(_ path: String, followsSegments: Bool = false) throws -> (version: Int, frames: [String]) {
+        let stream = try RecordingStream(path: path, followsSegments: followsSegments)
+        var reader = FrameReader()
+        var symbols = SymbolTable()
+        var frames: [String] = []
+        while let line = try stream.next() {
+            guard case .frame(let text, let numbers, let dialect) = line.content else { continue }
+            var trades: [Trade] = []
+            #expect(reader.read(text, of: dialect, symbols: &symbols, into: &trades) == .trades(skipped: 0))
+            let trade = try #require(trades.first)
+            frames.append("\(dialect.name) \(symbols.name(of: trade.symbol)) \(numbers?.first ?? 0)")
+        }
+        return (stream.segments[0].header.version, frames)
+    }
+
+    @Test("the first frame that is not Finnhub's begins a file of version 3, and the file before it is as ever")
+    func recorder() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try Self.record(in: folder)
+        #expect(try self.frames(path) == (2, ["finnhub A 1"]))
+        #expect(try self.frames("\(folder.path)/a-0002.jsonl") == (3, ["tickertape B 2", "finnhub A 3"]))
+        #expect(
+            try self.frames(path, followsSegments: true)
+                == (2, ["finnhub A 1", "tickertape B 2", "finnhub A 3"])
+        )
+        let alone = try TemporaryFolder()
+        defer { alone.remove() }
+        var writer = try Self.writer(SystemDisk(), folder: alone.path)
+        Self.append(.finnhub, "A", 1, to: &writer)
+        writer.close(wall: 9_000_000, monotonic: 9_000_000)
+        // All but the last line, which names the file that follows.
+        let lines = try alone.read("a.jsonl").split(separator: "\n")
+        #expect(try folder.read("a.jsonl").split(separator: "\n").dropLast() == lines.dropLast())
+        #expect(try !alone.read("a.jsonl").contains("dialect"))
+        #expect(try folder.read("a-0002.jsonl").contains(#""dir":"in","dialect":"tickertape","seq":2"#))
+    }
+
+    @Test("where the next file cannot be made, a frame that is not Finnhub's is left out, and the file tells of it")
+    func noFile() throws {
+        let disk = FaultyDisk()
+        var writer = try Self.writer(disk, folder: "/none")
+        Self.append(.finnhub, "A", 1, to: &writer)
+        disk.state.withLockedValue { $0.makesFiles = false }
+        Self.append(.tickertape, "B", 2, to: &writer)
+        Self.append(.finnhub, "A", 3, to: &writer)
+        writer.close(wall: 9_000_000, monotonic: 9_000_000)
+        #expect(writer.frames == 2 && writer.failed == 1)
+        var reader = RecordingReader()
+        reader.feed(ByteBuffer(bytes: disk.content("/none/a.jsonl")))
+        var dropped: [UInt64] = []
+        while let event = reader.next() {
+            if case .gap(let gap) = event { dropped.append(gap.dropped ?? 0) }
+        }
+        #expect(dropped == [1])
+    }
+
+    @Test("verify counts them, and the index of a compressed file has their symbols and times")
+    func readers() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try Self.record(in: folder)
+        let path = "\(folder.path)/a-0002.jsonl"
+        let found = try RecordingCheck.check(path)
+        #expect(found.isIntact && found.frames == 2 && found.dialects == ["tickertape": 1])
+        try PackedSegment.pack(path, to: "\(path).zst")
+        #expect(try RecordingCheck.check("\(path).zst").dialects == ["tickertape": 1])
+        let index = try #require(try RecordingMap(path: "\(path).zst").index)
+        #expect(index.symbols == ["B", "A"] && index.blocks.map(\.symbols) == [[0, 1]])
+    }
+
+    @Test("repaired, cut and merged they keep their dialect; the new file has version 3 only where one is in it")
+    func edits() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = try Self.record(in: folder)
+        let second = "\(folder.path)/a-0002.jsonl"
+        let all = ["finnhub A 1", "tickertape B 2", "finnhub A 3"]
+        func made(_ name: String, _ make: (String) throws -> Void) throws -> (version: Int, frames: [String]) {
+            let target = "\(folder.path)/\(name)"
+            try make(target)
+            #expect(try RecordingCheck.check(target).isIntact)
+            return try self.frames(target)
+        }
+        #expect(
+            try made("repaired") { _ = try RecordingEdits.repair(second, to: $0, form: .current) }
+                == (3, ["tickertape B 2", "finnhub A 3"])
+        )
+        #expect(
+            try made("merged") { _ = try RecordingEdits.merge([path, second], to: $0, form: .current) } == (3, all)
+        )
+        var cut = RecordingEdits.Cut()
+        #expect(try made("whole") { _ = try RecordingEdits.cut(path, cut, to: $0, form: .current) } == (3, all))
+        cut.symbols = ["B"]
+        #expect(
+            try made("b") { _ = try RecordingEdits.cut(path, cut, to: $0, form: .current) } == (3, ["tickertape B 2"])
+        )
+        cut.symbols = []
+        cut.dialect = .finnhub
+        #expect(
+            try made("finnhub") { _ = try RecordingEdits.cut(path, cut, to: $0, form: .current) }
+                == (2, ["finnhub A 1", "finnhub A 3"])
+        )
+        cut.dialect = nil
+        #expect(throws: RecordingFailure.self) {
+            try RecordingEdits.cut(path, cut, to: "\(folder.path)/plain", form: .plain)
+        }
+    }
+
+    @Test("a frame of a dialect that this program does not know is damage, and takes nothing else with it")
+    func unknown() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try Self.record(in: folder)
+        let text = try folder.read("a-0002.jsonl").split(separator: "\n").map { line in
+            guard line.contains("tickertape B") || line.contains(#""dialect":"tickertape""#) else { return "\(line)\n" }
+            return ("\(line.dropLast(18))".replacing(#""dialect":"tickertape""#, with: #""dialect":"tick""#) + "}\n")
+                .sealed
+        }
+        let path = try folder.write(text.joined(), to: "b.jsonl")
+        let found = try RecordingCheck.check(path)
+        #expect(found.frames == 1 && found.damage.count == 1)
+        #expect(found.damage.first?.reason.contains("takes a newer tickertape") == true)
+    }
+}
