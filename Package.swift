@@ -118,7 +118,7 @@ let package = Package(
             swiftSettings: outer
         ),
         // What stands between feeds and readers: numbers, gaps, repeats, what is true of each feed.
-        .target(name: "Ingest", dependencies: ["Market", "Wire", .nioCore, .logging], swiftSettings: house),
+        .target(name: "Ingest", dependencies: ["Market", "Wire", .nioConcurrency, .nioCore, .logging], swiftSettings: house),
         .target(
             name: "Feeds",
             dependencies: [
@@ -163,7 +163,7 @@ let package = Package(
         .target(
             name: "MockUpstream",
             dependencies: [
-                "HTTP", "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                "HTTP", "Ingest", "Market", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging,
             ],
             swiftSettings: outer
@@ -181,7 +181,7 @@ let package = Package(
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Alerts", "Feeds", "HTTP", "History", "Market", "Measurements", "MockUpstream", "Platform",
+                "Alerts", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform",
                 "Recordings", "Relay",
                 "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .unixSignals, .logging,
@@ -270,7 +270,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IngestTests",
-            dependencies: ["Ingest", "Market", "TickertapeTesting", "Wire", .nioCore, .logging],
+            dependencies: ["Ingest", "Market", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .logging],
             swiftSettings: house
         ),
         .testTarget(
@@ -319,8 +319,8 @@ let package = Package(
         .testTarget(
             name: "MockUpstreamTests",
             dependencies: [
-                "Feeds", "Market", "MockUpstream", "Recordings", "Simulation", "TLS", "TickertapeTesting",
-                "WebSocket",
+                "Feeds", "Ingest", "Market", "MockUpstream", "Recordings", "Simulation", "TLS",
+                "TickertapeTesting", "WebSocket",
                 "Wire",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .logging,
             ],

@@ -1,5 +1,4 @@
 import Market
-import Wire
 
 /// The tape's judgement of which trades are ahead: of the market's by our clock, in a replay by what the player says of the
 /// recorded arrivals.
@@ -16,7 +15,8 @@ struct ArrivalJudge {
     /// How far our clock is behind the exchange's by what the last reads agree on, ns.
     var clockOffset: Int64 { self.check.offset }
 
-    mutating func marked(_ mark: RecordedArrivalMark) { self.marked = mark.arrival }
+    /// Takes the arrival of the next frame, by the exchange's clock, ns since 1970.
+    mutating func marked(_ arrival: Int64) { self.marked = arrival }
 
     /// Takes the trades of one frame of the current read, which begin at a place.
     @inline(__always)

@@ -12,6 +12,12 @@ package protocol FeedInputDelegate: AnyObject {
     func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool
     /// Publishes what has changed of single symbols, behind the gap that ends with the read.
     func publishChanges()
+    /// Notes that a read with frames has ended.
+    ///
+    /// - Parameter hasChanges: whether a deadline may have moved nearer.
+    func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment)
+    /// Notes that silence says nothing from here on, or does again.
+    func pauseChanged(_ isPaused: Bool, now: Moment)
 }
 
 /// One feed's way onto the tape: takes its frames, finds gaps and what may have come before, and says what is true of it.
@@ -30,16 +36,20 @@ package final class FeedInput {
         /// Whether the trades are the market's own: they are compared with our clock, and a machine that slept has missed
         /// some. Those of a replay say nothing of either.
         package var isLive = true
+        /// What happens between the frames of a replay; `nil` for the market's.
+        package var marks: FrameMarks?
 
-        package init(name: String, repeats: RepeatHandling = .marked, isLive: Bool = true) {
+        package init(name: String, repeats: RepeatHandling = .marked, isLive: Bool = true, marks: FrameMarks? = nil) {
             self.name = name
             self.repeats = repeats
             self.isLive = isLive
+            self.marks = marks
         }
     }
 
     private let tape: TapeWriter
     private let settings: Settings
+    private let marks: FrameMarks?
     private let logger: Logger
     package weak var delegate: (any FeedInputDelegate)?
     /// What is true of this feed; publish it with ``statusChanged()``.
@@ -49,6 +59,11 @@ package final class FeedInput {
 
     @exclusivity(unchecked) private var trades: [Trade] = []
     @exclusivity(unchecked) private var frames: [TapeBatch.Frame] = []
+    /// When the current read was made, once it has brought a frame; monotonic ns.
+    package private(set) var readAt: Int64?
+    /// How many text frames have come on the connection.
+    @exclusivity(unchecked) private var frameCount = 0
+    private var isPaused = false
     /// What is done on the connection that stands; whole frames tell nothing where another program has cut them.
     private var repeatsHere: RepeatHandling
     private var comparesFrames: Bool
@@ -80,6 +95,7 @@ package final class FeedInput {
     package init(_ tape: TapeWriter, _ settings: Settings, status: FeedStatus, logger: Logger) {
         self.tape = tape
         self.settings = settings
+        self.marks = settings.marks
         self.status = status
         self.logger = logger
         self.arrivals = ArrivalJudge(isLive: settings.isLive)
@@ -106,14 +122,27 @@ package final class FeedInput {
 
     /// Notes that a connection opened and that the symbols are asked for on it.
     ///
-    /// - Parameter isRelayed: whether it is to the relay of another program. That sends nothing twice, and may have cut its
-    ///   frames: two that are equal then need not have been, and nothing is left out.
-    package func connectionOpened(isRelayed: Bool = false, now: Moment) {
+    /// - Parameters:
+    ///   - isRelayed: whether it is to the relay of another program. That sends nothing twice, and may have cut its frames:
+    ///     two that are equal then need not have been, and nothing is left out.
+    ///   - port: its local port, by which the player of a replay knows it.
+    package func connectionOpened(isRelayed: Bool = false, port: Int? = nil, now: Moment) {
+        self.frameCount = 0
+        self.marks?.opened(port)
+        // The player says so again of one that still is.
+        self.setPaused(false, now: now)
         self.lastReceived = now.wall
         self.forgetFrames(isRelayed: isRelayed)
         self.gaps.asked(now)
         self.sleep = SleepWatch()
         _ = self.sleep.looked(now)
+    }
+
+    /// Notes that the connection has ended: what the player of a replay said of it takes effect now at the latest.
+    package func connectionEnded(now: Moment) {
+        guard let marks = self.marks else { return }
+        marks.ended()
+        self.obeyMarks(now: now)
     }
 
     /// Forgets the frames that came last: what comes next is no repeat of them, as on a new connection or in a replay that
@@ -146,6 +175,8 @@ package final class FeedInput {
 
     /// Takes one text frame of the current read, which was made at `now` (monotonic ns).
     ///
+    /// Whoever calls it looks for marks before (``hasDueMarks``).
+    ///
     /// - Parameter read: reads the frame, names its symbols and appends its trades; may take out of the bytes what no reader
     ///   shall see, and out of the arguments what it put there itself.
     @inline(__always)
@@ -155,6 +186,8 @@ package final class FeedInput {
         now: Int64,
         read: (inout ByteBuffer, inout SymbolTable, inout [Trade]) -> FrameContent
     ) {
+        if self.readAt == nil { self.readAt = now }
+        self.frameCount &+= 1
         let first = self.trades.count
         let unnumbered = self.tape.symbols.leftOut
         var bytes = bytes
@@ -192,9 +225,6 @@ package final class FeedInput {
         )
     }
 
-    /// Notes when the next frame arrived in the recording that is played (``RecordedArrivalMark``).
-    package func arrivalMarked(_ mark: RecordedArrivalMark) { self.arrivals.marked(mark) }
-
     /// Takes a frame that came before, whose trades begin at a place; returns whether they stay on the tape.
     private func takeRepeat(from first: Int) -> Bool {
         self.readLosses.repeatedFrames += 1
@@ -208,9 +238,6 @@ package final class FeedInput {
         return false
     }
 
-    /// Takes what a replay knows of the trades of the next frame.
-    package func announce(_ mark: RecordedRepeatMark) { self.announced = mark.places }
-
     private func markAnnounced(from first: Int) {
         for place in self.announced where place < self.trades.count - first { self.mark(first + place) }
         self.announced = []
@@ -222,16 +249,76 @@ package final class FeedInput {
         self.readLosses.possibleRepeats += 1
     }
 
+    // MARK: Between frames
+
+    /// Whether something is to be done before the next frame is taken: ``obeyMarks(now:)``.
+    @inline(__always)
+    package var hasDueMarks: Bool {
+        guard self.marks != nil else { return false }
+        return self.marks?.isDue(after: self.frameCount) == true
+    }
+
+    /// Does what has become due between the frames of a replay.
+    package func obeyMarks(now: Moment) {
+        for mark in self.marks?.take(after: self.frameCount) ?? [] {
+            // What came before a mark is on the tape before what is said of it.
+            if mark.endsRead { self.endRead(wall: now.wall) }
+            self.obey(mark, now: now)
+        }
+    }
+
+    private func obey(_ mark: FrameMark, now: Moment) {
+        switch mark {
+        case .changed(let movedBecause, let isPaused, let speed):
+            // Numbers go on when a replay is moved, and so does our own clock; that the tape goes on elsewhere is told as a gap.
+            if let movedBecause {
+                // The same frames come again behind a way back, and are no repeats of the service's.
+                self.forgetFrames()
+                let from = min(self.lastReceived, now.wall)
+                self.gapFound(from: from, to: now.wall, reason: movedBecause, cause: .seek)
+            }
+            self.setPaused(isPaused, now: now)
+            let source = self.status.source.paced(at: speed)
+            guard source != self.status.source else { return }
+            self.status.source = source
+            self.statusChanged()
+        case .gap(var gap):
+            // It is told with the times at which it was: they are the trades' own, and not those of arrivals now, which depend
+            // on the speed. What was a replay itself when it was recorded says so already.
+            if !gap.reason.hasPrefix(Self.recordedGap) { gap.reason = Self.recordedGap + gap.reason }
+            gap.cause = .recorded
+            self.gapFound(gap)
+        case .arrival(let arrival):
+            self.arrivals.marked(arrival)
+        case .repeats(let places):
+            self.announced = places
+        }
+    }
+
+    private static let recordedGap = "in the recording: "
+
+    private func setPaused(_ isPaused: Bool, now: Moment) {
+        guard isPaused != self.isPaused else { return }
+        self.isPaused = isPaused
+        self.delegate?.pauseChanged(isPaused, now: now)
+    }
+
     // MARK: The end of a read
 
-    /// Ends the current read: leaves out what proves to be a repeat, changes the state and ends gaps, numbers the trades and
-    /// hands them to every reader, in this order.
+    /// Ends the current read, where it has brought frames: leaves out what proves to be a repeat, changes the state and ends
+    /// gaps, numbers the trades and hands them to every reader, in this order.
     ///
-    /// - Parameter now: when the read was made.
+    /// - Parameter wall: the wall clock, ns since 1970.
+    package func endRead(wall: @autoclosure () -> Int64) {
+        guard let readAt else { return }
+        self.readAt = nil
+        let now = Moment(monotonic: readAt, wall: wall())
+        let (hasTrades, hasChanges) = self.endRead(now)
+        self.delegate?.readEnded(hasTrades: hasTrades, hasChanges: hasChanges, now: now)
+    }
+
     /// - Returns: whether there were trades, and whether a deadline may have moved nearer.
-    @discardableResult
-    package func endRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
-        guard !self.frames.isEmpty else { return (false, false) }
+    private func endRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
         // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall

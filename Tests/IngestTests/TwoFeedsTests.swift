@@ -29,6 +29,8 @@ private final class ToyFeed: FeedInputDelegate {
     }
 
     func publishChanges() {}
+    func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) {}
+    func pauseChanged(_ isPaused: Bool, now: Moment) {}
 
     func change(_ phase: FeedStatus.Phase, reason: String? = nil) {
         (self.input.status.phase, self.input.status.reason) = (phase, reason)
@@ -36,8 +38,8 @@ private final class ToyFeed: FeedInputDelegate {
     }
 
     /// One frame of the current read.
-    func say(_ text: String) {
-        self.input.take(ByteBuffer(string: text), of: .tickertape, now: 1) { _, symbols, trades in
+    func say(_ text: String, at second: Int64 = 1) {
+        self.input.take(ByteBuffer(string: text), of: .tickertape, now: second * oneSecond) { _, symbols, trades in
             let words = text.split(separator: " ")
             guard words.count == 2, let price = ExactDecimal(String(words[1])) else { return .malformed }
             guard let symbol = symbols.intern(String(words[0])) else { return .trades(skipped: 1) }
@@ -48,8 +50,8 @@ private final class ToyFeed: FeedInputDelegate {
 
     /// A whole read of one frame, at a second of the wall clock.
     func read(_ text: String, at second: Int64 = 1) {
-        self.say(text)
-        self.input.endRead(Moment(monotonic: second * oneSecond, wall: second * oneSecond))
+        self.say(text, at: second)
+        self.input.endRead(wall: second * oneSecond)
     }
 }
 
@@ -121,7 +123,7 @@ struct TwoFeedsTests {
     func renewal() {
         self.first.say("BTC 1")
         for number in 1...SymbolTable.capacity - 100 { self.second.say("NAME:\(number) 1") }
-        self.second.input.endRead(Moment(monotonic: 1, wall: 1))
+        self.second.input.endRead(wall: 1)
         #expect(self.tape.epoch == 7)
         self.first.read("ETH 2")
         #expect(self.log.contents.lines.suffix(2) == ["BTC 1 0", "ETH 2 0"])

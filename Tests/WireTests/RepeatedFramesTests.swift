@@ -54,15 +54,12 @@ struct RepeatedFramesTests {
         frame.numbers = RecordedNumbers(first: 9, count: 3, leftOut: [1], possibleRepeats: [3], ahead: [2])
         #expect(repeats.mark(&trades, of: frame) == frame.numbers)
         #expect(trades.map { $0.marks.contains(.possibleRepeat) } == [false, true, false, true])
-        let mark = try #require(RecordedRepeatMark(of: trades))
-        #expect(mark.places == [1, 3] && RecordedRepeatMark(mark.encoded())?.places == [1, 3])
         let numbered = try #require(frame.numberedTrades(&reader, symbols: &symbols))
         #expect(numbered.map(\.sequence) == [9, 10, 11])
         #expect(numbered.map(\.trade.marks) == [[], .ahead, .possibleRepeat])
         frame.numbers = nil
         trades = trades.map { Trade(price: $0.price, size: $0.size, exchangeTime: 0, symbol: $0.symbol) }
         #expect(repeats.mark(&trades, of: frame) == nil && trades.allSatisfy { $0.marks == .possibleRepeat })
-        #expect(RecordedRepeatMark(of: []) == nil && RecordedRepeatMark(frame.frame) == nil)
         // Numbers that are not those of the text mark nothing.
         frame.at = 9_000_000_000
         frame.numbers = RecordedNumbers(first: 9, count: 4, possibleRepeats: [4])

@@ -18,11 +18,6 @@ protocol FinnhubHandlerOwner: AnyObject {
     func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence?
     /// Whether trades flow.
     var isLive: Bool { get }
-    /// Whether the peer is a stand-in that tells of what becomes of its replay.
-    var takesReplayMarks: Bool { get }
-    /// Notes that the replay goes on otherwise from here on.
-    func replayMarked(_ mark: ReplayMark, now: Moment)
-    func replayHasGap(_ mark: RecordedGapMark)
     /// Notes that the error is no longer told.
     func errorForgotten(_ handler: FinnhubHandler, now: Moment)
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
@@ -69,8 +64,6 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var ending: Ending?
     private var isGivenUp = false
     private var hasEnded = false
-    /// When the current read was made, once it has brought a frame; monotonic ns.
-    private var readAt: Int64?
 
     init(
         session: FinnhubSession,
@@ -128,26 +121,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The arrival is read once per read; binary messages are no part of the protocol and are left out.
         guard case .text(let bytes) = message else { return }
-        if let owner, owner.takesReplayMarks {
-            // What came before a mark is on the tape before what is said of it.
-            if let mark = ReplayMark(bytes) {
-                self.endRead(context)
-                owner.replayMarked(mark, now: self.moment(context))
-                return self.armTimer(context)
-            }
-            if let mark = RecordedGapMark(bytes) {
-                self.endRead(context)
-                return owner.replayHasGap(mark)
-            }
-            if let mark = RecordedArrivalMark(bytes) {
-                // One read has one arrival.
-                self.endRead(context)
-                return self.input.arrivalMarked(mark)
-            }
-            if let mark = RecordedRepeatMark(bytes) { return self.input.announce(mark) }
-        }
-        let now = self.readAt ?? self.now(context)
-        self.readAt = now
+        if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
+        let now = self.input.readAt ?? self.now(context)
         if case .error(let text) = self.reader.take(bytes, into: self.input, now: now) {
             let moment = Moment(monotonic: now, wall: self.wallClock())
             if let owner, !owner.refusalArrived(text, handler: self, now: moment) {
@@ -159,18 +134,18 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.endRead(context)
+        self.input.endRead(wall: self.wallClock())
         context.fireChannelReadComplete()
     }
 
-    private func endRead(_ context: ChannelHandlerContext) {
-        guard let readAt else { return }
-        self.readAt = nil
-        let now = Moment(monotonic: readAt, wall: self.wallClock())
-        let (hasTrades, hasChanges) = self.input.endRead(now)
+    /// Notes that a read with frames is on the tape.
+    func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) {
         self.session.framesArrived(hasTrades: hasTrades, now: now.monotonic)
-        if hasChanges { self.armTimer(context) }
+        if hasChanges { self.deadlineMoved() }
     }
+
+    /// Notes that a deadline may have moved nearer.
+    func deadlineMoved() { if let context { self.armTimer(context) } }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? WebSocketEvent {
@@ -179,7 +154,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
                 self.session.signOfLifeArrived(now: self.now(context))
-                self.tell(of: event, at: self.readAt ?? self.now(context))
+                self.tell(of: event, at: self.input.readAt ?? self.now(context))
             case .pingSent: self.tell(of: event, at: self.now(context))
             }
         }
@@ -215,7 +190,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.hasEnded = true
         // A read that an error broke off is never told to be complete. What it brought came before the interruption, and
         // must not wait in the writer for the next connection.
-        if let context { self.endRead(context) }
+        self.input.endRead(wall: self.wallClock())
         self.timer?.task.cancel()
         self.timer = nil
         self.owner?.ended(self.ending ?? .inactive, handler: self)

@@ -34,6 +34,8 @@ package struct FinnhubSettings: Sendable {
     package var dial: DialSettings
     /// Where the trades come from, as every status says.
     package var source: FeedStatus.Source = .live
+    /// What happens between the frames, where they are a replay's.
+    package var marks: FrameMarks?
     /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
     package var holding = KeyHolding.none
 

@@ -50,6 +50,7 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
 
     func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
         let now = self.now
+        self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
@@ -87,6 +88,16 @@ extension FinnhubSupervisor: FeedInputDelegate {
         if let handler { self.look(handler, now) }
         if let silence = self.watch.takeEndedSilence() { self.silenceEnded(silence, now) }
         return true
+    }
+
+    package func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) {
+        self.handler?.readEnded(hasTrades: hasTrades, hasChanges: hasChanges, now: now)
+    }
+
+    package func pauseChanged(_ isPaused: Bool, now: Moment) {
+        if let pausedSince { self.watch.shifted(by: now.monotonic - pausedSince, now: now.monotonic) }
+        self.pausedSince = isPaused ? now.monotonic : nil
+        self.handler?.deadlineMoved()
     }
 
     /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'

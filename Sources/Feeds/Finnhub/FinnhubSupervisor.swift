@@ -50,7 +50,12 @@ package final class FinnhubSupervisor {
         self.watch = SymbolWatch(symbols: settings.symbols, settings: watchSettings, now: now)
         self.input = FeedInput(
             tape,
-            FeedInput.Settings(name: "Finnhub", repeats: settings.repeats, isLive: settings.source == .live),
+            FeedInput.Settings(
+                name: "Finnhub",
+                repeats: settings.repeats,
+                isLive: settings.source == .live,
+                marks: settings.marks
+            ),
             status: FeedStatus(
                 source: settings.source,
                 phase: .connecting,
@@ -95,6 +100,10 @@ package final class FinnhubSupervisor {
     }
 
     package func start() {
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.settings.marks?.follow { [loop] in
+            loop.execute { loopBound.value.input.obeyMarks(now: loopBound.value.now) }
+        }
         self.publishChanges()
         self.keeper?.start()
     }
@@ -148,7 +157,11 @@ package final class FinnhubSupervisor {
         let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
         self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
-        self.input.connectionOpened(isRelayed: self.attachment != nil, now: now)
+        self.input.connectionOpened(
+            isRelayed: self.attachment != nil,
+            port: channel.localAddress?.port,
+            now: now
+        )
         self.condition = self.watch.condition(now: now.monotonic)
         self.report(self.condition, lastError: nil)
         self.handler = handler

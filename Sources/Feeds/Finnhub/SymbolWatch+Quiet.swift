@@ -32,6 +32,12 @@ extension SymbolWatch {
         )
     }
 
+    /// Notes that silence said nothing for so long: a replay was paused.
+    mutating func shifted(by time: Int64, now: Int64) {
+        self.shiftTrades(by: time, now: now)
+        for place in self.clocks.indices { self.clocks[place].shift(by: time, now: now) }
+    }
+
     /// When the next step for the symbol is due, if one is; monotonic ns.
     private func stepDeadline(_ place: Int, now: Int64) -> Int64? {
         guard self.entries[place].refusal == nil, let since = self.clocks[place].since else { return nil }

@@ -1,3 +1,4 @@
+package import Ingest
 package import Logging
 package import NIOCore
 import NIOHTTP1
@@ -12,8 +13,8 @@ package struct StandInSettings: Sendable {
     /// Whether all clients share one clock, which can be commanded (``StandIn/remote``), instead of each having the
     /// recording from its start.
     package var sharesClock = false
-    /// Whether clients are told of what is commanded, by frames that the real service does not send (`ReplayMark`).
-    package var sendsMarks = false
+    /// The way for what is commanded to the program that this is a part of; other clients hear nothing of it.
+    package var marks: FrameMarks?
     /// The server's certificate; `nil` serves plain WebSocket, for load programs on loopback.
     package var credentials: TLSCredentials?
     /// Whether nothing is played before ``StandIn/go()``.

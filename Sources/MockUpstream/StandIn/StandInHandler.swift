@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 package import Market
 import NIOCore
@@ -15,6 +16,9 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
 
     /// So much is kept for a client that does not keep up with a clock that it shares, in bytes.
     private static let longestLag = 8 << 20
+
+    /// Of the reason of a gap so many bytes are passed on, whatever a file says.
+    private static let longestReason = 1_000
 
     /// Whose the player is.
     enum Sharing {
@@ -43,6 +47,8 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     private let logger: Logger
     private var state = State.idle
     private var session: StandInSession
+    /// How many text frames were written.
+    private var frames = 0
     private var player: ReplayPlayer?
     /// Bytes written since the socket took no more.
     private var lag = 0
@@ -168,9 +174,7 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
             return self.write(message.frame.frame)
         }
         let selection = self.session.select(message.trades, symbols: message.symbols)
-        if let arrival = message.aheadArrival, self.settings.sendsMarks, selection != .nothing {
-            self.write(RecordedArrivalMark(arrival: arrival).encoded())
-        }
+        if let arrival = message.aheadArrival, selection != .nothing { self.post(.arrival(arrival)) }
         switch selection {
         case .everything:
             self.announceRepeats(message.trades)
@@ -186,9 +190,12 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
         }
     }
 
+    /// Says which of a frame's trades may have come before. Equal frames say nothing any more once they are cut to fewer
+    /// symbols, and the clock of a fast replay nothing of two seconds; so the recording is asked.
     private func announceRepeats(_ trades: [Trade]) {
-        guard self.settings.sendsMarks, let mark = RecordedRepeatMark(of: trades) else { return }
-        self.write(mark.encoded())
+        guard self.settings.marks != nil else { return }
+        let places = trades.indices.filter { trades[$0].marks.contains(.possibleRepeat) }
+        if !places.isEmpty { self.post(.repeats(places)) }
     }
 
     package func play(_ signal: RecordedSignal) {
@@ -199,23 +206,39 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     package func play(_ gap: RecordedGap) {
-        guard self.settings.sendsMarks else { return }
         if let symbol = gap.gap.symbol, !self.session.subscribed.contains(symbol) { return }
-        self.write(RecordedGapMark(gap.gap).encoded())
+        var gap = gap.gap
+        gap.reason = gap.reason.start(bytes: Self.longestReason)
+        self.post(.gap(gap))
     }
 
     package func flush() { self.context?.flush() }
 
     package func changed(_ position: ReplayPosition, movedFrom: Int64?) {
-        guard self.settings.sendsMarks else { return }
-        let mark = ReplayMark(
-            movedFrom: movedFrom,
-            at: position.at,
-            speed: position.speed,
-            isPaused: position.isPaused
+        self.post(
+            .changed(
+                movedBecause: movedFrom.map { Self.words(from: $0, to: position.at) },
+                isPaused: position.isPaused,
+                speed: position.speed
+            )
         )
-        self.write(mark.encoded())
-        self.flush()
+    }
+
+    private static func words(from: Int64, to: Int64) -> String {
+        let (distance, isOut) = to.subtractingReportingOverflow(from)
+        let seconds = isOut ? 0 : distance / 1_000_000
+        let way = seconds < 0 ? "back" : "forward"
+        return "the replay was moved \(way) by \(abs(seconds) / 1_000).\(Self.padded(abs(seconds) % 1_000)) s"
+    }
+
+    private static func padded(_ milliseconds: Int64) -> String {
+        let digits = "\(milliseconds)"
+        return String(repeating: "0", count: 3 - digits.count) + digits
+    }
+
+    /// Posts what happens behind the frames that were written so far.
+    private func post(_ mark: FrameMark) {
+        self.settings.marks?.post(mark, after: self.frames, on: self.context?.channel.remoteAddress?.port)
     }
 
     package func ended() { self.closeWhenWritten(.normal, reason: ReplayEnd.closeReason) }
@@ -266,6 +289,20 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
                 return self.broke()
             }
         }
+        self.frames += 1
         context.write(self.wrapOutboundOut(.text(text)), promise: nil)
+    }
+}
+
+extension String {
+    /// The first so many bytes, of whole characters of Unicode: a single letter may have any number of accents.
+    fileprivate func start(bytes limit: Int) -> String {
+        guard self.utf8.count > limit else { return self }
+        var bytes = 0
+        let scalars = self.unicodeScalars.prefix { scalar in
+            bytes += UTF8.width(scalar)
+            return bytes <= limit
+        }
+        return String(scalars)
     }
 }

@@ -47,7 +47,7 @@ package final class VirtualReplay {
         standIn.replay = settings
         // As in a replay inside the program.
         standIn.sharesClock = true
-        standIn.sendsMarks = true
+        standIn.marks = FrameMarks()
         standIn.pingInterval = nil
         self.standIn = standIn
         let whole = try material.span()
@@ -87,6 +87,7 @@ package final class VirtualReplay {
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
         settings.symbols = order.symbols
         settings.source = order.source
+        settings.marks = self.standIn.marks
         settings.webSocket.pingInterval = nil
         settings.session.silentAfter = nil
         settings.watch.subscribeInterval = 0

@@ -34,6 +34,8 @@ final class VirtualUpstream: ReplayOutput {
     private let webSocket: WebSocketSettings
     private var server: (channel: EmbeddedChannel, socket: VirtualSocket)?
     private var client: (channel: EmbeddedChannel, socket: VirtualSocket)?
+    /// How many were made: the feed's port of the newest.
+    private var connections = 0
     /// What waits for others to come in the same read.
     private var held: [ByteBuffer] = []
     private var newest: Int64 = .min
@@ -62,13 +64,16 @@ final class VirtualUpstream: ReplayOutput {
     /// Makes a connection; returns the feed's end, which speaks WebSocket.
     func open() throws -> EmbeddedChannel {
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 443)
+        self.connections += 1
+        let clientAddress = try SocketAddress(ipAddress: "127.0.0.1", port: self.connections)
         let (serverSocket, clientSocket) = (VirtualSocket(), VirtualSocket())
         let server = EmbeddedChannel(loop: self.pace)
         try server.pipeline.syncOperations.addHandler(serverSocket)
-        server.connect(to: address, promise: nil)
+        server.connect(to: clientAddress, promise: nil)
         let client = EmbeddedChannel(loop: self.clock.loop)
         try client.pipeline.syncOperations.addHandler(clientSocket)
         client.connect(to: address, promise: nil)
+        client.localAddress = clientAddress
         let pace = self.pace
         let boundServer = NIOLoopBound(serverSocket, eventLoop: pace)
         clientSocket.sent = { bytes in pace.execute { boundServer.value.deliver(bytes) } }

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Market
 import MockUpstream
 import NIOCore
@@ -33,7 +34,7 @@ struct InnerReplay {
         standInSettings.replay.hasBreaks = self.hasBreaks
         // One clock, which the display's keys and the relay's clients command.
         standInSettings.sharesClock = true
-        standInSettings.sendsMarks = true
+        standInSettings.marks = FrameMarks()
         // Nothing is played before the relay and the display are there to see it.
         standInSettings.waitsForGo = true
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -53,6 +54,7 @@ struct InnerReplay {
         feed.dial.tls = TLSClientConfiguration()
         feed.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feed.source = self.source
+        feed.marks = standInSettings.marks
         // A replay that is held back answers no ping in time, and may be silent for as long as it likes.
         feed.webSocket.pingInterval = nil
         feed.session.silentAfter = nil

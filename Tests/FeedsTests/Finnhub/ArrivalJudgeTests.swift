@@ -61,16 +61,18 @@ struct ArrivalJudgeTests {
     @Test("in a replay goes by the arrival that the player tells of the next frame, and by no clock")
     func replayed() {
         let reader = Reader()
-        let writer = FinnhubTape(epoch: 1, readers: [reader], isLive: false)
+        let marks = FrameMarks()
+        let writer = FinnhubTape(epoch: 1, readers: [reader], isLive: false, marks: marks)
+        writer.input.connectionOpened(port: 7, now: Moment(monotonic: 0, wall: 0))
         for step in 0..<30 { Self.read(writer, [step], at: -9_000_000) }
-        writer.input.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
+        marks.post(.arrival(Self.start), after: 30, on: 7)
         Self.read(writer, [100, 5_001], at: 0)
         Self.read(writer, [200, 90_000], at: 1)
         #expect(reader.batches.suffix(2).map { $0.trades.map(\.marks) } == [[[], [.ahead]], [[], []]])
         #expect(reader.batches.suffix(2).map(\.aheadArrival) == [Self.start, nil])
         #expect(reader.batches.allSatisfy { $0.clockOffset == 0 })
         // A frame without trades uses it up.
-        writer.input.arrivalMarked(RecordedArrivalMark(arrival: Self.start))
+        marks.post(.arrival(Self.start), after: 32, on: 7)
         _ = writer.take(ByteBuffer(string: #"{"type":"ping"}"#), now: 2)
         Self.read(writer, [300, 90_000], at: 3)
         #expect(reader.batches.last?.aheadArrival == nil)

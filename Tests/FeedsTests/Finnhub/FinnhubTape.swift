@@ -11,11 +11,17 @@ final class FinnhubTape {
     private let tape: TapeWriter
     private var reader: FinnhubFrameReader
 
-    init(epoch: UInt64, readers: [any TapeReader], key: APIKey? = nil, isLive: Bool = true) {
+    init(
+        epoch: UInt64,
+        readers: [any TapeReader],
+        key: APIKey? = nil,
+        isLive: Bool = true,
+        marks: FrameMarks? = nil
+    ) {
         self.tape = TapeWriter(epoch: epoch, readers: readers)
         self.input = FeedInput(
             self.tape,
-            FeedInput.Settings(name: "Finnhub", isLive: isLive),
+            FeedInput.Settings(name: "Finnhub", isLive: isLive, marks: marks),
             status: FeedStatus(source: .live, phase: .live, since: 0),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
@@ -24,8 +30,9 @@ final class FinnhubTape {
 
     @discardableResult
     func take(_ bytes: ByteBuffer, now: Int64) -> FinnhubMessage {
-        self.reader.take(bytes, into: self.input, now: now)
+        if self.input.hasDueMarks { self.input.obeyMarks(now: Moment(monotonic: now, wall: now)) }
+        return self.reader.take(bytes, into: self.input, now: now)
     }
 
-    func endRead(_ now: Moment) { self.input.endRead(now) }
+    func endRead(_ now: Moment) { self.input.endRead(wall: now.wall) }
 }

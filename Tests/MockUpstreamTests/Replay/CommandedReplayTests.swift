@@ -1,4 +1,4 @@
-import WebSocket
+import Ingest
 import Logging
 import Market
 import NIOCore
@@ -6,6 +6,7 @@ import NIOPosix
 import TLS
 import Testing
 import TickertapeTesting
+import WebSocket
 @testable import Feeds
 @testable import MockUpstream
 
@@ -45,7 +46,7 @@ struct CommandedReplayTests {
         var settings = StandInSettings()
         settings.credentials = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
         settings.sharesClock = true
-        settings.sendsMarks = true
+        settings.marks = FrameMarks()
         change(&settings)
         let standIn = try await StandIn.start(
             material,
@@ -58,6 +59,7 @@ struct CommandedReplayTests {
         feedSettings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
         feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: settings.speed)
+        feedSettings.marks = settings.marks
         feedSettings.symbols = symbols
         feedSettings.webSocket.pingInterval = nil
         feedSettings.ladder.first = 1_000_000
@@ -107,7 +109,7 @@ struct CommandedReplayTests {
         #expect(contents.gaps.allSatisfy { $0.cause == .seek && $0.overlap == nil })
         #expect(contents.gaps.first?.reason == "the replay was moved forward by 4.800 s")
         #expect(contents.order.filter { $0 == "gap" }.count == 3)
-        // The marks are no frames of the market.
+        // Nothing but the market's frames came.
         #expect(contents.frames.count == 103)
         #expect(contents.statuses.contains { $0.source == .replay(file: "test", speed: nil) })
         await replay.standIn.stop()

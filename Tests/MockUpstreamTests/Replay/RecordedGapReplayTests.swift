@@ -126,29 +126,19 @@ struct RecordedGapReplayTests {
         }
         let marks = try self.play(behind).trades.map(\.marks)
         #expect(marks.count == 40 && !marks[10...].contains([.ahead]))
-        #expect(RecordedArrivalMark(RecordedArrivalMark(arrival: -7).encoded()) == RecordedArrivalMark(arrival: -7))
-        #expect(RecordedArrivalMark(ByteBuffer(string: #"{"type":"ping"}"#)) == nil)
     }
 
-    @Test("the mark of a gap is read as it was written, and nothing else is one")
-    func mark() {
-        var gap = Self.gap(1, 2, "a \"quoted\"\nreason", symbol: "A:B")
-        gap.nextSequence = 0
-        gap.epoch = 0
-        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
-        gap.symbol = nil
-        gap.overlap = nil
-        #expect(RecordedGapMark(RecordedGapMark(gap).encoded())?.gap == gap)
-        for text in [#"{"type":"replay-gap","from":"#, #"{"type":"replay-gap","from":1"#, #"{"type":"ping"}"#, ""] {
-            #expect(RecordedGapMark(ByteBuffer(string: text)) == nil)
-        }
-        #expect(ReplayMark(RecordedGapMark(gap).encoded()) == nil)
-        // However long a letter of the reason is, and whatever must be escaped.
+    @Test("of a long reason the first thousand bytes are told, in whole characters of Unicode")
+    func longReason() throws {
         for letter in ["e" + String(repeating: "\u{301}", count: 9_000), "\u{1}", "😀"] {
-            gap.reason = "x" + String(repeating: letter, count: 2_000)
-            let read = RecordedGapMark(RecordedGapMark(gap).encoded())?.gap
-            #expect((990...1_000).contains(read?.reason.utf8.count ?? 0))
-            #expect(read.map { gap.reason.unicodeScalars.starts(with: $0.reason.unicodeScalars) } == true)
+            let reason = "x" + String(repeating: letter, count: 2_000 / letter.unicodeScalars.count + 1)
+            let lines: [SegmentedRecording.Line] = [
+                .trade(at: 0, number: 0), .gap(Self.gap(0, 900, reason), at: 900), .trade(at: 1_000, number: 1),
+            ]
+            let told = try #require(try self.play(lines).gaps.first?.reason)
+            let words = String(told.dropFirst("in the recording: ".count))
+            #expect((990...1_000).contains(words.utf8.count))
+            #expect(reason.unicodeScalars.starts(with: words.unicodeScalars))
         }
     }
 }

@@ -175,7 +175,6 @@ struct HangingDiskTests {
         let groups = (0..<3).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         var standInSettings = StandInSettings()
         standInSettings.sharesClock = true
-        standInSettings.sendsMarks = true
         standInSettings.waitsForGo = true
         let standIn = try await StandIn.start(
             material,

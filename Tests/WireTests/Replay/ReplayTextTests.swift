@@ -104,21 +104,4 @@ struct ReplayTextTests {
         }
         #expect(try #require(refusal).description.contains("\n") == false)
     }
-
-    @Test("a mark survives being written, and no other frame is taken for one")
-    func marks() {
-        for mark in [
-            ReplayMark(movedFrom: 5, at: 7, speed: 2.5, isPaused: true),
-            ReplayMark(movedFrom: nil, at: -5, speed: nil, isPaused: false),
-        ] {
-            #expect(ReplayMark(mark.encoded()) == mark)
-        }
-        for text in [
-            #"{"data":[],"type":"trade"}"#, #"{"type":"ping"}"#, #"{"type":"replay","at":"#,
-            #"{"type":"replay","at":x}"#,
-            #"{"type":"replay","at":1} and more"#, "",
-        ] {
-            #expect(ReplayMark(ByteBuffer(string: text)) == nil)
-        }
-    }
 }

@@ -1,0 +1,34 @@
+package import Market
+
+/// Something that happens to a feed between two of its frames and stands in neither: what the player of a replay does.
+package enum FrameMark: Sendable, Equatable {
+    /// The frames go on otherwise.
+    ///
+    /// - `movedBecause`: why trades are missing here, where the frames go on at another place; they may come again then.
+    /// - `isPaused`: whether silence says nothing from here on.
+    /// - `speed`: how many times the recorded pace; `nil` is as fast as it goes.
+    case changed(movedBecause: String?, isPaused: Bool, speed: Double?)
+    /// Trades are missing that were missing when the frames were recorded; the gap has the times of then.
+    case gap(Gap)
+    /// When the next frame arrived by the exchange's clock, ns since 1970. Without it none of its trades is ahead.
+    case arrival(Int64)
+    /// Which trades of the next frame may have come before: their places in it, ascending.
+    case repeats([Int])
+
+    /// Whether it is about the next frame, and means nothing without that.
+    var isOfFrame: Bool {
+        switch self {
+        case .changed, .gap: false
+        case .arrival, .repeats: true
+        }
+    }
+
+    /// Whether what came before it must be on the tape before it takes effect.
+    var endsRead: Bool {
+        switch self {
+        // One read has one arrival.
+        case .changed, .gap, .arrival: true
+        case .repeats: false
+        }
+    }
+}
