@@ -239,9 +239,10 @@ func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
     let scrolled = Int.random(in: -1...9, using: &numbers)
     choice.pane =
         [
-            nil, .latency, .help(keys, scrolled: scrolled), .help([], scrolled: scrolled), .events(scrolled: scrolled),
-            .news(scrolled: scrolled),
-            .alerts(selected: scrolled), .prompt(prompt),
+            nil, .list(.latency, at: 0), .list(.help(keys), at: scrolled), .list(.help([]), at: scrolled),
+            .list(.events, at: scrolled),
+            .list(.news, at: scrolled),
+            .list(.alerts, at: scrolled), .prompt(prompt),
         ].randomElement(using: &numbers) ?? nil
     return choice
 }

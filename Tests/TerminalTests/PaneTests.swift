@@ -15,7 +15,7 @@ struct PaneTests {
     ) -> [String] {
         let size = ScreenGrid.Size(columns: columns, rows: rows)
         var choice = DisplayChoice()
-        choice.pane = latency == nil ? nil : .latency
+        choice.pane = latency == nil ? nil : .list(.latency, at: 0)
         let grid = DisplayView.frame(of: state, choice: choice, size: size, now: now, latency: latency).grid
         return (0..<rows).map(grid.line)
     }
@@ -127,7 +127,7 @@ struct PaneTests {
         state.alerts = (0..<40).map { ListedAlert(text: "event \($0)", state: "armed") }
         for scrolled in [0, 1, 30, 39] {
             for pane in [
-                DisplayPane.events(scrolled: scrolled), .news(scrolled: scrolled), .alerts(selected: scrolled),
+                DisplayPane.list(.events, at: scrolled), .list(.news, at: scrolled), .list(.alerts, at: scrolled),
             ] {
                 var choice = DisplayChoice()
                 choice.pane = pane
@@ -151,7 +151,7 @@ struct PaneTests {
                         }
                     }.first ?? 0
                 // In the log the newest is on top.
-                let isLog = if case .events = pane { true } else { false }
+                let isLog = if case .list(.events, _) = pane { true } else { false }
                 let behind = isLog ? seen.last ?? 0 : 39 - (seen.last ?? 39)
                 #expect(
                     !seen.isEmpty && (said == behind || said == behind + 1),

@@ -66,9 +66,10 @@ struct ScreenTests {
         prompt.chosen = 3
         let keys = KeyBindings().help(isReplay: true, glyphs: .unicode)
         return [
-            nil, .help(keys, scrolled: 0), .latency, .events(scrolled: 0), .events(scrolled: 3), .news(scrolled: 0),
-            .news(scrolled: 1),
-            .alerts(selected: 2), .prompt(prompt),
+            nil, .list(.help(keys), at: 0), .list(.latency, at: 0), .list(.events, at: 0), .list(.events, at: 3),
+            .list(.news, at: 0),
+            .list(.news, at: 1),
+            .list(.alerts, at: 2), .prompt(prompt),
         ]
     }()
 

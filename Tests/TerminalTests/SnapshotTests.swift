@@ -221,9 +221,9 @@ struct SnapshotTests {
     )
 
     static let panes: [(String, DisplayPane)] = [
-        ("help", .help(Self.help, scrolled: 0)), ("help-scrolled", .help(Self.help, scrolled: 9)),
-        ("latency", .latency), ("events", .events(scrolled: 0)),
-        ("events-scrolled", .events(scrolled: 1)), ("news", .news(scrolled: 0)), ("alerts", .alerts(selected: 1)),
+        ("help", .list(.help(Self.help), at: 0)), ("help-scrolled", .list(.help(Self.help), at: 9)),
+        ("latency", .list(.latency, at: 0)), ("events", .list(.events, at: 0)),
+        ("events-scrolled", .list(.events, at: 1)), ("news", .list(.news, at: 0)), ("alerts", .list(.alerts, at: 1)),
         ("prompt", .prompt(Self.prompt)),
     ]
 
@@ -237,7 +237,9 @@ struct SnapshotTests {
     @Test("Panes that have nothing to show say so")
     func emptyPanes() throws {
         var text: [String] = []
-        for pane in [DisplayPane.latency, .events(scrolled: 0), .news(scrolled: 0), .alerts(selected: 0)] {
+        for pane in [
+            DisplayPane.list(.latency, at: 0), .list(.events, at: 0), .list(.news, at: 0), .list(.alerts, at: 0),
+        ] {
             var choice = DisplayChoice()
             choice.pane = pane
             text.append(Self.screen(Self.one, choice, 40, 10, DisplayLook(), nil))
@@ -245,7 +247,7 @@ struct SnapshotTests {
         var failed = Self.one
         failed.news = .failed("Finnhub has no news on this plan (HTTP 403): see finnhub.io/pricing")
         var choice = DisplayChoice()
-        choice.pane = .news(scrolled: 0)
+        choice.pane = .list(.news, at: 0)
         text.append(Self.screen(failed, choice, 40, 10, DisplayLook(), nil))
         try SnapshotFile.check("pane-empty", text.joined(separator: "\n"))
     }

@@ -19,7 +19,7 @@ package struct ScreenDialogue: Sendable {
     package var helpEnd = Int.max
     let bindings: KeyBindings
     /// What the rest of the program can do for the screen.
-    let reach: ScreenReach
+    let remote: DisplayRemote
     let glyphs: ScreenGlyphs
     /// What is being typed, while ``DisplayChoice/pane`` is a prompt.
     var question: ScreenQuestion?
@@ -35,11 +35,11 @@ package struct ScreenDialogue: Sendable {
 
     package init(
         bindings: KeyBindings = KeyBindings(),
-        reach: ScreenReach = ScreenReach(),
+        remote: DisplayRemote,
         glyphs: ScreenGlyphs = .unicode
     ) {
         self.bindings = bindings
-        self.reach = reach
+        self.remote = remote
         self.glyphs = glyphs
         self.choice.hints = Self.hints(bindings, glyphs: glyphs)
     }
@@ -71,19 +71,18 @@ package struct ScreenDialogue: Sendable {
 
     private mutating func pressed(_ action: KeyAction, state: DisplayState, now: Moment) -> [ScreenWish] {
         let isReplay = self.isReplay(state)
-        if action.isForReplays, let obstacle = self.reach.replay, !self.walks(action) {
+        if action.isForReplays, let obstacle = self.remote.replay.obstacle, !self.walks(action) {
             return self.say(obstacle, now)
         }
         switch action {
         case .quit: return [.quit]
         case .redraw: return [.redraw]
         case .help:
-            let keys = self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)
-            return self.toggle(.help(keys, scrolled: 0))
+            return self.toggle(.help(self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)))
         case .latency: return self.toggle(.latency)
-        case .events: return self.toggle(.events(scrolled: 0))
+        case .events: return self.toggle(.events)
         case .news: return self.toggleNews(now)
-        case .alerts: return self.toggle(.alerts(selected: 0))
+        case .alerts: return self.toggle(.alerts)
         case .up: return self.moved(by: -1, state: state, now: now)
         case .down: return self.moved(by: 1, state: state, now: now)
         case .pageUp: return self.moved(by: -self.pageLines, state: state, now: now)
@@ -103,18 +102,14 @@ package struct ScreenDialogue: Sendable {
             }
             return []
         case .sort:
-            let orders = DisplayOrder.allCases
-            let place = orders.firstIndex(of: self.choice.order) ?? 0
-            self.choice.order = orders[(place + 1) % orders.count]
+            self.choice.order = self.choice.order.next
             self.choice.isReversed = false
             return []
         case .reverse:
             self.choice.isReversed.toggle()
             return []
         case .span:
-            let spans = ChartSpan.allCases
-            let place = spans.firstIndex(of: self.choice.span) ?? 0
-            self.choice.span = spans[(place + 1) % spans.count]
+            self.choice.span = self.choice.span.next
             return []
         case .freeze:
             self.frozen = self.frozen == nil ? state : nil
@@ -127,7 +122,7 @@ package struct ScreenDialogue: Sendable {
             return self.ask(.alert, prefilled: symbol ?? "", now: now)
         case .goTo: return self.ask(.place, prefilled: "", now: now)
         case .reconnect:
-            if let obstacle = self.reach.reconnect { return self.say(obstacle, now) }
+            if let obstacle = self.remote.reconnect.obstacle { return self.say(obstacle, now) }
             return [.reconnect]
         case .pause: return [.replay(.togglePause)]
         case .slower: return [.replay(.slower)]
@@ -141,7 +136,7 @@ package struct ScreenDialogue: Sendable {
         }
     }
 
-    func isReplay(_ state: DisplayState) -> Bool { self.reach.replay == nil && state.replay != nil }
+    func isReplay(_ state: DisplayState) -> Bool { self.remote.replay.obstacle == nil && state.replay != nil }
 
     mutating func say(_ text: String, _ now: Moment) -> [ScreenWish] {
         self.notice = DisplayNotice(text: text, since: now.monotonic)
@@ -150,19 +145,18 @@ package struct ScreenDialogue: Sendable {
 
     // MARK: Panes
 
-    private mutating func toggle(_ pane: DisplayPane) -> [ScreenWish] {
-        let isOpen =
-            switch (self.choice.pane, pane) {
-            case (.help, .help), (.latency, .latency), (.events, .events), (.news, .news), (.alerts, .alerts): true
-            default: false
-            }
-        self.choice.pane = isOpen ? nil : pane
+    private mutating func toggle(_ list: DisplayList) -> [ScreenWish] {
+        if case .list(let open, _) = self.choice.pane, open.action == list.action {
+            self.choice.pane = nil
+        } else {
+            self.choice.pane = .list(list, at: 0)
+        }
         return []
     }
 
     private mutating func toggleNews(_ now: Moment) -> [ScreenWish] {
-        if let obstacle = self.reach.news { return self.say(obstacle, now) }
-        _ = self.toggle(.news(scrolled: 0))
+        if let obstacle = self.remote.news.obstacle { return self.say(obstacle, now) }
+        _ = self.toggle(.news)
         guard self.choice.pane != nil, self.news != .asking else { return [] }
         if case .headlines = self.news, let newsSince, now.monotonic - newsSince < Self.newsLast { return [] }
         self.news = .asking
@@ -172,28 +166,38 @@ package struct ScreenDialogue: Sendable {
     /// Moves the selection, or scrolls what is open.
     private mutating func moved(by lines: Int, state: DisplayState, now: Moment) -> [ScreenWish] {
         switch self.choice.pane {
-        case .events(let scrolled):
-            // The newest is on top, as of the headlines.
-            self.choice.pane = .events(scrolled: min(max(scrolled + lines, 0), max(state.events.count - 1, 0)))
-        case .news(let scrolled):
-            guard case .headlines(let headlines) = self.news else { break }
-            self.choice.pane = .news(scrolled: min(max(scrolled + lines, 0), max(headlines.count - 1, 0)))
-        case .alerts(let selected):
-            self.choice.pane = .alerts(selected: min(max(selected + lines, 0), max(state.alerts.count - 1, 0)))
-        case .help(let keys, let scrolled):
-            let end = min(self.helpEnd, max(keys.count - 1, 0))
-            self.choice.pane = .help(keys, scrolled: min(max(min(scrolled, end) + lines, 0), end))
+        case .list(.latency, _), nil: self.select(by: lines, state: state, now: now)
+        case .list(let list, var place):
+            guard let last = self.last(of: list, state) else { break }
+            // How far the help goes depends on the size of the screen, which may have changed.
+            if case .help = list { place = min(place, last) }
+            self.choice.pane = .list(list, at: min(max(place + lines, 0), max(last, 0)))
         case .prompt: break
-        case .latency, nil:
-            let symbols = self.symbols(state, now)
-            guard !symbols.isEmpty else { break }
-            let from = self.selected(symbols).flatMap { symbols.firstIndex(of: $0) } ?? 0
-            let symbol = symbols[min(max(from + lines, 0), symbols.count - 1)]
-            self.choice.selected = symbol
-            // With one of several open it is turned over like a page.
-            if self.choice.opened != nil { self.choice.opened = symbol }
         }
         return []
+    }
+
+    /// The last entry from which on a list can be shown; `nil` where it has none.
+    private func last(of list: DisplayList, _ state: DisplayState) -> Int? {
+        switch list {
+        case .help(let keys): return min(self.helpEnd, max(keys.count - 1, 0))
+        case .events: return state.events.count - 1
+        case .alerts: return state.alerts.count - 1
+        case .news:
+            guard case .headlines(let headlines) = self.news else { return nil }
+            return headlines.count - 1
+        case .latency: return nil
+        }
+    }
+
+    private mutating func select(by lines: Int, state: DisplayState, now: Moment) {
+        let symbols = self.symbols(state, now)
+        guard !symbols.isEmpty else { return }
+        let from = self.selected(symbols).flatMap { symbols.firstIndex(of: $0) } ?? 0
+        let symbol = symbols[min(max(from + lines, 0), symbols.count - 1)]
+        self.choice.selected = symbol
+        // With one of several open it is turned over like a page.
+        if self.choice.opened != nil { self.choice.opened = symbol }
     }
 
     /// All symbols as the table lists them.
@@ -213,7 +217,7 @@ package struct ScreenDialogue: Sendable {
 
     /// Whether the keys for back and on turn to the next symbol, where one of several is open.
     private func walks(_ action: KeyAction) -> Bool {
-        (action == .rewind || action == .forward) && self.reach.replay != nil && self.choice.opened != nil
+        (action == .rewind || action == .forward) && self.remote.replay.obstacle != nil && self.choice.opened != nil
     }
 
     private mutating func leapt(
@@ -222,7 +226,7 @@ package struct ScreenDialogue: Sendable {
         state: DisplayState,
         now: Moment
     ) -> [ScreenWish] {
-        guard self.reach.replay == nil else { return self.moved(by: Int(direction), state: state, now: now) }
+        guard self.remote.replay.obstacle == nil else { return self.moved(by: Int(direction), state: state, now: now) }
         guard let position = state.replay else { return self.say("the replay has not begun", now) }
         let at = position.at + direction * Self.leap
         return [.replay(.seek(.time(min(max(at, position.start), position.end))))]
@@ -231,12 +235,12 @@ package struct ScreenDialogue: Sendable {
     // MARK: The watchlist and the alerts
 
     private mutating func remove(_ state: DisplayState, _ now: Moment) -> [ScreenWish] {
-        if case .alerts(let selected) = self.choice.pane {
-            if let obstacle = self.reach.removeAlert { return self.say(obstacle, now) }
+        if case .list(.alerts, let selected) = self.choice.pane {
+            if let obstacle = self.remote.removeAlert.obstacle { return self.say(obstacle, now) }
             guard state.alerts.indices.contains(selected) else { return self.say("there is no alert to remove", now) }
             return [.removeAlert(selected, text: state.alerts[selected].text)]
         }
-        if let obstacle = self.reach.unsubscribe { return self.say(obstacle, now) }
+        if let obstacle = self.remote.unsubscribe.obstacle { return self.say(obstacle, now) }
         let symbols = self.symbols(state, now)
         guard let symbol = self.selected(symbols), let place = symbols.firstIndex(of: symbol) else {
             return self.say("there is no symbol to remove", now)
@@ -270,14 +274,22 @@ package struct ScreenDialogue: Sendable {
             return []
         case .alertSet(let text, let problem):
             guard self.settled(.alert, of: text, problem: problem, now: now) else { return [] }
-            let loss = self.reach.alertsAreLost().map { "; \($0)" } ?? ""
+            let loss = self.remote.alertsAreLost().map { "; \($0)" } ?? ""
             return self.say("alert: \(text)\(loss)", now)
         case .alertRemoved(let text, let problem):
-            if case .alerts(let selected) = self.choice.pane, selected > 0, selected >= state.alerts.count - 1 {
-                self.choice.pane = .alerts(selected: selected - 1)
+            if case .list(.alerts, let selected) = self.choice.pane, selected > 0, selected >= state.alerts.count - 1 {
+                self.choice.pane = .list(.alerts, at: selected - 1)
             }
             return self.say(problem ?? "removed the alert: \(text)", now)
         case .replay(let problem): return problem.map { self.say($0, now) } ?? []
         }
+    }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+    /// The case behind this one; behind the last, the first.
+    fileprivate var next: Self {
+        let place = Self.allCases.firstIndex(of: self) ?? 0
+        return Self.allCases[(place + 1) % Self.allCases.count]
     }
 }

@@ -54,14 +54,14 @@ extension ScreenDialogue {
     mutating func ask(_ kind: ScreenQuestion.Kind, prefilled: String, now: Moment) -> [ScreenWish] {
         let obstacle: String? =
             switch kind {
-            case .symbol: self.reach.subscribe
-            case .alert: self.reach.setAlert
-            case .place: self.reach.replay
+            case .symbol: self.remote.subscribe.obstacle
+            case .alert: self.remote.setAlert.obstacle
+            case .place: self.remote.replay.obstacle
             }
         if let obstacle { return self.say(obstacle, now) }
         self.question = ScreenQuestion(kind: kind)
         var hint = kind.hint
-        if kind == .symbol, let obstacle = self.reach.search { hint = obstacle }
+        if kind == .symbol, let obstacle = self.remote.search.obstacle { hint = obstacle }
         self.choice.pane = .prompt(DisplayPrompt(title: kind.title, text: prefilled, message: hint))
         return []
     }
@@ -115,7 +115,7 @@ extension ScreenDialogue {
     private mutating func textChanged(_ now: Moment) -> [ScreenWish] {
         self.question?.given = nil
         self.question?.isRefused = false
-        guard let question, question.kind == .symbol, self.reach.search == nil else {
+        guard let question, question.kind == .symbol, self.remote.search.obstacle == nil else {
             self.change { $0.message = nil }
             return []
         }
@@ -217,7 +217,7 @@ extension ScreenDialogue {
                 self.close()
                 return []
             }
-            if let problem = self.reach.checkAlert(text) {
+            if let problem = self.remote.checkAlert(text) {
                 self.change { $0.message = problem }
                 return []
             }

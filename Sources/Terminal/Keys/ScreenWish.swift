@@ -101,68 +101,29 @@ package struct DisplayRemote: Sendable {
         self.replay = .cannot(reason)
     }
 
-    /// What is out of reach, for the machine that answers the keys.
-    package var reach: ScreenReach {
-        ScreenReach(
-            subscribe: self.subscribe.obstacle,
-            unsubscribe: self.unsubscribe.obstacle,
-            reconnect: self.reconnect.obstacle,
-            search: self.search.obstacle,
-            news: self.news.obstacle,
-            setAlert: self.setAlert.obstacle,
-            removeAlert: self.removeAlert.obstacle,
-            replay: self.replay.obstacle,
-            checkAlert: self.checkAlert,
-            alertsAreLost: self.alertsAreLost
-        )
-    }
-
-    /// Begins what a wish asks for; `tell` is called with what became of it, on any thread. Wishes that the screen fulfils
-    /// by itself, and those that cannot be fulfilled, lead to nothing.
-    package func begin(_ wish: ScreenWish, tell: @escaping @Sendable (ScreenAnswer) -> Void) {
+    /// Does what a wish asks for, and says what became of it; `nil` for a wish that the screen fulfils by itself, and for one
+    /// that cannot be fulfilled.
+    package func answer(to wish: ScreenWish) async -> ScreenAnswer? {
         switch wish {
         case .quit, .suspend, .abort, .redraw: break
         case .subscribe(let symbol):
-            guard let doing = self.subscribe.doing else { return }
-            Task { tell(.subscribed(symbol, problem: await doing(symbol))) }
+            if let ask = self.subscribe.doing { return .subscribed(symbol, problem: await ask(symbol)) }
         case .unsubscribe(let symbol):
-            guard let doing = self.unsubscribe.doing else { return }
-            Task { tell(.unsubscribed(symbol, problem: await doing(symbol))) }
+            if let ask = self.unsubscribe.doing { return .unsubscribed(symbol, problem: await ask(symbol)) }
         case .reconnect:
-            guard let doing = self.reconnect.doing else { return }
-            Task { tell(.reconnecting(problem: await doing())) }
+            if let ask = self.reconnect.doing { return .reconnecting(problem: await ask()) }
         case .search(let text, let number):
-            guard let doing = self.search.doing else { return }
-            Task {
-                let found = await doing(text)
-                tell(.found(found.suggestions, number: number, problem: found.problem))
-            }
+            guard let found = await self.search.doing?(text) else { break }
+            return .found(found.suggestions, number: number, problem: found.problem)
         case .news:
-            guard let doing = self.news.doing else { return }
-            Task { tell(.news(await doing())) }
+            if let ask = self.news.doing { return .news(await ask()) }
         case .setAlert(let text):
-            guard let doing = self.setAlert.doing else { return }
-            Task { tell(.alertSet(text, problem: await doing(text))) }
+            if let ask = self.setAlert.doing { return .alertSet(text, problem: await ask(text)) }
         case .removeAlert(let place, let text):
-            guard let doing = self.removeAlert.doing else { return }
-            Task { tell(.alertRemoved(text, problem: await doing(place, text))) }
+            if let ask = self.removeAlert.doing { return .alertRemoved(text, problem: await ask(place, text)) }
         case .replay(let request):
-            guard let doing = self.replay.doing else { return }
-            Task { tell(.replay(problem: await doing(request))) }
+            if let ask = self.replay.doing { return .replay(problem: await ask(request)) }
         }
+        return nil
     }
-}
-
-/// Why each thing is out of reach of the screen; `nil` where it is not.
-package struct ScreenReach: Sendable {
-    package var subscribe: String?
-    package var unsubscribe: String?
-    package var reconnect: String?
-    package var search: String?
-    package var news: String?
-    package var setAlert: String?
-    package var removeAlert: String?
-    package var replay: String?
-    package var checkAlert: @Sendable (String) -> String? = { _ in nil }
-    package var alertsAreLost: @Sendable () -> String? = { nil }
 }

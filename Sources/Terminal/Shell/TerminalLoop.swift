@@ -22,7 +22,6 @@ struct TerminalLoop {
     /// The prices that are in `pending` for the first time.
     private var arrivals: DrawnArrivals
     private var dialogue: ScreenDialogue
-    private let remote: DisplayRemote
     /// Whether the alternate screen is ours at the moment.
     private var isInside = false
     /// Whether it was entered and not left since: the title of before lies on the terminal's stack.
@@ -32,10 +31,9 @@ struct TerminalLoop {
         self.display = display
         self.film = ScreenFilm(display.settings)
         self.arrivals = DrawnArrivals(display.latency?[.arrivalToScreen])
-        self.remote = display.remote
         self.dialogue = ScreenDialogue(
             bindings: display.bindings,
-            reach: display.remote.reach,
+            remote: display.remote,
             glyphs: display.settings.glyphs
         )
     }
@@ -117,7 +115,7 @@ struct TerminalLoop {
                     choice: choice,
                     size: size,
                     now: now,
-                    latency: choice.pane == .latency ? self.display.latency?.report : nil
+                    latency: choice.pane == .list(.latency, at: 0) ? self.display.latency?.report : nil
                 )[...]
             self.dialogue.helpEnd = self.film.helpEnd ?? .max
             self.display.rest(until: self.film.allowed(now: now.monotonic))
@@ -212,8 +210,9 @@ struct TerminalLoop {
             case .abort: kill(getpid(), SIGQUIT)
             case .redraw: self.film.forgetScreen()
             case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
-                let display = self.display
-                self.remote.begin(wish) { display.tell($0) }
+                Task { [display, remote = self.dialogue.remote] in
+                    if let answer = await remote.answer(to: wish) { display.tell(answer) }
+                }
             }
         }
         return nil

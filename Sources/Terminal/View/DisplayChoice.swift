@@ -43,16 +43,33 @@ package enum ChartSpan: Sendable, Equatable, CaseIterable {
 
 /// A pane over or beside the prices; one at a time.
 package enum DisplayPane: Sendable, Equatable {
-    /// Each key as it is bound, with what it does, so many lines scrolled on.
-    case help([KeyHelp], scrolled: Int)
-    case latency
-    /// What befell the feed (``DisplayState/events``), so many lines scrolled back.
-    case events(scrolled: Int)
-    /// Headlines (``DisplayState/news``), so many lines scrolled on.
-    case news(scrolled: Int)
-    /// The alerts that are set (``DisplayState/alerts``), and which of them is selected.
-    case alerts(selected: Int)
+    /// A list from so many entries on; of alerts, the one that is selected.
+    case list(DisplayList, at: Int)
     case prompt(DisplayPrompt)
+}
+
+/// What a pane lists.
+package enum DisplayList: Sendable, Equatable {
+    /// Each key as it is bound, with what it does.
+    case help([KeyHelp])
+    case latency
+    /// What befell the feed (``DisplayState/events``).
+    case events
+    /// Headlines (``DisplayState/news``).
+    case news
+    /// The alerts that are set (``DisplayState/alerts``).
+    case alerts
+
+    /// What opens the pane, and closes it.
+    var action: KeyAction {
+        switch self {
+        case .help: .help
+        case .latency: .latency
+        case .events: .events
+        case .news: .news
+        case .alerts: .alerts
+        }
+    }
 }
 
 /// One line of the help.

@@ -3,27 +3,28 @@ import Market
 /// The chart of one symbol, and its tape.
 extension DisplayView {
     /// Draws the chart with prices on its right, and where there is a line for it times below.
-    mutating func drawChart(_ row: DisplayRow, _ freshness: Freshness, lines: Range<Int>, columns: Int) {
+    mutating func drawChart(_ text: RowText, lines: Range<Int>, columns: Int) {
+        let row = text.row
         let hasAxis = lines.count >= 4
         let rows = lines.count - (hasAxis ? 1 : 0)
         guard rows >= 1, columns >= 4 else { return }
         // The labels' width is that of any price there, so that the chart's own does not change with them.
-        let labelWidth = self.price(row).count + 1
+        let labelWidth = text.price.count + 1
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
         let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
         guard let (samples, stretch) = self.samples(of: row, columns: count) else { return }
         guard let scale = ChartScale(samples, mostTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
-            self.grid.put("no price in this span", row: lines.lowerBound, column: 0, limit: width, style: .dimmed)
+            self.put("no price in this span", .dimmed, row: lines.lowerBound, limit: width)
             return
         }
         let plot = ChartPlot(samples, scale: scale, rows: rows, glyphs: self.glyphs)
-        let style = self.lineStyle(row, samples, freshness)
+        let style = self.lineStyle(text, samples)
         for (index, line) in plot.lines.enumerated() {
-            for (column, text) in line.enumerated() where text != " " {
-                self.grid.set(text, row: lines.lowerBound + index, column: column, style: style)
+            for (column, dots) in line.enumerated() where dots != " " {
+                self.grid.set(dots, row: lines.lowerBound + index, column: column, style: style)
             }
         }
-        if width < columns { self.drawPriceAxis(scale, row, lines.lowerBound, rows, column: width, freshness) }
+        if width < columns { self.drawPriceAxis(scale, text, lines: lines.prefix(rows), column: width) }
         if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
     }
 
@@ -46,8 +47,9 @@ extension DisplayView {
 
     /// Up or down over the span, as the words beside the price say for theirs, which is the session where the chart is of
     /// that alone.
-    private func lineStyle(_ row: DisplayRow, _ samples: [ChartSample], _ freshness: Freshness) -> CellStyle {
-        guard freshness == .fresh else { return .dimmed }
+    private func lineStyle(_ text: RowText, _ samples: [ChartSample]) -> CellStyle {
+        guard text.freshness == .fresh else { return .dimmed }
+        let row = text.row
         let closes = samples.compactMap(\.close)
         var (first, last) = (closes.first ?? 0, closes.last ?? 0)
         if self.choice.span == .session, row.history.start == row.history.sessionStart {
@@ -57,44 +59,40 @@ extension DisplayView {
         return CellStyle(last > first ? .rising : .falling)
     }
 
-    private mutating func drawPriceAxis(
-        _ scale: ChartScale,
-        _ row: DisplayRow,
-        _ top: Int,
-        _ rows: Int,
-        column: Int,
-        _ freshness: Freshness
-    ) {
-        let (bar, mark, arrow) = self.glyphs == .unicode ? ("│", "┤", "◂") : ("|", "+", "<")
-        for line in 0..<rows { self.grid.set(bar, row: top + line, column: column, style: CellStyle(.faint)) }
-        func line(_ value: Double) -> Int { Int(((1 - scale.height(value)) * Double(rows - 1)).rounded()) }
+    private mutating func drawPriceAxis(_ scale: ChartScale, _ text: RowText, lines: Range<Int>, column: Int) {
+        func row(_ value: Double) -> Int {
+            lines.lowerBound + Int(((1 - scale.height(value)) * Double(lines.count - 1)).rounded())
+        }
+        for row in lines {
+            self.grid.set(self.glyphs.sign("│", "|"), row: row, column: column, style: CellStyle(.faint))
+        }
         let digits = scale.ticks.map { -Int($0.price.exponent) }.max() ?? 0
+        let room = text.price.count
         for tick in scale.ticks {
-            let at = top + line(tick.value)
-            self.grid.set(mark, row: at, column: column, style: CellStyle(.faint))
-            let text = self.written(PriceText.exact(tick.price, fractionDigits: digits))
-            let room = self.price(row).count
-            guard text.count <= room else { continue }
-            self.grid.put(text, row: at, column: column + 1 + room - text.count, style: .dimmed)
+            let at = row(tick.value)
+            self.grid.set(self.glyphs.sign("┤", "+"), row: at, column: column, style: CellStyle(.faint))
+            let label = self.look.written(tick.price, fractionDigits: digits)
+            guard label.count <= room else { continue }
+            self.put(label, .dimmed, row: at, column: column + 1 + room - label.count)
         }
         // Where the price stands now, over any label there.
-        guard freshness != .old else { return }
-        let at = top + line(row.summary.price.approximation)
-        self.grid.set(arrow, row: at, column: column, style: self.priceStyle(row, freshness))
-        self.grid.put(self.price(row), row: at, column: column + 1, style: self.priceStyle(row, freshness))
+        guard text.freshness != .old else { return }
+        let at = row(text.row.summary.price.approximation)
+        self.grid.set(self.glyphs.sign("◂", "<"), row: at, column: column, style: text.priceStyle)
+        self.put(text.price, text.priceStyle, row: at, column: column + 1)
     }
 
     private mutating func drawTimeAxis(_ stretch: Range<Int64>, row: Int, columns: Int, all: Int) {
         for label in TimeAxis(stretch, columns: columns).labels {
             let column = label.column - label.text.count / 2
             guard column >= 0, column + label.text.count <= columns else { continue }
-            self.grid.put(label.text, row: row, column: column, style: .dimmed)
+            self.put(label.text, .dimmed, row: row, column: column)
         }
         let words =
             self.choice.span == .session ? ["UTC session", "session", "UTC"] : ["UTC \(self.choice.span.word)", "UTC"]
         let room = all - columns - 1
         if let word = words.first(where: { $0.count <= room }) {
-            self.grid.put(word, row: row, column: columns + 1 + room - word.count, style: .dimmed)
+            self.put(word, .dimmed, row: row, column: columns + 1 + room - word.count)
         }
     }
 
@@ -119,40 +117,51 @@ extension DisplayView {
     // MARK: The tape
 
     /// Draws the newest prices that were shown, the newest first, with what the debounce left out before each.
-    mutating func drawTape(_ row: DisplayRow, lines: Range<Int>, column: Int, columns: Int) {
-        let entries = (0..<max(0, min(row.tape.count, lines.count - 1))).map { row.tape[$0] }
+    mutating func drawTape(_ text: RowText, lines: Range<Int>, column left: Int) {
+        let tape = text.row.tape
+        let entries = (0..<max(0, min(tape.count, lines.count - 1))).map { tape[$0] }
         guard !entries.isEmpty else { return }
-        let prices = entries.map { "\(self.price($0.price, row)) \(self.arrow($0.direction))" }
-        let sizes = entries.map { self.written(PriceText.exact($0.size)) }
-        let skips = entries.map { $0.skipped > 0 ? "+\($0.skipped)" : "" }
-        let times = entries.map { UTCText.preciseTimeOfDay($0.time) }
-        let forms = [[times, times.map { String($0.prefix(8)) }], [prices], [sizes], [skips]]
-        let headings = ["TIME", "PRICE  ", "SIZE", "LEFT OUT"]
-        var widths = forms.map { $0.map { texts in texts.map(\.count).max() ?? 0 } }
-        for index in 1..<4 { widths[index][0] = max(widths[index][0], headings[index].count) }
-        // A width that changed with every size would make all of it dance.
-        widths[2][0] = max(widths[2][0], 10)
-        let wishes: [LineFitter.Wish] = [(1, 0), (0, 1), (2, 0), (3, 0), (0, 0)]
-        let chosen = LineFitter(gap: 2).choose(widths: widths, wishes: wishes, columns: columns)
-        var left = column
-        for (item, form) in chosen.enumerated() {
-            guard let form else { continue }
-            let width = widths[item][form]
-            let heading =
-                item == 0 ? headings[0] : String(repeating: " ", count: width - headings[item].count) + headings[item]
-            self.grid.put(heading, row: lines.lowerBound, column: left, style: .dimmed)
-            for (line, text) in forms[item][form].enumerated() {
-                let style: CellStyle =
-                    switch (item, entries[line].direction) {
-                    case (1, .up): CellStyle(.rising)
-                    case (1, .down): CellStyle(.falling)
-                    case (0, _), (3, _): .dimmed
-                    case (_, _): .plain
-                    }
-                let at = left + (item == 0 ? 0 : width - text.count)
-                self.grid.put(text, row: lines.lowerBound + 1 + line, column: at, style: style, glyphs: self.glyphs)
+        let columns = self.tapeColumns(text)
+        let width = self.grid.size.columns - left
+        for place in self.fit(columns, entries, columns: width, gaps: 2...2, hasHeadings: true) {
+            let column = columns[place.column]
+            let blanks = String(repeating: " ", count: column.isLeft ? 0 : place.width - column.heading.count)
+            self.put(blanks + column.heading, .dimmed, row: lines.lowerBound, column: left + place.left)
+            for (line, entry) in entries.enumerated() {
+                let text = column.forms[place.form].text(entry)
+                let row = lines.lowerBound + 1 + line
+                self.put(text, column.style(entry), in: place, isLeft: column.isLeft, row: row, from: left)
             }
-            left += width + 2
         }
+    }
+
+    private func tapeColumns(_ text: RowText) -> [TableColumn<ShownPrices.Entry>] {
+        let (look, glyphs) = (self.look, self.glyphs)
+        func time(_ length: Int) -> (ShownPrices.Entry) -> String {
+            { String(UTCText.preciseTimeOfDay($0.time).prefix(length)) }
+        }
+        return [
+            TableColumn("TIME", isLeft: true, forms: [(4, time(.max)), (1, time(8))], style: { _ in .dimmed }),
+            TableColumn(
+                "PRICE  ",
+                isKept: true,
+                forms: [(0, { "\(text.text($0.price)) \(glyphs.arrow($0.direction))" })],
+                style: { CellStyle($0.direction == .up ? .rising : $0.direction == .down ? .falling : .plain) }
+            ),
+            // A width that changed with every size would make all of it dance.
+            TableColumn(
+                "SIZE",
+                isKept: true,
+                calmWidth: 10,
+                forms: [(2, { look.written($0.size) })],
+                style: { _ in .plain }
+            ),
+            TableColumn(
+                "LEFT OUT",
+                isKept: true,
+                forms: [(3, { $0.skipped > 0 ? "+\($0.skipped)" : "" })],
+                style: { _ in .dimmed }
+            ),
+        ]
     }
 }

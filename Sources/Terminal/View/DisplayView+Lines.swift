@@ -5,16 +5,14 @@ extension DisplayView {
     /// Draws the state and the marks; gives the reason if it found no room.
     mutating func drawHeader() -> String? {
         let words = self.statusWords()
+        let symbols = self.state.rows.count + self.state.waiting.count
         let items = [
             ScreenItem(words.forms, CellStyle(words.ink, .bold)),
             self.sourceMark(),
-            ScreenItem(
-                DisplayMarks.certificate(isChecked: self.status.certificateChecked),
-                CellStyle(.alarm, [.bold, .reversed])
-            ),
+            self.certificateMark(),
             self.frozenMark(),
             ScreenItem(self.followedForms(), CellStyle(.accent)),
-            ScreenItem([self.symbolCount()], .dimmed),
+            ScreenItem(symbols > 1 ? [Self.count(symbols, "symbol")] : [], .dimmed),
         ]
         var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Marks that are words come before more words of the state, and its reason last: it can have its own line.
@@ -29,19 +27,20 @@ extension DisplayView {
     }
 
     /// Where the trades come from, when that is not the market, and how fast.
-    func sourceMark() -> ScreenItem {
-        ScreenItem(
-            DisplayMarks.source(self.status.source, replay: self.feed.replay),
-            CellStyle(.warning, [.bold, .reversed])
-        )
+    ///
+    /// - Parameter isAlone: whether there is no room for the words of the state beside it.
+    func sourceMark(isAlone: Bool = false) -> ScreenItem {
+        let replay = self.feed.replay
+        let forms =
+            isAlone
+            ? DisplayMarks.played(self.status, replay: replay) : DisplayMarks.source(self.status.source, replay: replay)
+        return ScreenItem(forms, CellStyle(.warning, [.bold, .reversed]))
     }
 
-    /// The same where there is no room for the words of the state.
-    func playedMark() -> ScreenItem {
-        ScreenItem(
-            DisplayMarks.played(self.status, replay: self.feed.replay),
-            CellStyle(.warning, [.bold, .reversed])
-        )
+    /// That nobody checked the certificate.
+    func certificateMark() -> ScreenItem {
+        let forms = DisplayMarks.certificate(isChecked: self.status.certificateChecked)
+        return ScreenItem(forms, CellStyle(.alarm, [.bold, .reversed]))
     }
 
     /// That the picture stands still because somebody wanted it to.
@@ -93,38 +92,35 @@ extension DisplayView {
     /// Draws where a replay stands: the recording's own clock, a bar, and its end.
     mutating func drawReplay(_ replay: ReplayPosition, row: Int) {
         let columns = self.grid.size.columns
+        let time = UTCText.timeOfDay(replay.at)
+        let clock = ScreenItem(["\(UTCText.date(replay.at)) \(time)", time])
         guard replay.end < .max else {
             // A market that is simulated has no end, and nothing of it is a part of the whole.
-            let clock = UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at)
-            let item = ScreenItem([clock, UTCText.timeOfDay(replay.at)])
-            self.place([item], wishes: item.all(0), row: row, gap: 1)
+            self.place([clock], wishes: clock.all(0), row: row, gap: 1)
             return
         }
         let length = max(replay.end - replay.start, 1)
         let part = min(max(Double(replay.at - replay.start) / Double(length), 0), 1)
         let percent = "\(Int(part * 100))%"
-        let items = [
-            ScreenItem([UTCText.date(replay.at) + " " + UTCText.timeOfDay(replay.at), UTCText.timeOfDay(replay.at)]),
-            ScreenItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed),
-        ]
+        let items = [clock, ScreenItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed)]
         let wishes = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
         let widths = items.map { $0.forms.map { ScreenText.width(of: $0) } }
         // The bar takes what is left, if that is something.
         let chosen = LineFitter(gap: 2).choose(widths: widths, wishes: wishes, columns: max(columns - 12, 14))
         var column = 0
-        if let form = chosen[0] { column = self.grid.put(items[0].forms[form], row: row, column: 0) + 1 }
+        if let form = chosen[0] { column = self.put(items[0].forms[form], row: row) + 1 }
         let tail = chosen[1].map { items[1].forms[$0] } ?? ""
         let room = columns - column - (tail.isEmpty ? 0 : tail.count + 1)
         if room >= 6 {
             let done = Int((part * Double(room - 1)).rounded())
-            let (full, mark, rest) = self.glyphs == .unicode ? ("━", "●", "─") : ("=", "#", "-")
-            self.grid.put(String(repeating: full, count: done), row: row, column: column, style: CellStyle(.accent))
-            self.grid.put(mark, row: row, column: column + done, style: CellStyle(.accent, .bold))
-            let left = String(repeating: rest, count: room - done - 1)
-            self.grid.put(left, row: row, column: column + done + 1, style: CellStyle(.faint))
+            let passed = String(repeating: self.glyphs.sign("━", "="), count: done)
+            self.put(passed, CellStyle(.accent), row: row, column: column)
+            self.put(self.glyphs.sign("●", "#"), CellStyle(.accent, .bold), row: row, column: column + done)
+            let left = String(repeating: self.glyphs.rule, count: room - done - 1)
+            self.put(left, CellStyle(.faint), row: row, column: column + done + 1)
             column += room + 1
         }
-        self.grid.put(tail, row: row, column: column, style: .dimmed)
+        self.put(tail, .dimmed, row: row, column: column)
     }
 
     /// What the title of the terminal says: one symbol's price and what it is worth.
@@ -132,9 +128,9 @@ extension DisplayView {
         let selected = self.choice.opened ?? self.choice.selected
         let row = self.state.rows.first { $0.summary.symbol == selected } ?? self.state.rows.first
         guard let row else { return ScreenText.clean("tickertape \(self.status.spokenWord)", columns: 80) }
-        let (freshness, _) = self.age(of: row)
+        let text = self.text(of: row)
         let mark =
-            switch freshness {
+            switch text.freshness {
             case .fresh where self.choice.frozenSince != nil: self.isPassable ? "FROZEN " : "OLD "
             case .fresh: self.glyphs == .ascii ? "" : (row.direction == .down ? "▼ " : "▲ ")
             case .late: "LATE "
@@ -143,15 +139,10 @@ extension DisplayView {
         // The longest form without a file's name.
         let sources = DisplayMarks.played(self.status, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
-        let name = Self.withoutExchange(row.summary.symbol)
-        return ScreenText.clean("\(mark)\(self.price(row)) \(name)\(source)", columns: 80, glyphs: self.glyphs)
+        let name = SymbolWords.withoutExchange(row.summary.symbol)
+        return ScreenText.clean("\(mark)\(text.price) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
 
     /// Whether the feed brings trades, be they late, or has brought all that there are.
     private var isPassable: Bool { [.live, .late, .ended].contains(self.status.phase) }
-
-    private func symbolCount() -> String {
-        let count = self.state.rows.count + self.state.waiting.count
-        return count > 1 ? Self.count(count, "symbol") : ""
-    }
 }

@@ -14,10 +14,9 @@ extension DisplayView {
     ///
     /// - Parameter most: how many lines it may take.
     mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int, most: Int) -> Int {
-        let mark = self.glyphs == .unicode ? "▲" : "!"
         let age = self.now.monotonic - notice.since
         let style = CellStyle(.warning, .bold)
-        var lines = ["\(mark) \(notice.text)"]
+        var lines = [self.glyphs.sign("▲", "!") + " " + notice.text]
         // Where the lines end must not change with the words of the age.
         let room = self.grid.size.columns - Self.longestAgo
         if most > 1, room >= Self.leastPassing {
@@ -25,9 +24,7 @@ extension DisplayView {
         }
         guard let last = lines.popLast() else { return bottom }
         let top = bottom - 1 - lines.count
-        for (index, line) in lines.enumerated() {
-            self.grid.put(line, row: top + index, column: 0, style: style, glyphs: self.glyphs)
-        }
+        for (index, line) in lines.enumerated() { self.put(line, style, row: top + index) }
         self.drawPassing(last, age: age, row: bottom - 1, style: style)
         return top
     }
@@ -54,29 +51,24 @@ extension DisplayView {
     /// Draws an alert that has fired: for a second reversed over the whole line, where that is wanted, and then bold.
     mutating func drawAlert(_ alert: ListedAlert, row: Int) {
         let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
-        let mark = self.glyphs == .unicode ? "◆" : "*"
         let isNew = self.isNew(alert)
         // On a screen of a few lines it stands over the state, for a second.
         guard isNew || row > 0 else { return }
         let style = CellStyle(.alarm, isNew && alert.flashes ? [.bold, .reversed] : .bold)
-        if isNew {
-            let columns = self.grid.size.columns
-            self.grid.put(String(repeating: " ", count: columns), row: row, column: 0, style: style)
-        }
-        self.drawPassing("\(mark) ALERT \(alert.text)", age: age, row: row, style: style)
+        if isNew { self.put(String(repeating: " ", count: self.grid.size.columns), style, row: row) }
+        self.drawPassing("\(self.glyphs.sign("◆", "*")) ALERT \(alert.text)", age: age, row: row, style: style)
     }
 
     private mutating func drawPassing(_ text: String, age: Int64, row: Int, style: CellStyle) {
         self.note(changeIn: AgeText.untilChange(growing: age))
-        let room = self.room(besideAge: age)
+        let room = self.grid.size.columns - Self.ago(age).count - 2
         guard room >= Self.leastPassing else {
-            self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
+            self.put(text, style, row: row)
             return
         }
         let text = ScreenText.clean(text, columns: room, glyphs: self.glyphs)
-        let width = self.grid.put(text, row: row, column: 0, style: style, glyphs: self.glyphs)
-        let quiet = style.attributes.contains(.reversed) ? style : .dimmed
-        self.grid.put(Self.ago(age), row: row, column: width + 2, style: quiet, glyphs: self.glyphs)
+        let width = self.put(text, style, row: row)
+        self.put(Self.ago(age), style.attributes.contains(.reversed) ? style : .dimmed, row: row, column: width + 2)
     }
 
     /// The least columns for a text that has its age beside it.
@@ -86,6 +78,4 @@ extension DisplayView {
     private static let longestAgo = "  23h59m ago".count
 
     private static func ago(_ age: Int64) -> String { "\(AgeText.words(age)) ago" }
-
-    private func room(besideAge age: Int64) -> Int { self.grid.size.columns - Self.ago(age).count - 2 }
 }

@@ -29,26 +29,21 @@ extension DisplayView {
                 SymbolWords(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]
             state = ScreenItem([text] + short, style)
         } else if let row {
-            let (freshness, forms) = self.age(of: row)
+            let text = self.text(of: row)
             // While the feed stands the row's own age says more than the word LIVE.
             if status.phase == .live || status.phase == .late {
-                state = ScreenItem(freshness == .fresh ? [forms[1]] : forms, freshness.style)
+                state = ScreenItem(text.freshness == .fresh ? [text.ages[1]] : text.ages, text.freshness.style)
             } else if status.phase == .ended, status.source != .live {
                 // The mark says so.
                 state = ScreenItem([])
             }
-            price = ScreenItem(self.priceForms(row), self.priceStyle(row, freshness))
-            symbol = ScreenItem(Self.symbolForms(row.summary.symbol))
-            change = ScreenItem(self.changeForms(row), self.changeStyle(row, freshness))
+            price = ScreenItem(text.prices, text.priceStyle)
+            symbol = ScreenItem(SymbolWords.names(of: row.summary.symbol))
+            change = ScreenItem(text.changes, text.changeStyle)
         }
         let others = self.state.rows.count + self.state.waiting.count - 1
         let items = [
-            symbol, price, change, state, self.playedMark(),
-            ScreenItem(
-                DisplayMarks.certificate(isChecked: status.certificateChecked),
-                CellStyle(.alarm, [.bold, .reversed])
-            ),
-            self.frozenMark(),
+            symbol, price, change, state, self.sourceMark(isAlone: true), self.certificateMark(), self.frozenMark(),
             ScreenItem(others > 0 ? ["+\(others)"] : []),
         ]
         let marks = 4...6
@@ -79,7 +74,7 @@ extension DisplayView {
         let room = self.grid.size.columns - 2
         guard self.state.symbolStates[symbol]?.isRefused == true,
             ScreenText.width(of: symbol, limit: room + 1, glyphs: self.glyphs) <= room
-        else { return Self.symbolForms(symbol) }
+        else { return SymbolWords.names(of: symbol) }
         return [symbol]
     }
 }

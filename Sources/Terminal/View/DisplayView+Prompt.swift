@@ -13,15 +13,13 @@ extension DisplayView {
         let top = lines.upperBound - min(wanted, most)
         var row = top
         if fixed == 2, top + 1 < lines.upperBound {
-            let rule = self.glyphs == .unicode ? "─" : "-"
-            let columns = self.grid.size.columns
-            self.grid.put(String(repeating: rule, count: columns), row: row, column: 0, style: CellStyle(.faint))
+            self.drawRule(row: row)
             row += 1
         }
         self.drawPromptLine(prompt, row: row)
         row += 1
         for line in message ?? [] where row < lines.upperBound {
-            self.grid.put(line, row: row, column: 0, style: CellStyle(.warning), glyphs: self.glyphs)
+            self.put(line, CellStyle(.warning), row: row)
             row += 1
         }
         self.drawSuggestions(prompt, lines: row..<max(row, lines.upperBound))
@@ -34,13 +32,7 @@ extension DisplayView {
         var column = 0
         if columns >= 20 {
             let title = ScreenText.clean(prompt.title, columns: columns / 2, glyphs: self.glyphs)
-            column += self.grid.put(
-                "\(title): ",
-                row: row,
-                column: 0,
-                style: CellStyle(.accent, .bold),
-                glyphs: self.glyphs
-            )
+            column += self.put("\(title): ", CellStyle(.accent, .bold), row: row)
         }
         let caret = min(max(prompt.caret, 0), prompt.text.count)
         let before = ScreenText.units(String(prompt.text.prefix(caret)), columns: 4_096, glyphs: self.glyphs)
@@ -49,16 +41,12 @@ extension DisplayView {
         var shown = before[...]
         var width = before.reduce(0) { $0 + $1.width }
         while width > room, let first = shown.popFirst() { width -= first.width }
-        column += self.grid.put(shown.map(\.text).joined(), row: row, column: column, glyphs: self.glyphs)
-        let after = ScreenText.units(
-            String(prompt.text.dropFirst(caret)),
-            columns: max(columns - column, 0),
-            glyphs: self.glyphs
-        )
-        let under = after.first?.text ?? " "
-        self.grid.put(under, row: row, column: column, style: CellStyle(.plain, .reversed), glyphs: self.glyphs)
+        column += self.put(shown.map(\.text).joined(), row: row, column: column)
+        let rest = String(prompt.text.dropFirst(caret))
+        let after = ScreenText.units(rest, columns: max(columns - column, 0), glyphs: self.glyphs)
+        self.put(after.first?.text ?? " ", CellStyle(.plain, .reversed), row: row, column: column)
         column += after.first?.width ?? 1
-        self.grid.put(after.dropFirst().map(\.text).joined(), row: row, column: column, glyphs: self.glyphs)
+        self.put(after.dropFirst().map(\.text).joined(), row: row, column: column)
     }
 
     private mutating func drawSuggestions(_ prompt: DisplayPrompt, lines: Range<Int>) {
@@ -69,13 +57,11 @@ extension DisplayView {
         let widest = shown.map { ScreenText.width(of: $0.element.text, limit: columns, glyphs: self.glyphs) }.max() ?? 0
         for (line, (index, suggestion)) in shown.enumerated() {
             let isChosen = index == prompt.chosen
-            let mark = isChosen ? (self.glyphs == .unicode ? "▸" : ">") : " "
-            let style = isChosen ? CellStyle(.accent, .bold) : .plain
+            let mark = isChosen ? self.glyphs.pointer : " "
             let row = lines.lowerBound + line
-            self.grid.put("\(mark)\(suggestion.text)", row: row, column: 0, style: style, glyphs: self.glyphs)
-            let column = widest + 3
-            guard columns - column >= 8 else { continue }
-            self.grid.put(suggestion.note, row: row, column: column, style: .dimmed, glyphs: self.glyphs)
+            self.put("\(mark)\(suggestion.text)", isChosen ? CellStyle(.accent, .bold) : .plain, row: row)
+            guard columns - widest - 3 >= 8 else { continue }
+            self.put(suggestion.note, .dimmed, row: row, column: widest + 3)
         }
     }
 }

@@ -108,7 +108,7 @@ package struct DisplayView {
             let most = rows >= 12 ? 4 : (rows >= 10 ? 3 : 1)
             let lines = ScreenText.lines(reason, columns: self.grid.size.columns, most: most, glyphs: self.glyphs)
             for line in lines {
-                self.grid.put(line, row: top, column: 0, style: CellStyle(.alarm), glyphs: self.glyphs)
+                self.put(line, CellStyle(.alarm), row: top)
                 top += 1
             }
         }
@@ -143,19 +143,14 @@ package struct DisplayView {
         self.drawPrices(lines: top..<bottom, hasHeadings: rows >= 5)
     }
 
+    /// Draws the card of the symbol that is open or the only one, or else the table.
     private mutating func drawPrices(lines: Range<Int>, hasHeadings: Bool) {
-        if let opened = self.choice.opened, lines.count >= 2 {
-            if let row = self.state.rows.first(where: { $0.summary.symbol == opened }) {
-                self.drawCard(row, lines: lines)
-                return
-            }
-            if self.state.waiting.contains(opened) {
-                self.drawWaitingCard(opened, lines: lines)
-                return
-            }
-        }
-        if self.state.rows.count + self.state.waiting.count == 1, let row = self.state.rows.first, lines.count >= 2 {
+        let only = self.state.rows.count + self.state.waiting.count == 1 ? self.state.rows.first : nil
+        let opened = self.state.rows.first { $0.summary.symbol == self.choice.opened }
+        if lines.count >= 2, let row = opened ?? only {
             self.drawCard(row, lines: lines)
+        } else if lines.count >= 2, let opened = self.choice.opened, self.state.waiting.contains(opened) {
+            self.drawWaitingCard(opened, lines: lines)
         } else {
             self.drawTable(lines: lines, hasHeadings: hasHeadings)
         }
@@ -171,16 +166,13 @@ package struct DisplayView {
     }
 
     /// Notes that the picture changes when a growing age reaches a limit; ns.
-    mutating func note(changeAt limit: Int64, of age: Int64) {
-        if age < limit { self.note(changeIn: limit - age) }
-    }
-
-    /// Notes that the picture says something else of a price or of the feed when a growing age reaches a limit; ns.
-    mutating func note(stateChangeAt limit: Int64, of age: Int64) {
+    ///
+    /// - Parameter isOfState: whether it then says something else of a price or of the feed.
+    private mutating func note(changeAt limit: Int64, of age: Int64, isOfState: Bool) {
         guard age < limit else { return }
-        self.note(changeAt: limit, of: age)
+        self.note(changeIn: limit - age)
         let at = self.now.monotonic + (limit - age)
-        self.stateChangesAt = min(self.stateChangesAt ?? at, at)
+        if isOfState { self.stateChangesAt = min(self.stateChangesAt ?? at, at) }
     }
 
     /// What time it is on the clock of the charts; it stands still in a view that is frozen.
@@ -197,14 +189,14 @@ package struct DisplayView {
             // When the feed should have spoken.
             let limits = self.feed.limits
             for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
-                self.note(stateChangeAt: limit + FreshnessLimits.patience, of: silence)
+                self.note(changeAt: limit + FreshnessLimits.patience, of: silence, isOfState: true)
             }
         }
         return words
     }
 
-    /// The age of a row's price; notes when its words change.
-    mutating func age(of row: DisplayRow) -> (freshness: Freshness, forms: [String]) {
+    /// What a row says; notes when the words of its age change.
+    mutating func text(of row: DisplayRow) -> RowText {
         let age = self.judged.facts.age(since: row.arrived, now: self.now.monotonic)
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
@@ -220,14 +212,32 @@ package struct DisplayView {
         // Neither in a frozen picture nor in a replay that stands still a price grows late.
         let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
         for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
-            if believed(at: limit) == freshness {
-                self.note(changeAt: limit, of: silence)
-            } else {
-                self.note(stateChangeAt: limit, of: silence)
-            }
+            self.note(changeAt: limit, of: silence, isOfState: believed(at: limit) != freshness)
         }
-        if let words = SymbolWords(symbol, age: age, glyphs: self.glyphs) { return (.old, words.forms) }
-        return (freshness, freshness.forms(age: age, glyphs: self.glyphs))
+        let words = SymbolWords(symbol, age: age, glyphs: self.glyphs)
+        return RowText(
+            row,
+            words == nil ? freshness : .old,
+            ages: words?.forms ?? freshness.forms(age: age, glyphs: self.glyphs),
+            isStruck: self.now.monotonic - row.arrived >= limits.staleAfter,
+            look: self.look
+        )
+    }
+
+    /// How long a price that has changed stands out, ns.
+    static let flashLength: Int64 = 300_000_000
+
+    /// From which character on the price differs from the one before, while that is to be seen; notes when it is over.
+    mutating func flash(of text: RowText) -> Int? {
+        guard self.look.flashes, text.freshness == .fresh, let changed = text.row.changed else { return nil }
+        var left = changed.at + Self.flashLength - self.now.monotonic
+        // Where frames are rare, it is over before it was seen: then it lasts until the next one.
+        if left <= 0, let since, changed.at > since { left = 1 }
+        guard left > 0, left <= Self.flashLength else { return nil }
+        self.note(changeIn: left)
+        let (new, old) = (text.price, text.text(changed.from))
+        guard new.count == old.count else { return 0 }
+        return zip(new, old).enumerated().first { $0.element.0 != $0.element.1 }?.offset
     }
 
     /// What is said of a symbol that has no price yet, as much as has room, or where none is given the least; notes when the

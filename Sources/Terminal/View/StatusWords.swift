@@ -15,92 +15,71 @@ struct StatusWords {
     ///   - status: what is true of the feed, its age considered.
     ///   - silence: the age of the newest trade of all, ns.
     init(_ status: FeedStatus, silence: Int64?, wall: Int64, glyphs: ScreenGlyphs) {
-        var mark = Self.mark(of: status.phase)
-        self.reason = status.phase.hasReason ? status.reason : nil
-        let because = status.reason.map { ": \($0)" } ?? ""
-        self.lasts = nil
+        var lasts: Int64?
+        /// When something comes, in words.
+        func wait(_ before: String, until time: Int64?, now: String) -> String {
+            guard let time else { return "" }
+            lasts = AgeText.untilChange(shrinking: time - wall)
+            return AgeText.seconds(time - wall) == 0 ? now : "\(before) \(AgeText.words(time - wall))"
+        }
+        var mark = "✖"
+        var hasReason = true
         switch status.phase {
         case .connecting:
-            self.ink = .warning
-            self.forms = ["CONNECTING\(because)", "CONNECTING", "CONN"]
+            (mark, self.ink) = ("◌", .warning)
+            self.forms = ["CONNECTING", "CONN"]
         case .waiting:
-            self.ink = .warning
-            self.forms = ["CONNECTED, no trade yet\(because)", "CONNECTED, no trade yet", "WAITING", "WAIT"]
+            (mark, self.ink) = ("◌", .warning)
+            self.forms = ["CONNECTED, no trade yet", "WAITING", "WAIT"]
         case .live:
             // What is played is not live, however well it goes.
+            mark = status.isPaused ? "◌" : "●"
             self.ink = status.source == .live ? .good : status.isPaused ? .warning : .accent
             self.forms = [status.spokenWord.uppercased()]
-            if status.isPaused { mark = "◌" }
-        case .late:
+            hasReason = false
+        case .late, .stale:
             let age = silence ?? (wall - status.since)
-            self.ink = .warning
-            self.forms = ["LATE, no trade for \(AgeText.words(age))", "LATE \(AgeText.words(age))", "LATE"]
-            self.lasts = AgeText.untilChange(growing: age)
-        case .stale:
-            let age = silence ?? (wall - status.since)
-            self.ink = .alarm
-            self.forms = ["STALE, no trade for \(AgeText.words(age))", "STALE \(AgeText.words(age))", "STALE"]
-            self.lasts = AgeText.untilChange(growing: age)
+            let word = status.phase == .late ? "LATE" : "STALE"
+            (mark, self.ink) = ("◌", status.phase == .late ? .warning : .alarm)
+            self.forms = ["\(word), no trade for \(AgeText.words(age))", "\(word) \(AgeText.words(age))", word]
+            lasts = AgeText.untilChange(growing: age)
+            hasReason = false
         case .reconnecting(let attempt, let retryAt):
-            let wait = retryAt - wall
-            let when = AgeText.seconds(wait) == 0 ? "now" : "in \(AgeText.words(wait))"
+            let when = wait(" in", until: retryAt, now: " now")
             self.ink = .alarm
             self.forms = [
-                "RECONNECTING, attempt \(attempt) \(when)\(because)", "RECONNECTING, attempt \(attempt) \(when)",
-                "RECONNECTING \(attempt) \(when)", "RECONNECTING", "RECON",
+                "RECONNECTING, attempt \(attempt)\(when)", "RECONNECTING \(attempt)\(when)", "RECONNECTING", "RECON",
             ]
-            self.lasts = AgeText.untilChange(shrinking: wait)
         case .rateLimited(let until):
-            let wait = until - wall
-            let how = AgeText.seconds(wait) == 0 ? "" : " for \(AgeText.words(wait))"
             self.ink = .alarm
-            self.forms = ["RATE LIMITED\(how)\(because)", "RATE LIMITED\(how)", "RATE LIMITED", "LIMIT"]
-            self.lasts = AgeText.untilChange(shrinking: wait)
+            self.forms = ["RATE LIMITED\(wait(" for", until: until, now: ""))", "RATE LIMITED", "LIMIT"]
         case .keyRejected(let retryAt):
-            let (when, lasts) = Self.next(retryAt, wall: wall)
+            let when = wait(", next in", until: retryAt, now: ", next now")
             self.ink = .alarm
-            self.forms = ["KEY REJECTED\(when)\(because)", "KEY REJECTED\(when)", "KEY REJECTED", "BAD KEY"]
-            self.lasts = lasts
+            self.forms = ["KEY REJECTED\(when)", "KEY REJECTED", "BAD KEY"]
         case .keyInUse(let retryAt):
-            let (when, lasts) = Self.next(retryAt, wall: wall)
+            let when = wait(", next in", until: retryAt, now: ", next now")
             self.ink = .alarm
-            self.forms = [
-                "KEY IN USE ELSEWHERE\(when)\(because)", "KEY IN USE ELSEWHERE\(when)", "KEY IN USE ELSEWHERE",
-                "KEY IN USE", "IN USE",
-            ]
-            self.lasts = lasts
+            self.forms = ["KEY IN USE ELSEWHERE\(when)", "KEY IN USE ELSEWHERE", "KEY IN USE", "IN USE"]
         case .noSuchSymbol:
             self.ink = .alarm
-            self.forms = ["NO SUCH SYMBOL\(because)", "NO SUCH SYMBOL", "NO SYM"]
+            self.forms = ["NO SUCH SYMBOL", "NO SYM"]
         case .notPermitted:
             self.ink = .alarm
-            self.forms = ["NOT PERMITTED\(because)", "NOT PERMITTED", "NO PERM"]
+            self.forms = ["NOT PERMITTED", "NO PERM"]
         case .ended:
-            self.ink = .warning
-            self.forms = ["ENDED\(because)", "ENDED", "END"]
+            (mark, self.ink) = ("■", .warning)
+            self.forms = ["ENDED", "END"]
         case .stopped:
-            self.ink = .warning
-            self.forms = ["STOPPED\(because)", "STOPPED", "STOP"]
+            (mark, self.ink) = ("■", .warning)
+            self.forms = ["STOPPED", "STOP"]
         }
+        self.reason = hasReason ? status.reason : nil
+        self.lasts = lasts
+        let because = status.reason.map { ": \($0)" } ?? ""
+        if hasReason { self.forms.insert(self.forms[0] + because, at: 0) }
         if glyphs == .ascii { mark = "*" }
         self.forms = self.forms.map { "\(mark) \($0)" } + [self.forms[self.forms.count - 1]]
-    }
-
-    /// When the next attempt is, in words, and for how long these are true.
-    private static func next(_ retryAt: Int64?, wall: Int64) -> (words: String, lasts: Int64?) {
-        guard let retryAt else { return ("", nil) }
-        let wait = retryAt - wall
-        let words = AgeText.seconds(wait) == 0 ? ", next now" : ", next in \(AgeText.words(wait))"
-        return (words, AgeText.untilChange(shrinking: wait))
-    }
-
-    private static func mark(of phase: FeedStatus.Phase) -> String {
-        switch phase {
-        case .live: "●"
-        case .connecting, .waiting, .late, .stale: "◌"
-        case .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted: "✖"
-        case .ended, .stopped: "■"
-        }
     }
 }
 
@@ -163,24 +142,10 @@ enum Freshness: Equatable {
 
     /// What stands before the word, so that colour is never alone.
     func mark(_ glyphs: ScreenGlyphs) -> String {
-        guard glyphs == .unicode else { return "*" }
-        return switch self {
-        case .fresh: "●"
-        case .late: "◌"
-        case .old: "✖"
-        }
-    }
-}
-
-extension FeedStatus.Phase {
-    /// Whether the reason of a status is news in this phase.
-    fileprivate var hasReason: Bool {
         switch self {
-        case .live, .late, .stale: false
-        case .connecting, .waiting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted,
-            .ended,
-            .stopped:
-            true
+        case .fresh: glyphs.sign("●", "*")
+        case .late: glyphs.sign("◌", "*")
+        case .old: glyphs.sign("✖", "*")
         }
     }
 }

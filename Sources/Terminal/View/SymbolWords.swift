@@ -39,6 +39,19 @@ struct SymbolWords {
         return ["\(named)\(Self.hint(status))", named, words]
     }
 
+    /// A symbol without its exchange: `BINANCE:BTCUSDT` is `BTCUSDT`.
+    static func withoutExchange(_ symbol: String) -> String {
+        guard let colon = symbol.firstIndex(of: ":") else { return symbol }
+        let name = symbol[symbol.index(after: colon)...]
+        return name.isEmpty ? symbol : String(name)
+    }
+
+    /// A symbol's name, longest form first.
+    static func names(of symbol: String) -> [String] {
+        let name = Self.withoutExchange(symbol)
+        return [symbol, name, ScreenText.clean(name, columns: 6)]
+    }
+
     /// `; did you mean BINANCE:BTCUSDT?`, where the service does not know a symbol that is like one that it may know.
     static func hint(_ status: SymbolStatus) -> String {
         guard case .refused(.noSuchSymbol, _) = status.state, let meant = SymbolHint.meant(by: status.symbol) else {

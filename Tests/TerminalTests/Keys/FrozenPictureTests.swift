@@ -5,7 +5,7 @@ import TickertapeTesting
 
 @Suite("A picture that is frozen")
 struct FrozenPictureTests {
-    private var dialogue = ScreenDialogue(reach: ScreenReach(replay: "this is not a replay"))
+    private var dialogue = ScreenDialogue(remote: .sample { $0.replay = .cannot("this is not a replay") })
     private var state = DisplayState(
         rows: ["X:A", "X:B"].map { sampleRow(sampleSummary($0)) },
         status: sampleStatus()
@@ -225,7 +225,7 @@ struct PausedPictureTests {
     @Test("has a bar of now behind a picture that is frozen, as its mark and its state are")
     func frozen() {
         var model = Self.model(.replay(file: "x.jsonl", speed: 1))
-        var dialogue = ScreenDialogue(reach: ScreenReach(replay: nil))
+        var dialogue = ScreenDialogue(remote: .sample())
         _ = dialogue.took(.key("p"), state: model.state, now: sampleNoon)
         var position = Self.position(isPaused: true)
         position.at = sampleNoon.wall + 1_800 * oneSecond

@@ -10,10 +10,10 @@ struct PersonAtScreen {
 
     init(
         _ symbols: [String] = ["X:A", "X:B", "X:C"],
-        reach: ScreenReach = ScreenReach(replay: "this is not a replay"),
+        remote: DisplayRemote = .sample { $0.replay = .cannot("this is not a replay") },
         bindings: KeyBindings = KeyBindings()
     ) {
-        self.dialogue = ScreenDialogue(bindings: bindings, reach: reach)
+        self.dialogue = ScreenDialogue(bindings: bindings, remote: remote)
         self.state = DisplayState(rows: symbols.map { sampleRow(sampleSummary($0)) }, status: sampleStatus())
     }
 
@@ -48,4 +48,21 @@ struct PersonAtScreen {
         at: sampleNoon.wall,
         speed: 1
     )
+}
+
+extension DisplayRemote {
+    /// One that can do everything, but for what `change` takes away.
+    static func sample(_ change: (inout DisplayRemote) -> Void = { _ in }) -> DisplayRemote {
+        var remote = DisplayRemote(without: "")
+        remote.subscribe = .can { _ in nil }
+        remote.unsubscribe = .can { _ in nil }
+        remote.reconnect = .can { nil }
+        remote.search = .can { _ in Found([]) }
+        remote.news = .can { .notAsked }
+        remote.setAlert = .can { _ in nil }
+        remote.removeAlert = .can { _, _ in nil }
+        remote.replay = .can { _ in nil }
+        change(&remote)
+        return remote
+    }
 }

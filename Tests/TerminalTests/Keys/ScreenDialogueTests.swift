@@ -36,13 +36,13 @@ struct ScreenDialogueTests {
     func panes() {
         var person = PersonAtScreen()
         person.presses("l")
-        #expect(person.choice.pane == .latency)
+        #expect(person.choice.pane == .list(.latency, at: 0))
         person.presses("e")
-        #expect(person.choice.pane == .events(scrolled: 0))
+        #expect(person.choice.pane == .list(.events, at: 0))
         person.presses("e")
         #expect(person.choice.pane == nil)
         person.presses("?")
-        guard case .help(let help, _) = person.choice.pane else {
+        guard case .list(.help(let help), _) = person.choice.pane else {
             Issue.record("no help")
             return
         }
@@ -70,13 +70,13 @@ struct ScreenDialogueTests {
         person.state.events = (0..<30).map { DisplayEvent(time: $0, text: "\($0)", isTrouble: false) }
         // The newest is on top, so down leads to the older ones.
         person.presses("e", "j", "j")
-        #expect(person.choice.pane == .events(scrolled: 2))
+        #expect(person.choice.pane == .list(.events, at: 2))
         person.presses(.named(.pageDown))
-        #expect(person.choice.pane == .events(scrolled: 12))
+        #expect(person.choice.pane == .list(.events, at: 12))
         person.presses(.named(.end))
-        #expect(person.choice.pane == .events(scrolled: 29))
+        #expect(person.choice.pane == .list(.events, at: 29))
         person.presses(.named(.home), "k")
-        #expect(person.choice.pane == .events(scrolled: 0))
+        #expect(person.choice.pane == .list(.events, at: 0))
         // The selection behind the pane stays where it is.
         #expect(person.choice.selected == nil)
     }
@@ -86,7 +86,7 @@ struct ScreenDialogueTests {
         arguments: [10, 6, 24]
     )
     func helpScrolls(rows: Int) throws {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         person.state.replay = PersonAtScreen.replaying
         person.presses("?")
         let keys = KeyBindings().help(isReplay: true)
@@ -105,22 +105,22 @@ struct ScreenDialogueTests {
             person.presses("j")
         }
         #expect(seen.count == keys.count, "\(keys.map(\.meaning).filter { !seen.contains($0) })")
-        guard case .help(_, let scrolled) = person.choice.pane else { throw Missing() }
+        guard case .list(.help, let scrolled) = person.choice.pane else { throw Missing() }
         #expect(scrolled == end)
         // The first key up moves at once.
         person.presses("k")
-        #expect(person.choice.pane == .help(keys, scrolled: max(end - 1, 0)))
+        #expect(person.choice.pane == .list(.help(keys), at: max(end - 1, 0)))
         person.presses(.named(.home))
-        #expect(person.choice.pane == .help(keys, scrolled: 0))
+        #expect(person.choice.pane == .list(.help(keys), at: 0))
     }
 
     private struct Missing: Error {}
 
     @Test("An alert that will not be kept says so when it is set")
     func lostAlert() {
-        var reach = ScreenReach()
-        reach.alertsAreLost = { "it ends with this watch" }
-        var person = PersonAtScreen(reach: reach)
+        var remote = DisplayRemote.sample()
+        remote.alertsAreLost = { "it ends with this watch" }
+        var person = PersonAtScreen(remote: remote)
         person.presses("a")
         person.types("above 1")
         person.presses(.named(.enter))
@@ -146,15 +146,15 @@ struct ScreenDialogueTests {
     @Test("What cannot be done says in one line what is missing")
     func outOfReach() {
         var person = PersonAtScreen(
-            reach: ScreenReach(
-                subscribe: "no adding",
-                unsubscribe: "no removing",
-                reconnect: "no reconnecting",
-                news: "no news",
-                setAlert: "no alerts",
-                removeAlert: "no alerts to remove",
-                replay: "this is not a replay"
-            )
+            remote: .sample { remote in
+                remote.subscribe = .cannot("no adding")
+                remote.unsubscribe = .cannot("no removing")
+                remote.reconnect = .cannot("no reconnecting")
+                remote.news = .cannot("no news")
+                remote.setAlert = .cannot("no alerts")
+                remote.removeAlert = .cannot("no alerts to remove")
+                remote.replay = .cannot("this is not a replay")
+            }
         )
         let tried: [(TerminalKey, String)] = [
             ("+", "no adding"), ("-", "no removing"), ("r", "no reconnecting"), ("n", "no news"), ("a", "no alerts"),
@@ -182,9 +182,9 @@ struct ScreenDialogueTests {
 
     @Test("An alert begins with the selected symbol, is judged before it is set, and removed from the list")
     func alerts() {
-        var reach = ScreenReach()
-        reach.checkAlert = { $0.hasSuffix("above") ? "above what?" : nil }
-        var person = PersonAtScreen(reach: reach)
+        var remote = DisplayRemote.sample()
+        remote.checkAlert = { $0.hasSuffix("above") ? "above what?" : nil }
+        var person = PersonAtScreen(remote: remote)
         person.presses("j", "a")
         #expect(person.prompt?.text == "X:B ")
         person.types("above")
@@ -199,11 +199,11 @@ struct ScreenDialogueTests {
             ListedAlert(text: "X:A above 1", state: "armed"), ListedAlert(text: "X:B above 60000", state: "armed"),
         ]
         person.presses("A", "j", "j")
-        #expect(person.choice.pane == .alerts(selected: 1))
+        #expect(person.choice.pane == .list(.alerts, at: 1))
         #expect(person.presses("-") == [.removeAlert(1, text: "X:B above 60000")])
         person.state.alerts.removeLast()
         person.hears(.alertRemoved("X:B above 60000", problem: nil))
-        #expect(person.choice.pane == .alerts(selected: 0))
+        #expect(person.choice.pane == .list(.alerts, at: 0))
     }
 
     @Test("News are asked for when their pane opens, and not again for a minute")
@@ -216,7 +216,7 @@ struct ScreenDialogueTests {
         person.hears(.news(.headlines(lines)))
         #expect(person.shown.news == .headlines(lines))
         person.presses("j", "j", "j")
-        #expect(person.choice.pane == .news(scrolled: 1))
+        #expect(person.choice.pane == .list(.news, at: 1))
         #expect(person.presses("n", "n") == [])
         person.now.monotonic += 61 * oneSecond
         #expect(person.presses("n", "n") == [.news])
@@ -226,7 +226,7 @@ struct ScreenDialogueTests {
 
     @Test("A replay is paused, stepped, moved and paced by keys, and its help has them")
     func replays() {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         person.state.replay = PersonAtScreen.replaying
         #expect(person.presses(" ") == [.replay(.togglePause)])
         #expect(person.presses("[", "]") == [.replay(.slower), .replay(.faster)])
@@ -245,7 +245,7 @@ struct ScreenDialogueTests {
         #expect(person.presses(.named(.enter)) == [])
         #expect(person.prompt?.message == TypedPlace.usage)
         person.presses(.named(.escape), "?")
-        guard case .help(let help, _) = person.choice.pane else {
+        guard case .list(.help(let help), _) = person.choice.pane else {
             Issue.record("no help")
             return
         }

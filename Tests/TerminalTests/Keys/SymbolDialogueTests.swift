@@ -7,7 +7,7 @@ import TickertapeTesting
 struct SymbolDialogueTests {
     @Test("A symbol is added by its whole name; the line stays open with the problem until it is done")
     func adds() {
-        var person = PersonAtScreen(reach: ScreenReach(search: "no list here"))
+        var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         #expect(person.presses("+") == [])
         #expect(person.prompt?.title == "add a symbol" && person.prompt?.message == "no list here")
         // Letters are no commands here.
@@ -25,7 +25,7 @@ struct SymbolDialogueTests {
 
     @Test("A line that was closed meanwhile stays closed; its problem is said, its success selects")
     func answersLate() {
-        var person = PersonAtScreen(reach: ScreenReach(search: "no list here"))
+        var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         person.presses("+")
         person.types("X:D")
         person.presses(.named(.enter), .named(.escape))
@@ -43,7 +43,7 @@ struct SymbolDialogueTests {
 
     @Test("What is there already is selected, an empty line does nothing, and blanks around a name do not count")
     func addsNothing() {
-        var person = PersonAtScreen(reach: ScreenReach(search: "no list here"))
+        var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         person.presses("+")
         person.types("  X:C ")
         #expect(person.presses(.named(.enter)) == [])
@@ -54,7 +54,7 @@ struct SymbolDialogueTests {
 
     @Test("Suggestions come while typing; the answer to an older search does not replace that to a newer one")
     func searches() throws {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         let fits = [
             DisplayPrompt.Suggestion(text: "BINANCE:BTCUSDT", note: "Bitcoin"), .init(text: "KRAKEN:XBT", note: ""),
         ]
@@ -76,7 +76,7 @@ struct SymbolDialogueTests {
 
     @Test("A search that answers late does not take away why a symbol cannot be had")
     func refusedBeforeFound() {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         person.presses("+")
         #expect(person.types("X") == [.search("X", number: 1)])
         #expect(person.presses(.named(.enter)) == [.subscribe("X")])
@@ -90,7 +90,7 @@ struct SymbolDialogueTests {
 
     @Test("A search that never answers is given up, and its late answer is not heard")
     func searchHangs() {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         person.presses("+")
         #expect(person.types("a") == [.search("a", number: 1)])
         person.now.monotonic += 6 * oneSecond
@@ -101,7 +101,7 @@ struct SymbolDialogueTests {
 
     @Test("Tab completes, a whole name is taken as it stands, and a problem of the search is shown with its cure")
     func completes() {
-        var person = PersonAtScreen(reach: ScreenReach())
+        var person = PersonAtScreen(remote: .sample())
         person.presses("+")
         person.types("e")
         person.hears(.found([.init(text: "X:ETH", note: "Ether")], number: 1, problem: nil))
@@ -124,7 +124,7 @@ struct SymbolDialogueTests {
 
     @Test("A line takes pasted text, 128 characters at most, and is edited as in a shell")
     func edits() {
-        var person = PersonAtScreen(reach: ScreenReach(search: "no list"))
+        var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list") })
         // Outside of a line, pasted text is nothing.
         #expect(person.dialogue.took(.pasted("q"), state: person.state, now: person.now) == [])
         #expect(person.choice.pane == nil)
@@ -163,7 +163,7 @@ struct SymbolDialogueTests {
                 .named(.tab),
             ]
         for _ in 0..<300 {
-            var person = PersonAtScreen(reach: ScreenReach(search: "no list"))
+            var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list") })
             person.presses("+")
             for _ in 0..<40 {
                 person.presses(keys.randomElement(using: &numbers) ?? "a")

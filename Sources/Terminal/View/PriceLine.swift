@@ -1,0 +1,81 @@
+import Market
+
+/// What one line of the table of symbols says.
+struct PriceLine {
+    /// The symbol, marked where it is selected; longest form first.
+    var names: [String]
+    var isSelected: Bool
+    /// `nil` for a symbol without a price.
+    var text: RowText?
+    /// Trades a second.
+    var rate = ""
+
+    /// The age; a fresh one has no word to be shortened to, and goes before a warning does.
+    fileprivate func age(_ form: Int) -> String {
+        guard let text else { return "" }
+        guard text.freshness == .fresh else { return text.ages[text.ages.count - 3 + form] }
+        return form == 0 ? text.ages[1] : ""
+    }
+
+    /// The columns, left to right.
+    ///
+    /// - Parameters:
+    ///   - isMarked: whether one line is marked as selected.
+    ///   - span: the time that the charts show; `nil` where there is none to show.
+    static func columns(isMarked: Bool, span: ChartSpan?) -> [TableColumn<PriceLine>] {
+        typealias Column = TableColumn<PriceLine>
+        /// Text of a line that has a price.
+        func said(_ text: @escaping (RowText) -> String?) -> (PriceLine) -> String {
+            { $0.text.flatMap(text) ?? "" }
+        }
+        func look(_ style: @escaping (RowText) -> CellStyle) -> (PriceLine) -> CellStyle {
+            { $0.text.map(style) ?? .plain }
+        }
+        func price(_ form: Int) -> (PriceLine) -> String { said { $0.prices[form] } }
+        func blanks(_ count: Int) -> (PriceLine) -> String { said { _ in String(repeating: " ", count: count) } }
+        let quiet = look(\.quietStyle)
+        let change = look(\.changeStyle)
+        return [
+            Column(
+                isMarked ? " SYMBOL" : "SYMBOL",
+                order: .symbol,
+                isLeft: true,
+                forms: [(18, { $0.names[0] }), (8, { $0.names[1] }), (1, { $0.names[2] })],
+                style: { $0.isSelected ? CellStyle(.accent, .bold) : .plain }
+            ),
+            Column(
+                "PRICE",
+                order: .price,
+                extra: .flash,
+                forms: [(6, price(0)), (5, price(1)), (2, price(2)), (0, price(3))],
+                style: look(\.priceStyle)
+            ),
+            Column(
+                "AGE",
+                order: .age,
+                calmWidth: 9,
+                forms: [(7, { $0.age(0) }), (4, { $0.age(1) }), (3, { $0.age(2) })],
+                style: look(\.freshness.style)
+            ),
+            Column("CHANGE", calmWidth: 7, forms: [(13, said(\.change))], style: change),
+            Column("%", order: .change, calmWidth: 7, forms: [(10, said(\.percent))], style: change),
+            span.map { span in
+                Column(
+                    span.word.uppercased(),
+                    isLeft: true,
+                    extra: .chart,
+                    forms: [(19, blanks(24)), (14, blanks(16)), (11, blanks(8))],
+                    style: change
+                )
+            },
+            Column("HIGH", forms: [(15, said(\.high))], style: quiet),
+            Column("LOW", forms: [(16, said(\.low))], style: quiet),
+            Column("RATE/S", order: .rate, forms: [(12, \.rate)], style: quiet),
+            Column("VOLUME", order: .volume, calmWidth: 9, forms: [(17, said(\.volume))], style: quiet),
+            Column("LEFT OUT", forms: [(20, said { "\($0.row.skipped)" })], style: quiet),
+            Column("SIZE", calmWidth: 10, forms: [(21, said(\.size))], style: quiet),
+            Column("TRADES", calmWidth: 8, forms: [(22, said { "\($0.row.summary.trades)" })], style: quiet),
+            Column("OPEN", forms: [(23, said(\.open))], style: quiet),
+        ].compactMap(\.self)
+    }
+}
