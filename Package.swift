@@ -118,7 +118,11 @@ let package = Package(
             swiftSettings: outer
         ),
         // What stands between feeds and readers: numbers, gaps, repeats, what is true of each feed.
-        .target(name: "Ingest", dependencies: ["Market", "Wire", .nioConcurrency, .nioCore, .logging], swiftSettings: house),
+        .target(
+            name: "Ingest",
+            dependencies: ["Market", "Wire", .nioConcurrency, .nioCore, .logging],
+            swiftSettings: house
+        ),
         .target(
             name: "Feeds",
             dependencies: [
