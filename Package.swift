@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "CLinux", "HTTP", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
+                "CLinux", "HTTP", "Ingest", "Market", "Measurements", "Platform", "Wire", "WebSocket", "TLS", "Page",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .nioTLS,
                 .serviceLifecycle, .logging, .coreMetrics,
             ],
@@ -274,7 +274,9 @@ let package = Package(
         ),
         .testTarget(
             name: "IngestTests",
-            dependencies: ["Ingest", "Market", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .logging],
+            dependencies: [
+                "Ingest", "Market", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .logging,
+            ],
             swiftSettings: house
         ),
         .testTarget(
@@ -298,7 +300,7 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "COpenSSL", "HTTP", "Market", "Measurements", "Page", "Relay", "TLS", "TickertapeTesting",
+                "COpenSSL", "HTTP", "Ingest", "Market", "Measurements", "Page", "Relay", "TLS", "TickertapeTesting",
                 "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .serviceLifecycle, .logging,
             ],
@@ -349,7 +351,7 @@ let package = Package(
         .testTarget(
             name: "TickertapeTests",
             dependencies: [
-                "Feeds", "History", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
+                "Feeds", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
                 "Relay",
                 "Simulation", "TLS", "Terminal", "Tickertape", "TickertapeTesting", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Logging
 import Market
 import NIOCore
@@ -293,7 +294,9 @@ struct FinnhubFeedTests {
             settings.watch.coolDown = 10_000_000
         }
         #expect(await running.log.waits { $0.words.last == "stale" })
-        running.feed.wish(for: "LATER")
+        let subscriptions = Subscriptions(limit: 50, linger: .zero, loop: running.feed.loop)
+        subscriptions.connect(running.feed)
+        #expect(subscriptions.retain("LATER") == .accepted)
         var asked: [String] = []
         for await case .received(_, let text) in server.events {
             asked.append(text)
@@ -363,7 +366,9 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let running = try await self.start(server, authority: nil) { $0.symbols = ["A"] }
         #expect(await running.log.waits { $0.trades.count == 1 })
-        running.feed.wish(for: "LATE")
+        let subscriptions = Subscriptions(limit: 50, linger: .zero, loop: running.feed.loop)
+        subscriptions.connect(running.feed)
+        #expect(subscriptions.retain("LATE") == .accepted)
         var asked: [String] = []
         for await case .received(_, let text) in server.events {
             asked.append(text)

@@ -1,4 +1,4 @@
-import Ingest
+package import Ingest
 package import Logging
 import Market
 package import NIOCore
@@ -10,7 +10,8 @@ package import Wire
 ///
 /// Everything of it lives on one event loop; the methods here may be called from anywhere.
 package final class FinnhubFeed: Service, FlowControl {
-    private let loop: any EventLoop
+    /// The loop on which everything of it lives.
+    package let loop: any EventLoop
     private let supervisor: NIOLoopBound<FinnhubSupervisor>
     private let finished: EventLoopFuture<Void>
 
@@ -75,24 +76,6 @@ package final class FinnhubFeed: Service, FlowControl {
         self.loop.execute { supervisor.value.stop() }
     }
 
-    /// Asks the service for one more symbol, now and after every reconnect. Beyond the limit it waits, as refused.
-    package func wish(for symbol: String) {
-        let supervisor = self.supervisor
-        self.loop.execute { supervisor.value.wish(for: symbol) }
-    }
-
-    /// Asks the service for a symbol no more, unless it is one of the feed's own.
-    package func unwish(_ symbol: String) {
-        let supervisor = self.supervisor
-        self.loop.execute { supervisor.value.unwish(symbol) }
-    }
-
-    /// Makes a symbol of the feed's own one like any other, which ends with the last wish for it.
-    package func disown(_ symbol: String) {
-        let supervisor = self.supervisor
-        self.loop.execute { supervisor.value.disown(symbol) }
-    }
-
     /// Gives up the connection for a new one, or makes the next attempt now; not while the service wants to be left alone.
     package func reconnect() async -> ConnectionRenewal {
         let supervisor = self.supervisor
@@ -109,5 +92,12 @@ package final class FinnhubFeed: Service, FlowControl {
     package func resume() {
         let supervisor = self.supervisor
         self.loop.execute { supervisor.value.setReading(true) }
+    }
+}
+
+extension FinnhubFeed: SubscribingFeed {
+    /// Asks the service for what is subscribed to, now and after every reconnect, and no more for the rest.
+    package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        self.supervisor.value.subscriptionsChanged(changes)
     }
 }

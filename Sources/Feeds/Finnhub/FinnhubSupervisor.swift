@@ -16,8 +16,6 @@ package final class FinnhubSupervisor {
     private let wallClock: @Sendable () -> Int64
     let logger: Logger
     var watch: SymbolWatch
-    /// What is asked for whether anybody wishes for it or not.
-    private var ownSymbols: Set<String>
     var condition = SymbolWatch.Condition.waiting
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
@@ -39,7 +37,6 @@ package final class FinnhubSupervisor {
         logger: Logger
     ) {
         self.settings = settings
-        self.ownSymbols = Set(settings.symbols)
         self.loop = loop
         self.wallClock = wallClock
         self.logger = logger
@@ -112,32 +109,24 @@ package final class FinnhubSupervisor {
 
     func setReading(_ isReading: Bool) { self.keeper?.setReading(isReading) }
 
-    /// Takes a wish for a symbol; asks for it now and on every later connection.
-    func wish(for symbol: String) {
-        self.watch.wished(for: symbol, now: self.now)
-        self.wishesChanged()
-    }
-
-    /// Takes the end of a wish; the feed's own symbols stay.
-    func unwish(_ symbol: String) {
-        guard !self.ownSymbols.contains(symbol) else { return }
-        self.watch.unwished(symbol, now: self.now)
-        self.wishesChanged()
-    }
-
-    /// Notes that a symbol is the feed's own no more: it stays for as long as it is wished for.
-    func disown(_ symbol: String) { self.ownSymbols.remove(symbol) }
-
-    /// Makes a new connection now, as far as that may be.
-    func renew() -> ConnectionRenewal { self.keeper?.renew() ?? .over }
-
-    private func wishesChanged() {
+    /// Asks for symbols, now and on every later connection, and gives others up.
+    package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        let now = self.now
+        for change in changes {
+            switch change {
+            case .subscribe(let symbol): self.watch.wished(for: symbol, now: now)
+            case .unsubscribe(let symbol): self.watch.unwished(symbol, now: now)
+            }
+        }
         self.input.symbols = self.watch.symbols
         self.publishChanges()
         guard let handler else { return }
-        self.look(handler, self.now)
+        self.look(handler, now)
         handler.requestsWait()
     }
+
+    /// Makes a new connection now, as far as that may be.
+    func renew() -> ConnectionRenewal { self.keeper?.renew() ?? .over }
 
     var now: Moment {
         Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())

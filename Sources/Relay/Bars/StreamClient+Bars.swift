@@ -6,9 +6,8 @@ import Wire
 extension StreamClient {
     func subscribe(_ symbols: [String], bars width: BarWidth) {
         var accepted: [String] = []
-        var demands: [String] = []
         for symbol in symbols where !accepted.contains(symbol) {
-            guard self.claim(symbol, demands: &demands) else { continue }
+            guard self.claim(symbol) else { continue }
             accepted.append(symbol)
         }
         self.tell(.subscribedBars(accepted, width))
@@ -16,35 +15,20 @@ extension StreamClient {
             let topic = BarTopic(symbol: symbol, width: width)
             if self.barTopics.insert(topic).inserted { self.hub.join(self, topic) }
         }
-        if demands.isEmpty { self.hub.subscribed() }
-        for symbol in demands { self.hub.subscribed(demand: symbol) }
+        self.hub.gauges.subscribed()
         for symbol in accepted {
             if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
         }
     }
 
-    /// Sees to it that the upstream sends a symbol; returns whether it may be asked for.
-    private func claim(_ symbol: String, demands: inout [String]) -> Bool {
+    /// Sees to it that the feed is asked for a symbol; returns whether it is, and if not the client is told why.
+    private func claim(_ symbol: String) -> Bool {
         if self.wished.contains(symbol) { return true }
-        let tooMany = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
-        guard self.wished.count < self.hub.symbolLimit else {
-            self.tell(.error(tooMany, code: "too-many-symbols"))
+        guard self.wished.count < self.hub.subscriptions.limit else {
+            self.tellTooMany(symbol)
             return false
         }
-        switch self.hub.ledger.wanted(symbol) {
-        case .invalid:
-            self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
-            return false
-        case .full:
-            self.tell(.error(tooMany, code: "too-many-symbols"))
-            return false
-        case .demand:
-            demands.append(symbol)
-        case .known:
-            break
-        }
-        self.wished.insert(symbol)
-        return true
+        return self.takePlace(for: symbol)
     }
 
     func unsubscribe(_ symbols: [String], bars width: BarWidth?) {
@@ -54,7 +38,7 @@ extension StreamClient {
             let isFollowed = self.hub.desk.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
             self.toldRefused.remove(topic.symbol)
-            if self.wished.remove(topic.symbol) != nil { self.hub.gaveUp(topic.symbol) }
+            if self.wished.remove(topic.symbol) != nil { self.hub.subscriptions.unsubscribe(topic.symbol) }
         }
     }
 

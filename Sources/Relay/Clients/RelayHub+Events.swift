@@ -177,13 +177,10 @@ extension RelayHub {
         let frame = self.frame(.symbol(status))
         for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
         guard status.isRefused else {
-            self.ledger.recovered(status.symbol)
             for client in self.tradesClients.values { client.accepted(status.symbol) }
             for client in self.streamClients.values { client.accepted(status.symbol) }
             return
         }
-        self.ledger.refused(status.symbol)
-        self.sendReleases()
         let message = self.refusal(of: status.symbol) ?? ""
         for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
         for client in self.streamClients.values { client.refused(status.symbol, message: message) }

@@ -7,7 +7,7 @@ extension RelayHub {
         self.expireRing()
         let sequences = self.ring.sequences
         var limits = StreamHello.Limits()
-        limits.symbols = self.symbolLimit
+        limits.symbols = self.subscriptions.limit
         limits.messageBytes = self.settings.webSocket.maximumMessageBytes
         limits.waitingBytes = self.settings.maximumWaitingBytes
         limits.waitingMessages = self.settings.maximumWaitingMessages
@@ -43,7 +43,7 @@ extension RelayHub {
             )
         }
         let traded = Set(symbols.map(\.name))
-        for name in self.ledger.symbols where !traded.contains(name) {
+        for name in self.subscriptions.symbols where !traded.contains(name) {
             symbols.append(
                 StreamHello.Symbol(name: name, summary: nil, age: nil, state: self.symbolStates[name]?.word ?? "asked")
             )

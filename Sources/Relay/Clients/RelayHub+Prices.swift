@@ -14,7 +14,8 @@ extension RelayHub {
     /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it has not traded in this epoch: somebody
     /// who asks for one name after the other must not use up the place for all.
     func freeRow(of symbol: String) {
-        guard let row = self.desk.knownRow(of: symbol), self.symbolStates[symbol] == nil, !self.ledger.holds(symbol),
+        guard let row = self.desk.knownRow(of: symbol), self.symbolStates[symbol] == nil,
+            !self.subscriptions.holds(symbol),
             self.desk.free(row)
         else { return }
         self.releasedSince[symbol] = nil
@@ -26,7 +27,12 @@ extension RelayHub {
     func freeRowsOfEarlierEpochs() {
         guard self.desk.takeEpochBegan() else { return }
         for row in self.desk.liveRows { self.freeRow(of: self.desk.symbol(ofRow: row)) }
-        self.bars.keep { self.ledger.holds($0) || self.desk.knownRow(of: $0) != nil }
+        self.bars.keep { self.subscriptions.holds($0) || self.desk.knownRow(of: $0) != nil }
+    }
+
+    /// The newest of a symbol, if it has traded.
+    func newest(of symbol: String) -> SymbolSummary? {
+        self.desk.knownRow(of: symbol).flatMap { self.desk.newest(row: $0)?.summary }
     }
 
     func appeared(_ row: Int) {

@@ -8,7 +8,6 @@ extension RelayHub {
     /// for ever as one of now.
     func released(_ symbol: String) {
         self.symbolStates[symbol] = nil
-        self.ledger.recovered(symbol)
         let since = self.wallClock()
         let frame = self.frame(.released(symbol, since: since))
         for client in self.streamClients.values { client.released(symbol, since: since, frame: frame) }

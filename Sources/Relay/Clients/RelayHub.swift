@@ -1,4 +1,5 @@
 import CoreMetrics
+package import Ingest
 package import Logging
 package import Market
 package import Measurements
@@ -14,8 +15,6 @@ import Wire
 /// no run-time check for overlapping access: these are pure values, and none of their methods comes back here.
 package final class RelayHub {
     let settings: RelaySettings
-    /// Most symbols of one client, and of all clients and the feed together: Finnhub's limit for one connection.
-    let symbolLimit: Int
     /// What goes by age where the feed says nothing, for `/readyz` and its like.
     let freshness: FreshnessLimits
     let flow: FlowGate?
@@ -26,11 +25,8 @@ package final class RelayHub {
     let loop: any EventLoop
     let logger: Logger
     let gauges: RelayGauges
-    let demand: @Sendable (String) -> Void
-    let release: @Sendable (String) -> Void
-
-    /// The symbols asked of the upstream.
-    var ledger: SymbolLedger
+    /// The symbols that the feed is asked for, for the clients and the program itself.
+    let subscriptions: Subscriptions
     @exclusivity(unchecked) var desk: PriceDesk
     @exclusivity(unchecked) var audience = Audience<TradesClient>()
     /// Empty but while a read is sent: the room for what goes to the audience.
@@ -84,27 +80,23 @@ package final class RelayHub {
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
     var priceTimer: (at: Int64, task: Scheduled<Void>)?
-    var graceTimer: (at: NIODeadline, task: Scheduled<Void>)?
     private let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
 
     package init(
         settings: RelaySettings,
-        symbolLimit: Int,
+        subscriptions: Subscriptions,
         freshness: FreshnessLimits = FreshnessLimits(),
         loop: any EventLoop,
         logger: Logger,
         gauges: RelayGauges,
         instruments: Instruments,
-        ownSymbols: [String],
-        demand: @escaping @Sendable (String) -> Void,
-        release: @escaping @Sendable (String) -> Void,
         flow: FlowGate?,
         status: FeedStatus,
         epoch: UInt64? = nil,
         wallClock: @escaping @Sendable () -> Int64 = RelayServer.systemTime
     ) {
         self.settings = settings
-        self.symbolLimit = symbolLimit
+        self.subscriptions = subscriptions
         self.freshness = freshness
         self.loop = loop
         self.deadlines = DeadlineWheel(loop: loop)
@@ -118,18 +110,11 @@ package final class RelayHub {
             Counter(label: MetricName.skipped, dimensions: [("reader", reader)], factory: registry)
         }
         self.skipped = (skipped("stream"), skipped("slow_client"), skipped("relay"))
-        self.demand = demand
-        self.release = release
         self.flow = flow
         self.feedWaits = flow != nil
         self.status = status
         self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
-        self.ledger = SymbolLedger(
-            limit: symbolLimit,
-            own: ownSymbols,
-            grace: settings.unsubscribeGrace
-        )
         self.desk = PriceDesk(settings: settings.pipeline)
     }
 
@@ -199,17 +184,9 @@ package final class RelayHub {
     }
 
     /// A lossless client has changed what it wants.
-    func wishesChanged(_ client: TradesClient, wanting symbols: Set<String>, demand: String?) {
+    func wishesChanged(_ client: TradesClient, wanting symbols: Set<String>) {
         self.audience.place(client, wanting: symbols, lane: client.lane)
-        if !symbols.isEmpty { self.subscribed(demand: demand) }
-    }
-
-    /// A client has subscribed, to a symbol that the feed must be asked for or not.
-    func subscribed(demand symbol: String? = nil) {
-        self.gauges.subscribed()
-        // A place that was taken from another symbol is free before it is asked for.
-        self.sendReleases()
-        if let symbol { self.demand(symbol) }
+        if !symbols.isEmpty { self.gauges.subscribed() }
     }
 
     // MARK: One flush for each client
@@ -307,7 +284,7 @@ package final class RelayHub {
         for client in self.streamClients.values { client.showLast() }
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
-        self.graceTimer?.task.cancel()
+        self.subscriptions.cancelLinger()
         self.flush()
         for client in self.tradesClients.values { client.close(.goingAway, reason: reason, within: limit) }
         for client in self.streamClients.values { client.close(.goingAway, reason: reason, within: limit) }

@@ -56,7 +56,7 @@ extension RelayHub {
     ///   - outboxBytes: what waits between the feed and the relay.
     ///   - answerBytes: what waits of answers over HTTP.
     func reading(outboxBytes: Int, answerBytes: Int) -> RelayReading {
-        let symbols = self.ledger.symbols.prefix(self.symbolLimit).map { name in
+        let symbols = self.subscriptions.symbols.prefix(self.subscriptions.limit).map { name in
             let newest = self.desk.knownRow(of: name).flatMap { self.desk.newest(row: $0) }
             return RelayReading.Symbol(
                 name: name,

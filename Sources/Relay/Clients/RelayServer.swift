@@ -1,4 +1,5 @@
 import HTTP
+package import Ingest
 package import Logging
 package import Market
 package import Measurements
@@ -60,13 +61,10 @@ package final class RelayServer: TapeReader, Sendable {
     let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
-    ///   - symbolLimit: most symbols of one client, and of all clients and the feed together.
+    ///   - subscriptions: what the feed is asked for.
     ///   - freshness: what goes by age where the feed says nothing.
     ///   - eventLoop: where the relay lives: the feed's own loop, which costs the least, or another one, so that neither
     ///     waits for the other. A feed that can wait (`flow`) needs another one.
-    ///   - ownSymbols: what the feed has whether a client wants it or not.
-    ///   - demand: is told every symbol that a client wants and the feed does not have, once, on `eventLoop`.
-    ///   - release: is told every such symbol that no client wants any more, on `eventLoop`.
     ///   - flow: the brake of a feed that can wait (a replay); nil for the market. With a `replay` it is used as long as that
     ///     goes as fast as its readers take it.
     ///   - status: what is true of the feed until it says otherwise.
@@ -78,13 +76,10 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
-        symbolLimit: Int,
+        subscriptions: Subscriptions,
         freshness: FreshnessLimits = FreshnessLimits(),
         eventLoop: any EventLoop,
         logger: Logger,
-        ownSymbols: [String] = [],
-        demand: @escaping @Sendable (String) -> Void,
-        release: @escaping @Sendable (String) -> Void = { _ in },
         flow: (any FlowControl)? = nil,
         status: FeedStatus,
         epoch: UInt64? = nil,
@@ -108,15 +103,12 @@ package final class RelayServer: TapeReader, Sendable {
         self.hub = .makeBoxSendingValue(
             RelayHub(
                 settings: settings,
-                symbolLimit: symbolLimit,
+                subscriptions: subscriptions,
                 freshness: freshness,
                 loop: eventLoop,
                 logger: logger,
                 gauges: self.gauges,
                 instruments: instruments,
-                ownSymbols: ownSymbols,
-                demand: demand,
-                release: release,
                 flow: self.flow,
                 status: status,
                 epoch: epoch,
@@ -169,12 +161,6 @@ package final class RelayServer: TapeReader, Sendable {
         let events = self.outbox.take()
         self.flow?.outboxChanged(self.outbox)
         self.hub.value.take(events)
-    }
-
-    /// Does something on the relay's loop.
-    func onHub<Result: Sendable>(_ body: @escaping @Sendable (RelayHub) -> Result) async throws -> Result {
-        let hub = self.hub
-        return try await self.eventLoop.submit { body(hub.value) }.get()
     }
 
     /// Tells clients what becomes of the replay.

@@ -97,7 +97,6 @@ extension StreamClient {
         var again: Set<Int> = []
         // Told to be nobody's any more, and somebody's now.
         var recalled: [Int] = []
-        var demands: [String] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
             for row in self.hub.desk.liveRows {
@@ -116,13 +115,13 @@ extension StreamClient {
                     // Who follows all is asked for nothing: by its name a symbol gets a place upstream. Another delivery of
                     // one that somebody asks for is no wish: the page changes it with each look at a symbol.
                     if asked == nil || self.hub.releasedSince[symbol] != nil {
-                        guard self.takePlace(for: symbol, demands: &demands) else { continue }
+                        guard self.takePlace(for: symbol) else { continue }
                     }
                     accepted.append(symbol)
                     if self.hub.releasedSince[symbol] != nil { recalled.append(row) }
                     if asked != nil { changed.append(row) }
                     again.insert(row)
-                } else if let row = self.begin(symbol, delivery: delivery, first: next, demands: &demands) {
+                } else if let row = self.begin(symbol, delivery: delivery, first: next) {
                     accepted.append(symbol)
                     new.append(row)
                 }
@@ -143,25 +142,19 @@ extension StreamClient {
         }
         for row in recalled { self.showAgain(row) }
         for row in new { self.showState(of: self.hub.desk.symbol(ofRow: row)) }
-        if demands.isEmpty { self.hub.subscribed() }
-        for symbol in demands { self.hub.subscribed(demand: symbol) }
+        self.hub.gauges.subscribed()
         for symbol in symbols {
             if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
         }
     }
 
     /// Begins to follow one symbol; `nil` where that cannot be, which the client is told.
-    private func begin(
-        _ symbol: String,
-        delivery: StreamDelivery,
-        first: UInt64,
-        demands: inout [String]
-    ) -> Int? {
-        guard self.session.followsAll || self.session.count < self.hub.symbolLimit else {
+    private func begin(_ symbol: String, delivery: StreamDelivery, first: UInt64) -> Int? {
+        guard self.session.followsAll || self.session.count < self.hub.subscriptions.limit else {
             self.tellTooMany(symbol)
             return nil
         }
-        guard self.takePlace(for: symbol, demands: &demands) else { return nil }
+        guard self.takePlace(for: symbol) else { return nil }
         let row = self.hub.row(of: symbol)
         // One that follows all follows it by its appearing.
         if !self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: first) {
@@ -170,25 +163,23 @@ extension StreamClient {
         return row
     }
 
-    /// Takes a place in the ledger for a symbol that is named, unless it has one; returns whether it could, and if not the
-    /// client is told why.
-    private func takePlace(for symbol: String, demands: inout [String]) -> Bool {
+    /// Sees to it that the feed is asked for a symbol; returns whether it is, and if not the client is told why.
+    func takePlace(for symbol: String) -> Bool {
         guard !self.wished.contains(symbol) else { return true }
-        switch self.hub.ledger.wanted(symbol) {
+        switch self.hub.subscriptions.subscribe(symbol) {
         case .invalid:
             self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
             return false
         case .full:
             self.tellTooMany(symbol)
             return false
-        case .demand: demands.append(symbol)
-        case .known: break
+        case .accepted:
+            self.wished.insert(symbol)
+            return true
         }
-        self.wished.insert(symbol)
-        return true
     }
 
-    private func tellTooMany(_ symbol: String) {
+    func tellTooMany(_ symbol: String) {
         let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
         self.tell(.error(text, code: "too-many-symbols"))
     }
@@ -225,7 +216,7 @@ extension StreamClient {
             self.leaveBars(of: symbol)
             self.toldRefused.remove(symbol)
             if let row = self.hub.desk.knownRow(of: symbol) { self.session.unfollow(row) }
-            if self.wished.remove(symbol) != nil { self.hub.gaveUp(symbol) }
+            if self.wished.remove(symbol) != nil { self.hub.subscriptions.unsubscribe(symbol) }
         }
         self.wishesChanged()
     }
@@ -234,7 +225,7 @@ extension StreamClient {
         let symbols = self.wished
         self.wished = []
         self.toldRefused = []
-        for symbol in symbols { self.hub.gaveUp(symbol) }
+        for symbol in symbols { self.hub.subscriptions.unsubscribe(symbol) }
     }
 
     /// Puts the client where its wishes belong.

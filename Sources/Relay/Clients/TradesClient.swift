@@ -18,7 +18,7 @@ package final class TradesClient: RelayClient {
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
         self.options = options
-        self.session = TradesSession(symbolLimit: hub.symbolLimit)
+        self.session = TradesSession(symbolLimit: hub.subscriptions.limit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
         self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
@@ -67,16 +67,16 @@ package final class TradesClient: RelayClient {
         case .flood: return self.close(.policy, reason: "too many requests")
         }
         let request = FinnhubRequest.parse(text)
-        switch self.session.received(request, ledger: &self.hub.ledger) {
-        case .changed(let demand):
-            self.hub.wishesChanged(self, wanting: self.session.symbols, demand: demand)
+        switch self.session.received(request, subscriptions: self.hub.subscriptions) {
+        case .subscribed:
+            self.hub.wishesChanged(self, wanting: self.session.symbols)
             guard case .subscribe(let symbol) = request else { return }
             if self.options.snapshot { self.showNewest(symbol) }
             if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
         case .gaveUp(let symbol):
             if self.options.snapshot { self.noteHad(symbol) }
-            self.hub.wishesChanged(self, wanting: self.session.symbols, demand: nil)
-            self.hub.gaveUp(symbol)
+            self.hub.wishesChanged(self, wanting: self.session.symbols)
+            self.hub.subscriptions.unsubscribe(symbol)
         case .refuse(let message):
             self.answer(FinnhubEncoder.error(message))
         case .nothing:
@@ -209,7 +209,7 @@ package final class TradesClient: RelayClient {
             backlog.ended()
             return .keep
         }
-        for symbol in self.session.left() { self.hub.gaveUp(symbol) }
+        for symbol in self.session.left() { self.hub.subscriptions.unsubscribe(symbol) }
     }
 
     /// Lets something happen to the backlog, and does what follows from it.

@@ -1,11 +1,12 @@
+import Ingest
 import Market
 import Wire
 
 /// What one client of Finnhub's protocol has asked for, and what its requests are answered.
 struct TradesSession {
     enum Action: Equatable {
-        /// The client's symbols have changed; the one just added is to be asked for if the feed lacks it.
-        case changed(demand: String?)
+        /// The client has subscribed to a symbol.
+        case subscribed
         /// The client has given up a symbol.
         case gaveUp(String)
         /// An error in Finnhub's words.
@@ -24,24 +25,21 @@ struct TradesSession {
 
     init(symbolLimit: Int) { self.limit = symbolLimit }
 
-    /// Takes in a request; `ledger` holds the symbols of all clients.
-    mutating func received(_ request: FinnhubRequest?, ledger: inout SymbolLedger) -> Action {
+    /// Takes in a request; `subscriptions` are those of all clients.
+    mutating func received(_ request: FinnhubRequest?, subscriptions: Subscriptions) -> Action {
         switch request {
         case .subscribe(let symbol):
             // Asking again for what one has changes nothing, as there.
             if self.symbols.contains(symbol) { return .nothing }
             guard self.symbols.count < self.limit else { return .refuse(Self.tooMany(symbol)) }
-            switch ledger.wanted(symbol) {
+            switch subscriptions.subscribe(symbol) {
             case .invalid:
                 return .refuse(Self.invalid(symbol))
             case .full:
                 return .refuse(Self.tooMany(symbol))
-            case .known:
+            case .accepted:
                 self.symbols.insert(symbol)
-                return .changed(demand: nil)
-            case .demand:
-                self.symbols.insert(symbol)
-                return .changed(demand: symbol)
+                return .subscribed
             }
         case .unsubscribe(let symbol):
             self.toldRefused.remove(symbol)

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Logging
 import Market
 import Measurements
@@ -45,14 +46,16 @@ final class RelayRehearsal {
         self.loop = loop
         self.hub = RelayHub(
             settings: settings,
-            symbolLimit: SymbolWatch.Settings().symbolLimit,
+            subscriptions: Subscriptions(
+                limit: SymbolWatch.Settings().symbolLimit,
+                retained: symbols,
+                linger: settings.unsubscribeGrace,
+                loop: loop
+            ),
             loop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             gauges: RelayGauges(),
             instruments: Instruments(source: status.source),
-            ownSymbols: symbols,
-            demand: { _ in },
-            release: { _ in },
             flow: nil,
             status: status,
             epoch: epoch,

@@ -1,25 +1,10 @@
-import Feeds
 import NIOConcurrencyHelpers
 import Wire
 
-/// What a relay asks of the feed behind it.
-protocol AskedFeed: Sendable {
-    func wish(for symbol: String)
-    func unwish(_ symbol: String)
-    func pause()
-    func resume()
-}
-
-extension FinnhubFeed: AskedFeed {}
-
-/// The way back from the relay to a feed that is made after it: wishes for symbols, and the brake of a replay.
-///
-/// The relay listens before there is a feed, and who was waiting at an inherited socket asks at once. So what is asked
-/// until then is kept, and asked of the feed as soon as it is there; it is no more than the relay's ledger has places for.
+/// The brake of a replay, for a relay that is made before the feed: what it wants until then is done when the feed is there.
 final class FeedValve: FlowControl {
     private struct State {
-        var feed: (any AskedFeed)?
-        var wishes: [String] = []
+        var feed: (any FlowControl)?
         var isPaused = false
     }
 
@@ -27,26 +12,10 @@ final class FeedValve: FlowControl {
 
     // The feed is called under the lock, so that it hears everything in order. It only notes what it is asked.
 
-    func connect(_ feed: any AskedFeed) {
+    func connect(_ feed: any FlowControl) {
         self.state.withLockedValue { state in
             state.feed = feed
-            for symbol in state.wishes { feed.wish(for: symbol) }
-            state.wishes = []
             if state.isPaused { feed.pause() }
-        }
-    }
-
-    func wish(for symbol: String) {
-        self.state.withLockedValue { state in
-            if let feed = state.feed { return feed.wish(for: symbol) }
-            state.wishes.append(symbol)
-        }
-    }
-
-    func unwish(_ symbol: String) {
-        self.state.withLockedValue { state in
-            if let feed = state.feed { return feed.unwish(symbol) }
-            state.wishes.removeAll { $0 == symbol }
         }
     }
 

@@ -1,7 +1,7 @@
 import Alerts
 import Feeds
+import Ingest
 import Market
-import Relay
 import Terminal
 
 /// What the keys at a screen can have done in the rest of a program.
@@ -10,7 +10,7 @@ enum ScreenControls {
     ///
     /// - Parameters:
     ///   - symbols: what is on the screen at the start.
-    ///   - limit: the most symbols upstream.
+    ///   - subscriptions: what the feed is asked for.
     ///   - recorded: the symbols of the recording, where it is one and they are known.
     ///   - material: what the recording is called: `the recording`, `the simulated market`.
     ///   - replay: commands the replay, where it is one.
@@ -18,10 +18,9 @@ enum ScreenControls {
     static func make(
         feed: FinnhubFeed,
         source: FeedStatus.Source,
-        relay: RelayServer?,
         display: PriceDisplay,
         symbols: [String],
-        limit: Int,
+        subscriptions: Subscriptions,
         watchlist: KeptWatchlist?,
         recorded: Set<String>?,
         material: String,
@@ -29,35 +28,19 @@ enum ScreenControls {
         replay: (any ReplayControlling)?,
         desk: Result<ServiceDesk, OperatorError>
     ) -> DisplayRemote {
-        let places = OwnPlaces(symbols, limit: limit)
         let list = ScreenSymbols(
             symbols: symbols,
             source: ScreenSymbols.Source(
                 adopt: { symbol in
-                    let answer: OwnSymbolAnswer
-                    if let relay {
-                        answer = await relay.adopt(symbol)
-                    } else {
-                        answer = await places.take(symbol)
-                        if answer == .accepted { feed.wish(for: symbol) }
-                    }
-                    return switch answer {
+                    switch subscriptions.retain(symbol) {
                     case .accepted: nil
                     case .full:
-                        "all \(limit) places are taken, those of the relay's clients among them: remove a symbol first, "
+                        "all \(subscriptions.limit) places are taken, those of the relay's clients among them: remove a symbol first, "
                             + "or raise upstream.max-symbols if the key's plan allows more"
                     case .invalid: "\(symbol) cannot be a symbol; write it like BINANCE:BTCUSDT"
                     }
                 },
-                disown: { symbol in
-                    feed.disown(symbol)
-                    if let relay {
-                        await relay.disown(symbol)
-                    } else {
-                        await places.free(symbol)
-                        feed.unwish(symbol)
-                    }
-                }
+                disown: { subscriptions.release($0) }
             ),
             display: display,
             watchlist: watchlist,
@@ -177,24 +160,4 @@ enum ScreenControls {
         case .over: "the feed has ended"
         }
     }
-}
-
-/// The places upstream where there is no relay that shares them.
-private actor OwnPlaces {
-    private var taken: Set<String>
-    private let limit: Int
-
-    init(_ symbols: [String], limit: Int) {
-        self.taken = Set(symbols)
-        self.limit = limit
-    }
-
-    func take(_ symbol: String) -> OwnSymbolAnswer {
-        guard !self.taken.contains(symbol) else { return .accepted }
-        guard self.taken.count < self.limit else { return .full }
-        self.taken.insert(symbol)
-        return .accepted
-    }
-
-    func free(_ symbol: String) { self.taken.remove(symbol) }
 }

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Market
 import Measurements
 import NIOCore
@@ -17,6 +18,7 @@ struct TapeParts {
         let status: FeedStatus
         let epoch: UInt64
         let instruments: Instruments
+        let subscriptions: Subscriptions
         let door: RelayDoor?
         let history: HistoryPart?
         let keeping: KeyKeeping?
@@ -77,7 +79,7 @@ extension TickerProgram {
             instruments.recorderDropped { recorder.dropped }
             instruments.recorderDoubted { recorder.doubted }
         }
-        var readers: [any TapeReader] = [tally, meter, alerts.reader]
+        var readers: [any TapeReader] = [ground.subscriptions, tally, meter, alerts.reader]
         if let shown { readers.append(shown.display) }
         if let recorder { readers.append(recorder) }
         if let history = ground.history { readers.append(history.keeper) }

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Logging
 import Market
 import Measurements
@@ -25,6 +26,7 @@ extension TickerProgram {
     func makeRelay(
         on loop: any EventLoop,
         inherited: InheritedSocket?,
+        subscriptions: Subscriptions,
         valve: FeedValve,
         status: FeedStatus,
         epoch: UInt64,
@@ -60,13 +62,10 @@ extension TickerProgram {
         relaySettings.version = tickertapeVersion
         let relay = RelayServer(
             settings: relaySettings,
-            symbolLimit: self.settings.finnhub.watch.symbolLimit,
+            subscriptions: subscriptions,
             freshness: self.settings.finnhub.watch.freshness,
             eventLoop: loop,
             logger: logger,
-            ownSymbols: self.feed.symbols,
-            demand: { symbol in valve.wish(for: symbol) },
-            release: { symbol in valve.unwish(symbol) },
             flow: self.replay == nil ? nil : valve,
             status: status,
             epoch: epoch,

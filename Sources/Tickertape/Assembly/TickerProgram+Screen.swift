@@ -1,11 +1,16 @@
 import Feeds
+import Ingest
 import Market
-import Relay
 
 /// The keys of the program's screen.
 extension TickerProgram {
     /// Has the keys of the screen carried out by the rest of the program.
-    func connectKeys(of shown: DisplayPart?, to feed: FinnhubFeed, relay: RelayServer?, alerts: AlertsPart) {
+    func connectKeys(
+        of shown: DisplayPart?,
+        to feed: FinnhubFeed,
+        subscriptions: Subscriptions,
+        alerts: AlertsPart
+    ) {
         guard let shown else { return }
         if let replay = self.replay {
             let display = shown.display
@@ -21,10 +26,9 @@ extension TickerProgram {
         let remote = ScreenControls.make(
             feed: feed,
             source: self.feed.source,
-            relay: relay,
             display: shown.display,
             symbols: self.feed.symbols,
-            limit: self.settings.finnhub.watch.symbolLimit,
+            subscriptions: subscriptions,
             watchlist: self.watchlist,
             recorded: self.allRecordedSymbols,
             material: self.material,

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Logging
 import Market
 import Measurements
@@ -66,10 +67,17 @@ struct TickerProgram {
         let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
         let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
         let valve = FeedValve()
+        let subscriptions = Subscriptions(
+            limit: self.settings.finnhub.watch.symbolLimit,
+            retained: self.feed.symbols,
+            linger: self.settings.relay.unsubscribeGrace,
+            loop: feedLoop
+        )
         let history = HistoryPart(settings: self.settings, source: self.feed.source)
         let door = self.makeRelay(
             on: relayLoop,
             inherited: inherited,
+            subscriptions: subscriptions,
             valve: valve,
             status: status,
             epoch: epoch,
@@ -93,6 +101,7 @@ struct TickerProgram {
                     status: status,
                     epoch: epoch,
                     instruments: instruments,
+                    subscriptions: subscriptions,
                     door: door,
                     history: history,
                     keeping: keeping,
@@ -108,7 +117,8 @@ struct TickerProgram {
         }
         let (shown, alerts, recorder, feed) = (made.shown, made.alerts, made.recorder, made.feed)
         valve.connect(feed)
-        self.connectKeys(of: shown, to: feed, relay: relay, alerts: alerts)
+        subscriptions.connect(feed)
+        self.connectKeys(of: shown, to: feed, subscriptions: subscriptions, alerts: alerts)
         if shown?.isScreen != true { door?.announce { Console.complain($0) } }
         // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
         var parts = [

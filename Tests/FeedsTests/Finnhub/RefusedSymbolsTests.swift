@@ -1,6 +1,8 @@
 import Feeds
+import Ingest
 import Logging
 import Market
+import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
@@ -62,7 +64,9 @@ struct RefusedSymbolsTests {
         let service = Self.play(server, places: 3)
         let log = TapeLog()
         let feed = try await Self.feed(server, log) { $0.symbols = ["A", "B"] }
-        for symbol in ["C", "D", "E"] { feed.wish(for: symbol) }
+        let subscriptions = Subscriptions(limit: 50, retained: ["A", "B"], linger: .zero, loop: feed.loop)
+        subscriptions.connect(feed)
+        for symbol in ["C", "D", "E"] { #expect(subscriptions.retain(symbol) == .accepted) }
         let outcome = Task { try await feed.run() }
         #expect(
             await log.waits { contents in
@@ -77,7 +81,7 @@ struct RefusedSymbolsTests {
                 $0.reason == "Subscribing to too many symbols"
             }
         )
-        feed.unwish("C")
+        subscriptions.release("C")
         #expect(await log.waits { $0.trades.count == 4 })
         let after = log.contents
         #expect(after.lines.last?.hasPrefix("D ") == true)

@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import Market
 import NIOConcurrencyHelpers
@@ -14,8 +15,14 @@ import Wire
 final class HubBench {
     let loop = EmbeddedEventLoop()
     let hub: RelayHub
+    let subscriptions: Subscriptions
     /// What the upstream was asked for, and, with a minus sign, what it was told it need not send.
-    let calls = Calls()
+    var calls: Calls {
+        self.loop.run()
+        return self.upstream.calls
+    }
+
+    private let upstream = AskedUpstream()
     private var channels: [EmbeddedChannel] = []
     private var feed = HandFeed()
 
@@ -24,16 +31,15 @@ final class HubBench {
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.requestBurst = 1_000_000
         change(&settings)
+        self.subscriptions = Subscriptions(limit: symbolLimit, linger: settings.unsubscribeGrace, loop: self.loop)
+        self.subscriptions.connect(self.upstream)
         self.hub = RelayHub(
             settings: settings,
-            symbolLimit: symbolLimit,
+            subscriptions: self.subscriptions,
             loop: self.loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             gauges: RelayGauges(),
             instruments: Instruments(),
-            ownSymbols: [],
-            demand: { [calls] in calls.add($0) },
-            release: { [calls] in calls.add("-\($0)") },
             flow: flow.map { FlowGate($0) },
             status: FeedStatus(source: .live, phase: .live, since: 1)
         )
@@ -86,6 +92,20 @@ final class HubBench {
         let first = self.feed.batch(before)
         self.feed.beginAnew()
         self.hub.take([.batch(first), .batch(self.feed.batch(after))])
+    }
+}
+
+/// The feed behind a relay, of which only what it is asked for is of interest.
+final class AskedUpstream: SubscribingFeed {
+    let calls = Calls()
+
+    func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        for change in changes {
+            switch change {
+            case .subscribe(let symbol): self.calls.add(symbol)
+            case .unsubscribe(let symbol): self.calls.add("-\(symbol)")
+            }
+        }
     }
 }
 

@@ -57,7 +57,7 @@ struct RelayAnswersTests {
             #expect(fresh.header("cache-control") == "no-store")
 
             let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: Self.since)
-            fixture.relay.symbolChanged(
+            fixture.symbolChanged(
                 SymbolStatus(symbol: "X:Y", state: refused, since: Self.since, reason: "Invalid symbol X:Y")
             )
             fixture.relay.statusChanged(

@@ -1,4 +1,4 @@
-import WebSocket
+import Ingest
 import Logging
 import Market
 import NIOConcurrencyHelpers
@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Testing
 import TickertapeTesting
+import WebSocket
 import Wire
 @testable import Measurements
 @testable import Relay
@@ -14,15 +15,23 @@ import Wire
 final class RelayFixture: Sendable {
     let relay: RelayServer
     let address: SocketAddress
-    let calls: Calls
+    private let subscriptions: Subscriptions
+    private let upstream: AskedUpstream
     private let loop: any EventLoop
     private let feed = NIOLockedValueBox(HandFeed())
 
-    private init(relay: RelayServer, loop: any EventLoop, address: SocketAddress, calls: Calls) {
+    private init(
+        relay: RelayServer,
+        loop: any EventLoop,
+        address: SocketAddress,
+        subscriptions: Subscriptions,
+        upstream: AskedUpstream
+    ) {
         self.relay = relay
+        self.subscriptions = subscriptions
         self.loop = loop
         self.address = address
-        self.calls = calls
+        self.upstream = upstream
     }
 
     /// Starts a relay, runs the body and ends the relay at once, whatever its clients have not answered.
@@ -51,16 +60,20 @@ final class RelayFixture: Sendable {
         settings.webSocket.pongTimeout = settings.webSocket.pongTimeout * Patience.factor
         settings.textPingInterval = settings.textPingInterval * Patience.factor
         change(&settings)
-        let calls = Calls()
+        let upstream = AskedUpstream()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let subscriptions = Subscriptions(
+            limit: symbolLimit,
+            retained: ownSymbols,
+            linger: settings.unsubscribeGrace,
+            loop: loop
+        )
+        subscriptions.connect(upstream)
         let relay = RelayServer(
             settings: settings,
-            symbolLimit: symbolLimit,
+            subscriptions: subscriptions,
             eventLoop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
-            ownSymbols: ownSymbols,
-            demand: { calls.add($0) },
-            release: { calls.add("-\($0)") },
             flow: flow,
             status: status,
             epoch: 7,
@@ -68,7 +81,14 @@ final class RelayFixture: Sendable {
             tls: tls,
             replay: replay
         )
-        let fixture = RelayFixture(relay: relay, loop: loop, address: try await relay.start(), calls: calls)
+        let address = try await relay.start()
+        let fixture = RelayFixture(
+            relay: relay,
+            loop: loop,
+            address: address,
+            subscriptions: subscriptions,
+            upstream: upstream
+        )
         do {
             try await body(fixture)
         } catch {
@@ -76,6 +96,18 @@ final class RelayFixture: Sendable {
             throw error
         }
         await relay.stop(within: .zero)
+    }
+
+    /// What the upstream was asked for so far, and, with a minus sign, what it was told it need not send.
+    var calls: Calls {
+        try? self.loop.submit {}.wait()
+        return self.upstream.calls
+    }
+
+    /// Has the feed say what is true of a symbol.
+    func symbolChanged(_ status: SymbolStatus) {
+        self.subscriptions.symbolChanged(status)
+        self.relay.symbolChanged(status)
     }
 
     /// Plays one read of the feed that brought these frames.

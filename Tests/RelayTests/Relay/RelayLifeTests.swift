@@ -1,5 +1,5 @@
-import WebSocket
 import Glibc
+import Ingest
 import Logging
 import Market
 import NIOCore
@@ -7,6 +7,7 @@ import NIOPosix
 import ServiceLifecycle
 import Testing
 import TickertapeTesting
+import WebSocket
 import Wire
 @testable import Relay
 
@@ -264,12 +265,12 @@ struct RelayLifeTests {
     private static func relay(host: String, port: Int, inheriting descriptor: Int32? = nil) -> RelayServer {
         var settings = RelaySettings(listen: Endpoint(host: host, port: port))
         settings.inheritedSocket = descriptor
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
         return RelayServer(
             settings: settings,
-            symbolLimit: 50,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            subscriptions: Subscriptions(limit: 50, linger: .zero, loop: loop),
+            eventLoop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
-            demand: { _ in },
             status: FeedStatus(source: .demo, phase: .connecting, since: 0)
         )
     }

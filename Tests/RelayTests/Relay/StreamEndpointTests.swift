@@ -142,7 +142,7 @@ struct StreamEndpointTests {
             let all = try await fixture.streamClient()
             try await all.send(#"{"type":"subscribe"}"#)
             try await fixture.settle(all)
-            fixture.relay.symbolChanged(
+            fixture.symbolChanged(
                 SymbolStatus(
                     symbol: "X:Y",
                     state: .refused(.noSuchSymbol, retryAt: 9_000_000),

@@ -26,7 +26,7 @@ struct TradesEndpointTests {
             let client = try await fixture.tradesClient(Frames.btc)
             try await fixture.onFeedLoop { fixture in
                 fixture.feed(Frames.trade(Frames.btc, "1"))
-                fixture.relay.symbolChanged(
+                fixture.symbolChanged(
                     SymbolStatus(
                         symbol: Frames.btc,
                         state: .refused(.noSuchSymbol, retryAt: 1),
@@ -230,8 +230,8 @@ struct TradesEndpointTests {
             let client = try await fixture.tradesClient(Frames.btc)
             let other = try await fixture.tradesClient(Frames.eth)
             let words = "Invalid symbol \(Frames.btc)"
-            fixture.relay.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 9), words))
-            fixture.relay.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 99), words))
+            fixture.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 9), words))
+            fixture.symbolChanged(Self.state(Frames.btc, .refused(.noSuchSymbol, retryAt: 99), words))
             #expect(try await client.frame().text == #"{"msg":"\#(words)","type":"error"}"#)
             try await fixture.settle(client)
             try await fixture.settle(other)
@@ -240,7 +240,7 @@ struct TradesEndpointTests {
             try await late.subscribe(Frames.btc)
             #expect(try await late.frame().text == #"{"msg":"\#(words)","type":"error"}"#)
             #expect(fixture.calls.all == [Frames.btc, Frames.eth])
-            fixture.relay.symbolChanged(Self.state(Frames.btc, .live))
+            fixture.symbolChanged(Self.state(Frames.btc, .live))
             let trade = Frames.trade(Frames.btc, "1")
             fixture.feed(trade)
             #expect(try await client.frame().text == trade)
@@ -253,13 +253,13 @@ struct TradesEndpointTests {
     func refusedPlaces() async throws {
         try await RelayFixture.run(symbolLimit: 2) { fixture in
             let client = try await fixture.tradesClient("A", "B")
-            fixture.relay.symbolChanged(Self.state("A", .refused(.noSuchSymbol, retryAt: 9), "Invalid symbol A"))
+            fixture.symbolChanged(Self.state("A", .refused(.noSuchSymbol, retryAt: 9), "Invalid symbol A"))
             _ = try await client.frame()
             let other = try await fixture.tradesClient("C")
             let third = try await RawClient.open(at: fixture.address)
             try await third.subscribe("D")
             #expect(try await third.frame().text == #"{"msg":"Subscribing to too many symbols: D","type":"error"}"#)
-            fixture.relay.symbolChanged(Self.state("A", .live))
+            fixture.symbolChanged(Self.state("A", .live))
             try await client.unsubscribe("A")
             try await client.unsubscribe("B")
             try await fixture.settle(client)

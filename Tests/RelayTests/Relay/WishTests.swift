@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOCore
 import NIOEmbedded
@@ -53,18 +54,17 @@ struct WishTests {
         bench.stop()
     }
 
-    @Test("the grace of many symbols needs one timer, which is gone with the hub")
-    func oneTimer() throws {
+    @Test("symbols that were given up together go together, and none is given up when the hub has stopped")
+    func together() throws {
         let bench = HubBench()
         let client = try bench.client()
         for number in 0..<50 {
             try client.subscribe("S\(number)")
             try client.unsubscribe("S\(number)")
         }
-        #expect(bench.hub.graceTimer?.at == bench.loop.now + .seconds(10))
+        #expect(bench.calls.all.count == 50)
         bench.loop.advanceTime(by: .seconds(10))
         #expect(bench.calls.all.count == 100)
-        #expect(bench.hub.graceTimer == nil)
         try client.subscribe("A")
         bench.stop()
         bench.loop.advanceTime(by: .hours(1))
@@ -81,7 +81,7 @@ struct WishTests {
         }
         bench.loop.advanceTime(by: .seconds(10))
         for number in 0..<100 { bench.play(Frames.trade("S\(number)", "1")) }
-        #expect(bench.hub.ledger.symbols == [])
+        #expect(bench.subscriptions.symbols == [])
         for symbol in ["S5", "S6", "S7"] {
             try client.subscribe(symbol)
             #expect(bench.calls.all.last == symbol)
@@ -90,13 +90,14 @@ struct WishTests {
     }
 
     /// What a feed says of a symbol that it was asked for, in vain, and that was given up.
-    private func say(of symbol: String, to hub: RelayHub) {
+    private func say(of symbol: String, to bench: HubBench) {
         let since: Int64 = 1
         let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
-        hub.take([
-            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)),
-            .symbol(SymbolStatus(symbol: symbol, state: refused, since: since, reason: "Invalid symbol \(symbol)")),
-            .unwished(symbol),
+        let status = SymbolStatus(symbol: symbol, state: refused, since: since, reason: "Invalid symbol \(symbol)")
+        bench.subscriptions.symbolChanged(status)
+        bench.subscriptions.symbolUnwished(symbol)
+        bench.hub.take([
+            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)), .symbol(status), .unwished(symbol),
         ])
     }
 
@@ -118,14 +119,14 @@ struct WishTests {
             try hostile.unsubscribe(name)
             unanswered.append(name)
             guard unanswered.count == namesPerRound else { continue }
-            for name in unanswered.prefix(SymbolTable.capacity) { self.say(of: name, to: bench.hub) }
+            for name in unanswered.prefix(SymbolTable.capacity) { self.say(of: name, to: bench) }
             unanswered = []
             _ = try hostile.takeTexts()
         }
-        #expect(bench.hub.ledger.symbols.count <= 50)
+        #expect(bench.subscriptions.symbols.count <= 50)
         #expect(bench.hub.symbolStates.count <= 50)
         bench.loop.advanceTime(by: .seconds(10))
-        #expect(bench.hub.ledger.symbols == [Frames.btc])
+        #expect(bench.subscriptions.symbols == [Frames.btc])
         // All 49 other places are there, for symbols that trade.
         for number in 1...49 {
             try other.subscribe("NEW:\(number)")
@@ -148,7 +149,7 @@ struct WishTests {
         #expect(bench.hub.desk.liveRowCount <= 3_000)
         let client = try bench.pipedStream("?symbols=NEW:1")
         #expect(bench.calls.all.last == "NEW:1")
-        #expect(bench.hub.ledger.symbols == ["NEW:1"])
+        #expect(bench.subscriptions.symbols == ["NEW:1"])
         bench.play(Frames.trade("NEW:1", "7"))
         #expect(try client.takeTexts().contains { $0.contains("NEW:1") && $0.contains("\"price\":\"7\"") })
         #expect(bench.hub.bars.series(of: "NEW:1", .second) != nil)

@@ -1,5 +1,6 @@
 import WebSocket
 import Feeds
+import Ingest
 import Logging
 import Market
 import MockUpstream
@@ -112,11 +113,9 @@ struct HangingDiskTests {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let relay = RelayServer(
             settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
-            symbolLimit: 50,
+            subscriptions: Subscriptions(limit: 50, retained: ["A"], linger: .zero, loop: loop),
             eventLoop: loop,
             logger: Self.silent,
-            ownSymbols: ["A"],
-            demand: { _ in },
             status: FeedStatus(source: .live, phase: .connecting, since: 0)
         )
         let client = try await Client("/", at: try await relay.start())
@@ -193,13 +192,12 @@ struct HangingDiskTests {
         var program = TickerProgram(settings: Settings(), feed: settings)
         program.replay = standIn.remote
         #expect(!program.relaySharesLoop)
+        let feedLoop = groups[1].next()
         let relay = RelayServer(
             settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
-            symbolLimit: 50,
+            subscriptions: Subscriptions(limit: 50, retained: ["A"], linger: .zero, loop: feedLoop),
             eventLoop: groups[2].next(),
             logger: Self.silent,
-            ownSymbols: ["A"],
-            demand: { _ in },
             status: FeedStatus(source: settings.source, phase: .connecting, since: 0),
             replay: standIn.remote
         )
@@ -209,7 +207,7 @@ struct HangingDiskTests {
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: settings,
-            loop: groups[1].next(),
+            loop: feedLoop,
             epoch: 7,
             readers: [log, relay],
             logger: Self.silent,

@@ -1,0 +1,147 @@
+package import Market
+import NIOConcurrencyHelpers
+package import NIOCore
+package import Wire
+
+/// What a program asks its feed for, for all who want symbols: its settings, its screen and its clients.
+///
+/// It answers at once, on any thread. Changes go to the feed in order, on the feed's loop and never within the call that made
+/// them; before a feed is connected they wait, no more of them than there are places. Made before the feed and its readers;
+/// as the first reader it hears which symbols the upstream refuses.
+package final class Subscriptions: TapeReader {
+    private struct State {
+        var table: SubscriptionTable
+        var feed: (any SubscribingFeed)?
+        /// Whether ``turn()`` is on the loop's list.
+        var isTurnDue = false
+        var timer: (at: NIODeadline, task: Scheduled<Void>)?
+        /// Whether symbols are still given up when their linger time is over.
+        var hasTimer = true
+
+        /// Whether a linger time ends before the timer fires.
+        var mustArm: Bool {
+            guard self.hasTimer, let deadline = self.table.deadline else { return false }
+            return self.timer.map { deadline < $0.at } ?? true
+        }
+
+        var hasWork: Bool { self.feed != nil && self.table.hasChanges || self.mustArm }
+    }
+
+    /// The most symbols of all together, and of one client.
+    package let limit: Int
+    private let loop: any EventLoop
+    private let state: NIOLockedValueBox<State>
+
+    /// - Parameters:
+    ///   - limit: the most symbols that the upstream sends on one connection.
+    ///   - retained: the symbols of the settings, which the feed asks for by itself.
+    ///   - linger: how long a symbol that no client wants any more is still asked for; 0 gives it up at once.
+    ///   - loop: the feed's.
+    package init(limit: Int, retained: [String] = [], linger: TimeAmount, loop: any EventLoop) {
+        self.limit = limit
+        self.loop = loop
+        self.state = NIOLockedValueBox(
+            State(table: SubscriptionTable(limit: limit, retained: retained, linger: linger))
+        )
+    }
+
+    /// Hands all changes so far, and from now on, to a feed.
+    package func connect(_ feed: any SubscribingFeed) {
+        self.change { $0.feed = feed }
+    }
+
+    // MARK: Who wants symbols
+
+    /// Adds one client's subscription to a symbol.
+    package func subscribe(_ symbol: String) -> SubscriptionTable.Answer {
+        self.change { $0.table.subscribe(symbol) }
+    }
+
+    /// Removes one client's subscription that was accepted; the last one's symbol lingers.
+    package func unsubscribe(_ symbol: String) {
+        let now = self.loop.now
+        self.change { $0.table.unsubscribe(symbol, now: now) }
+    }
+
+    /// Asks for a symbol for the program itself, as for its screen.
+    package func retain(_ symbol: String) -> SubscriptionTable.Answer {
+        self.change { $0.table.retain(symbol) }
+    }
+
+    /// Asks for a symbol for the program itself no more; it stays while a client wants it.
+    package func release(_ symbol: String) { self.change { $0.table.release(symbol) } }
+
+    /// The symbols that the feed is asked for, in order of their names.
+    package var symbols: [String] { self.state.withLockedValue { $0.table.symbols } }
+
+    /// Whether the feed is asked for the symbol.
+    package func holds(_ symbol: String) -> Bool { self.state.withLockedValue { $0.table.holds(symbol) } }
+
+    /// Gives up nothing any more because its time is over: the clients leave because the program ends.
+    package func cancelLinger() {
+        let timer = self.state.withLockedValue { state in
+            defer { state.timer = nil }
+            state.hasTimer = false
+            return state.timer
+        }
+        timer?.task.cancel()
+    }
+
+    // MARK: The tape
+
+    package func symbolChanged(_ status: SymbolStatus) {
+        self.change { $0.table.note(status) }
+    }
+
+    package func symbolUnwished(_ symbol: String) { self.change { $0.table.recovered(symbol) } }
+
+    package func read(_ batch: TapeBatch) {}
+    package func statusChanged(_ status: FeedStatus) {}
+    package func gapFound(_ gap: Gap) {}
+
+    // MARK: The feed's loop
+
+    private func change<Answer>(_ change: (inout State) -> Answer) -> Answer {
+        let (answer, mustTurn) = self.state.withLockedValue { state in
+            let answer = change(&state)
+            if state.feed == nil { state.table.cancelChanges() }
+            let mustTurn = !state.isTurnDue && state.hasWork
+            state.isTurnDue = state.isTurnDue || mustTurn
+            return (answer, mustTurn)
+        }
+        if mustTurn { self.loop.execute { self.turn() } }
+        return answer
+    }
+
+    /// Hands the changes to the feed, and sees to it that the timer fires no later than the end of a linger time.
+    private func turn() {
+        let (feed, changes) = self.state.withLockedValue { state in
+            state.isTurnDue = false
+            return (state.feed, state.feed == nil ? [] : state.table.takeChanges())
+        }
+        if !changes.isEmpty { feed?.subscriptionsChanged(changes) }
+        let late = self.state.withLockedValue { state -> Scheduled<Void>? in
+            guard state.mustArm, let deadline = state.table.deadline else { return nil }
+            let before = state.timer?.task
+            // One for all symbols. Where its symbol has a subscriber again, it looks anew.
+            state.timer = (deadline, self.loop.scheduleTask(deadline: deadline) { self.lingerEnded() })
+            return before
+        }
+        late?.cancel()
+    }
+
+    private func lingerEnded() {
+        let now = self.loop.now
+        self.change { state in
+            state.timer = nil
+            state.table.timePassed(now: now)
+        }
+    }
+}
+
+extension SubscriptionTable {
+    /// Takes what the feed says of a symbol.
+    fileprivate mutating func note(_ status: SymbolStatus) {
+        if status.isRefused { self.refused(status.symbol) } else { self.recovered(status.symbol) }
+    }
+}

@@ -1,0 +1,155 @@
+import Ingest
+import NIOCore
+import Testing
+
+@Suite("The table of subscriptions")
+struct SubscriptionTableTests {
+    private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
+
+    @Test("only the first wish asks the upstream, and only the end of the last one, ten seconds later, tells it again")
+    func firstAndLast() {
+        var table = SubscriptionTable(limit: 50, linger: .seconds(10))
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        #expect(table.subscribe("A") == .accepted && !table.hasChanges)
+        table.unsubscribe("A", now: Self.at(1))
+        #expect(table.deadline == nil)
+        table.unsubscribe("A", now: Self.at(2))
+        #expect(table.deadline == Self.at(12))
+        table.timePassed(now: Self.at(11))
+        #expect(table.takeChanges() == [])
+        #expect(table.symbols == ["A"])
+        table.timePassed(now: Self.at(12))
+        #expect(table.takeChanges() == [.unsubscribe("A")])
+        #expect(table.takeChanges() == [])
+        #expect(table.symbols == [] && table.deadline == nil)
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+    }
+
+    @Test("a new wish within the grace is nothing to the upstream, and the grace begins anew with the next end")
+    func comesBack() {
+        var table = SubscriptionTable(limit: 50, linger: .seconds(10))
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        for round in 0..<5 {
+            table.unsubscribe("A", now: Self.at(Int64(round) * 9))
+            #expect(table.deadline == Self.at(Int64(round) * 9 + 10))
+            table.timePassed(now: Self.at(Int64(round) * 9 + 9))
+            #expect(table.subscribe("A") == .accepted && !table.hasChanges)
+            #expect(table.deadline == nil)
+        }
+        table.timePassed(now: Self.at(1_000))
+        #expect(table.takeChanges() == [])
+        table.unsubscribe("A", now: Self.at(1_000))
+        table.timePassed(now: Self.at(1_010))
+        #expect(table.takeChanges() == [.unsubscribe("A")])
+    }
+
+    @Test("where all places are taken a new wish gets that of the symbol in grace longest, which goes first")
+    func evicts() {
+        var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        #expect(table.subscribe("B") == .accepted && table.takeChanges() == [.subscribe("B")])
+        #expect(table.subscribe("C") == .full)
+        #expect(table.takeChanges() == [])
+        table.unsubscribe("B", now: Self.at(0))
+        table.unsubscribe("A", now: Self.at(1))
+        #expect(table.subscribe("B") == .accepted && !table.hasChanges)
+        table.unsubscribe("B", now: Self.at(2))
+        // A has waited longer than B by now.
+        #expect(table.subscribe("C") == .accepted && table.takeChanges() == [.unsubscribe("A"), .subscribe("C")])
+        #expect(table.subscribe("D") == .accepted && table.takeChanges() == [.unsubscribe("B"), .subscribe("D")])
+        #expect(table.subscribe("A") == .full)
+        #expect(table.takeChanges() == [])
+        #expect(table.deadline == nil)
+    }
+
+    @Test("a symbol that the upstream refuses has no grace, whether it is given up before or after")
+    func refused() {
+        var table = SubscriptionTable(limit: 2, linger: .seconds(10))
+        #expect(table.subscribe("BAD") == .accepted && table.takeChanges() == [.subscribe("BAD")])
+        table.refused("BAD")
+        table.unsubscribe("BAD", now: Self.at(0))
+        #expect(table.takeChanges() == [.unsubscribe("BAD")])
+        #expect(table.subscribe("WORSE") == .accepted && table.takeChanges() == [.subscribe("WORSE")])
+        table.unsubscribe("WORSE", now: Self.at(1))
+        table.refused("WORSE")
+        #expect(table.takeChanges() == [.unsubscribe("WORSE")])
+        #expect(table.deadline == nil && table.symbols == [])
+    }
+
+    @Test("without a grace a symbol is given up at once; what nobody wants is not given up twice")
+    func noGrace() {
+        var table = SubscriptionTable(limit: 2)
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        table.unsubscribe("A", now: Self.at(0))
+        table.unsubscribe("A", now: Self.at(0))
+        table.unsubscribe("NEVER", now: Self.at(0))
+        #expect(table.takeChanges() == [.unsubscribe("A")])
+    }
+
+    @Test("many symbols given up end one after the other, each at its time")
+    func severalDeadlines() {
+        var table = SubscriptionTable(limit: 50, linger: .seconds(10))
+        for number in 0..<50 {
+            #expect(table.subscribe("S\(number)") == .accepted && table.takeChanges() == [.subscribe("S\(number)")])
+        }
+        for number in 0..<50 { table.unsubscribe("S\(number)", now: Self.at(Int64(number))) }
+        for number in 0..<50 {
+            #expect(table.deadline == Self.at(Int64(number) + 10))
+            table.timePassed(now: Self.at(Int64(number) + 10))
+            #expect(table.takeChanges() == [.unsubscribe("S\(number)")])
+        }
+        #expect(table.deadline == nil)
+    }
+
+    @Test("one that is taken up is asked for once, whoever wants it first, and ends with the last who wants it")
+    func adopts() {
+        var table = SubscriptionTable(limit: 3, retained: ["OWN"])
+        #expect(table.retain("OWN") == .accepted && !table.hasChanges)
+        #expect(table.retain("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        #expect(table.retain("A") == .accepted && !table.hasChanges)
+        #expect(table.subscribe("A") == .accepted && !table.hasChanges)
+        table.release("A")
+        #expect(table.takeChanges() == [])
+        table.unsubscribe("A", now: Self.at(0))
+        #expect(table.takeChanges() == [.unsubscribe("A")])
+        #expect(table.subscribe("B") == .accepted && table.takeChanges() == [.subscribe("B")])
+        #expect(table.retain("B") == .accepted && !table.hasChanges)
+        table.unsubscribe("B", now: Self.at(0))
+        #expect(table.takeChanges() == [] && table.holds("B"))
+        table.release("B")
+        #expect(table.takeChanges() == [.unsubscribe("B")])
+        // Twice is once, and what was never the program's own is left alone.
+        table.release("B")
+        table.release("C")
+        #expect(table.takeChanges() == [])
+    }
+
+    @Test("one of the settings that is given up stays for a client who has it, and is asked for again afterwards")
+    func disowns() {
+        var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
+        #expect(table.subscribe("OWN") == .accepted && !table.hasChanges)
+        table.release("OWN")
+        #expect(table.takeChanges() == [] && table.symbols == ["OWN"])
+        table.unsubscribe("OWN", now: Self.at(0))
+        table.timePassed(now: Self.at(10))
+        #expect(table.takeChanges() == [.unsubscribe("OWN")] && table.symbols == [])
+        #expect(table.retain("OWN") == .accepted && table.takeChanges() == [.subscribe("OWN")])
+    }
+
+    @Test("they share the places with the clients; one in grace makes room, and one that is both takes one place")
+    func shares() {
+        var table = SubscriptionTable(limit: 2, retained: ["OWN"], linger: .seconds(10))
+        #expect(table.subscribe("OWN") == .accepted && !table.hasChanges)
+        #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
+        #expect(table.retain("B") == .full)
+        #expect(table.retain("") == .invalid)
+        table.unsubscribe("A", now: Self.at(0))
+        #expect(table.retain("B") == .accepted && table.takeChanges() == [.unsubscribe("A"), .subscribe("B")])
+        #expect(table.subscribe("C") == .full)
+        table.release("B")
+        #expect(table.subscribe("C") == .accepted && table.takeChanges() == [.unsubscribe("B"), .subscribe("C")])
+        // In grace and taken up meanwhile, it is no more in grace.
+        table.unsubscribe("C", now: Self.at(0))
+        #expect(table.retain("C") == .accepted && table.deadline == nil)
+    }
+}

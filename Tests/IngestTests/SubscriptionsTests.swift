@@ -1,0 +1,112 @@
+import Ingest
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@Suite("The subscriptions of a program")
+struct SubscriptionsTests {
+    private final class Feed: SubscribingFeed {
+        private let heard = NIOLockedValueBox<[[SubscriptionChange]]>([])
+
+        /// What it was told since the last time, call by call.
+        func take() -> [[SubscriptionChange]] {
+            self.heard.withLockedValue { heard in
+                defer { heard = [] }
+                return heard
+            }
+        }
+
+        func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+            self.heard.withLockedValue { $0.append(changes) }
+        }
+    }
+
+    private let loop = EmbeddedEventLoop()
+    private let feed = Feed()
+
+    private func make(limit: Int = 50, retained: [String] = []) -> Subscriptions {
+        Subscriptions(limit: limit, retained: retained, linger: .seconds(10), loop: self.loop)
+    }
+
+    @Test("what is asked before there is a feed is asked of it as soon as it is there, but not what is over by then")
+    func waits() {
+        let subscriptions = self.make(limit: 3, retained: ["OWN"])
+        for symbol in ["A", "B", "A"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
+        subscriptions.unsubscribe("B")
+        // Takes the place of the one that lingers.
+        #expect(subscriptions.retain("C") == .accepted)
+        subscriptions.release("OWN")
+        self.loop.run()
+        #expect(self.feed.take() == [])
+        subscriptions.connect(self.feed)
+        #expect(self.feed.take() == [])
+        self.loop.run()
+        #expect(self.feed.take() == [[.subscribe("A"), .subscribe("C"), .unsubscribe("OWN")]])
+        #expect(subscriptions.symbols == ["A", "C"])
+    }
+
+    @Test("a feed hears of changes in order, never within the call that makes them, and of those of one turn together")
+    func order() {
+        let subscriptions = self.make()
+        subscriptions.connect(self.feed)
+        #expect(subscriptions.subscribe("A") == .accepted)
+        #expect(subscriptions.retain("B") == .accepted)
+        subscriptions.release("B")
+        #expect(self.feed.take() == [])
+        self.loop.run()
+        #expect(self.feed.take() == [[.subscribe("A"), .subscribe("B"), .unsubscribe("B")]])
+        #expect(subscriptions.retain("A") == .accepted && subscriptions.holds("A"))
+        self.loop.run()
+        #expect(self.feed.take() == [])
+    }
+
+    @Test("a symbol without a client is given up when its linger time is over, at the end of the earliest one first")
+    func lingers() {
+        let subscriptions = self.make()
+        subscriptions.connect(self.feed)
+        for symbol in ["A", "B"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
+        subscriptions.unsubscribe("A")
+        self.loop.advanceTime(by: .seconds(4))
+        subscriptions.unsubscribe("B")
+        _ = self.feed.take()
+        self.loop.advanceTime(by: .milliseconds(5_999))
+        #expect(self.feed.take() == [])
+        self.loop.advanceTime(by: .milliseconds(1))
+        #expect(self.feed.take() == [[.unsubscribe("A")]])
+        #expect(subscriptions.subscribe("B") == .accepted)
+        self.loop.advanceTime(by: .seconds(60))
+        #expect(self.feed.take() == [] && subscriptions.symbols == ["B"])
+        subscriptions.unsubscribe("B")
+        self.loop.advanceTime(by: .seconds(10))
+        #expect(self.feed.take() == [[.unsubscribe("B")]])
+    }
+
+    @Test("nothing is given up by time any more when that has been cancelled")
+    func cancels() {
+        let subscriptions = self.make()
+        subscriptions.connect(self.feed)
+        for symbol in ["A", "B"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
+        subscriptions.unsubscribe("A")
+        self.loop.run()
+        _ = self.feed.take()
+        subscriptions.cancelLinger()
+        subscriptions.unsubscribe("B")
+        self.loop.advanceTime(by: .hours(1))
+        #expect(self.feed.take() == [])
+    }
+
+    @Test("a symbol that the feed says to be refused frees its place for the screen as for clients, until it recovers")
+    func refused() {
+        let subscriptions = self.make(limit: 1)
+        #expect(subscriptions.subscribe("BAD") == .accepted)
+        #expect(subscriptions.retain("A") == .full)
+        let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
+        subscriptions.symbolChanged(SymbolStatus(symbol: "BAD", state: refused, since: 1))
+        #expect(subscriptions.retain("A") == .accepted)
+        subscriptions.symbolChanged(SymbolStatus(symbol: "BAD", state: .live, since: 2))
+        subscriptions.release("A")
+        #expect(subscriptions.retain("B") == .full)
+    }
+}
