@@ -21,7 +21,6 @@ package final class AlertReader: TapeReader {
 
     private struct State {
         var watch: AlertWatch
-        var epoch: UInt64?
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
         var keeper: Scheduled<Void>?
@@ -75,13 +74,13 @@ package final class AlertReader: TapeReader {
 
     // MARK: The tape
 
+    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+        self.state.withValue { $0.watch.symbolsRenewed() }
+    }
+
     package func read(_ batch: TapeBatch) {
         self.state.withValue { state in
             guard !batch.trades.isEmpty else { return }
-            if state.epoch != batch.epoch {
-                state.epoch = batch.epoch
-                state.watch.symbolsRenewed()
-            }
             guard !state.watch.isEmpty else { return }
             for trade in batch.countedTrades {
                 state.watch.traded(

@@ -15,6 +15,8 @@ package final class TapeWriter {
     /// Names for the symbols of all trades of the epoch.
     @exclusivity(unchecked) var symbols = SymbolTable()
     private let readers: [any TapeReader]
+    /// Whether the readers know of the epoch.
+    private var isEpochPublished = false
     private var inputs: [Weak] = []
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
     /// more has the trades of the others left out and counted as such.
@@ -38,6 +40,10 @@ package final class TapeWriter {
     func append(_ batch: inout TapeBatch) {
         batch.epoch = self.tape.epoch
         batch.firstSequence = self.tape.append(count: batch.trades.count)
+        if !self.isEpochPublished {
+            self.isEpochPublished = true
+            for reader in self.readers { reader.epochBegan(batch.epoch, symbols: batch.symbols) }
+        }
         for reader in self.readers { reader.read(batch) }
     }
 
@@ -51,6 +57,7 @@ package final class TapeWriter {
         guard feeds.allSatisfy({ !$0.isAmidRead }) else { return }
         self.tape = Tape(epoch: self.tape.epoch + 1)
         self.symbols = SymbolTable()
+        self.isEpochPublished = false
         for feed in feeds { feed.epochBegan() }
     }
 

@@ -142,6 +142,11 @@ package struct TapeBatch: Sendable {
 /// Every method is called on the feed's event loop, in order, and must return at once: work goes to the reader's own
 /// loop or thread.
 package protocol TapeReader: AnyObject, Sendable {
+    /// Notes that another run of numbers begins, in front of its first batch, the first one included: the numbers of trades
+    /// begin at 1, and each ``SymbolID`` means another symbol than before.
+    ///
+    /// - Parameter symbols: names for the symbols of the first batch; more come with the others.
+    func epochBegan(_ epoch: UInt64, symbols: SymbolTable)
     /// Takes the trades of one read.
     func read(_ batch: TapeBatch)
     /// Takes a change of the feed's state.
@@ -157,6 +162,9 @@ package protocol TapeReader: AnyObject, Sendable {
 }
 
 extension TapeReader {
+    /// Most readers keep no number of a symbol.
+    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {}
+
     /// Most readers tell nothing of single symbols.
     package func symbolChanged(_ status: SymbolStatus) {}
 

@@ -15,11 +15,20 @@ struct TapeRenewalTests {
         var lines: [String] = []
         var places: Set<String> = []
         var epochs: [UInt64] = []
+        /// Those that the newest epoch began with.
+        var names: [String] = []
+        /// Whether a batch came of an epoch that had not begun.
+        var isAhead = false
         var mostNames = 0
         var marked = 0
 
+        func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+            self.epochs.append(epoch)
+            self.names = symbols.names
+        }
+
         func read(_ batch: TapeBatch) {
-            if self.epochs.last != batch.epoch { self.epochs.append(batch.epoch) }
+            self.isAhead = self.isAhead || self.epochs.last != batch.epoch
             self.marked += batch.trades.count { $0.marks.contains(.possibleRepeat) }
             self.mostNames = max(self.mostNames, batch.symbols.count)
             for (index, trade) in batch.trades.enumerated() {
@@ -56,7 +65,9 @@ struct TapeRenewalTests {
         #expect(book.lines == expected)
         // No two trades have the same place.
         #expect(book.places.count == expected.count)
-        #expect(book.epochs == [100, 101])
+        // Each is told once, in front of its first batch and with that one's names.
+        #expect(book.epochs == [100, 101] && !book.isAhead)
+        #expect(book.names.count == 2 && book.names.last == "BINANCE:BTCUSDT")
         #expect(book.mostNames < SymbolTable.capacity)
         #expect(writer.input.losses == LossReport.Counts())
     }

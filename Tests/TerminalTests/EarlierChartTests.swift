@@ -178,7 +178,6 @@ struct EarlierChartTests {
             model.chart(
                 [trade],
                 symbols: symbols,
-                epoch: 1,
                 received: sampleNoon.wall,
                 now: sampleNoon.monotonic
             )

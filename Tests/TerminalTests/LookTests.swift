@@ -297,7 +297,7 @@ struct CalmTests {
             summary.exchangeTime = number * oneSecond
             model.take(PriceUpdate(summary: summary, skipped: 2), now: number)
             let trade = Trade(price: price, size: price, exchangeTime: number * oneSecond, symbol: id)
-            model.chart([trade], symbols: symbols, epoch: 1, received: sampleNoon.wall, now: number)
+            model.chart([trade], symbols: symbols, received: sampleNoon.wall, now: number)
         }
         let row = try #require(model.state.rows.first)
         #expect(row.history.start == 0 && row.history.newest == 99 * oneSecond)
@@ -311,7 +311,8 @@ struct CalmTests {
         let stranger = others.intern("B")
         let other = try #require(stranger)
         let stray = Trade(price: .zero, size: .zero, exchangeTime: 200 * oneSecond, symbol: other)
-        model.chart([stray], symbols: others, epoch: 2, received: 0, now: 0)
+        model.epochBegan()
+        model.chart([stray], symbols: others, received: 0, now: 0)
         #expect(model.state.rows[0].history.newest == 99 * oneSecond)
     }
 }

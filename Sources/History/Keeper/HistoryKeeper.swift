@@ -61,8 +61,9 @@ package final class HistoryKeeper: TapeReader {
 
         mutating func take(_ batch: TapeBatch) {
             self.waiting.trades.append(batch.countedTrades)
+            // Numbers begin anew with an epoch, so no run goes on in another one.
             if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
-                run.epoch == batch.epoch, run.first + UInt64(run.count) == batch.firstSequence
+                run.first + UInt64(run.count) == batch.firstSequence
             {
                 run.count += batch.trades.count
                 run.ended = batch.received

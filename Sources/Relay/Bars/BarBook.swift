@@ -10,7 +10,6 @@ struct BarBook {
     private var names: [String: Int] = [:]
     /// The row of each symbol of the epoch; -1 where it has none yet.
     private var places: [Int] = []
-    private var epoch: UInt64?
     /// The newest time of all trades by the exchange's clock, ns since 1970, and when that trade arrived, monotonic ns.
     private(set) var newest: (time: Int64, arrived: Int64)?
 
@@ -27,14 +26,13 @@ struct BarBook {
     /// Of how many trades no series can lose a bar before somebody has looked.
     var tradesPerLook: Int { Self.capacity(symbols: self.rows.count + 1) / 2 }
 
+    /// Notes that symbols' numbers mean others from now on.
+    mutating func epochBegan() { self.places = [] }
+
     /// Takes trades of a read; returns the symbols of which another second began, in that order.
     ///
     /// - Parameter places: which of the read's trades; all without it.
     mutating func take(_ batch: TapeBatch, _ places: Range<Int>? = nil) -> [Advance] {
-        if batch.epoch != self.epoch {
-            self.epoch = batch.epoch
-            self.places = []
-        }
         while self.places.count < batch.symbols.count { self.places.append(-1) }
         var advances: [Advance] = []
         var known: [Int: Int] = [:]

@@ -54,7 +54,6 @@ struct Audience<Member: AnyObject> {
     private var groupOfWish: [Wish: Int] = [:]
     private var places: [ObjectIdentifier: Place] = [:]
     /// The feed's names as last seen; they only grow, and begin anew with another epoch.
-    private var epoch: UInt64?
     private var symbols = SymbolTable()
     /// Where the frames for those are written who want all of a read; used again unless somebody still waits for them.
     private var room = ByteBuffer()
@@ -171,12 +170,17 @@ struct Audience<Member: AnyObject> {
     /// Whether anybody wants anything.
     var isEmpty: Bool { self.groups.isEmpty }
 
+    /// Notes that symbols' numbers mean others from now on.
+    mutating func epochBegan() {
+        self.symbols = SymbolTable()
+        for index in self.groups.indices { self.groups[index].named = SymbolSet() }
+    }
+
     /// Learns the feed's new symbols, which may be some that readers have waited for.
     private mutating func learn(_ batches: ArraySlice<TapeBatch>) {
         // By its place, for a batch is many words and references.
         let newest = batches.endIndex - 1
-        guard batches[newest].epoch != self.epoch || batches[newest].symbols.count != self.symbols.count else { return }
-        self.epoch = batches[newest].epoch
+        guard batches[newest].symbols.count != self.symbols.count else { return }
         self.symbols = batches[newest].symbols
         for index in self.groups.indices { self.groups[index].named = self.known(self.groups[index].wish.symbols) }
     }

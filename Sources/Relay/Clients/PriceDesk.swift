@@ -41,7 +41,6 @@ struct PriceDesk {
     private var rowOfName: [String: Int] = [:]
     /// The row by the feed's number of the symbol.
     private var rowOfSymbol: [Int?] = []
-    private var epoch: UInt64?
     private var freeRows: [Int] = []
     private var hasEpochBegun = false
     /// Rows that are new since they were last asked for.
@@ -116,9 +115,6 @@ struct PriceDesk {
     /// Takes in a batch that came at `now`, and returns what is to be shown at once.
     mutating func take(_ batch: TapeBatch, now: Int64) -> [Showing] {
         var updates: [PriceUpdate] = []
-        var showings: [Showing] = []
-        if let epoch = self.epoch, epoch != batch.epoch { showings = self.beginAnew() }
-        self.epoch = batch.epoch
         self.pipeline.take(
             trades: batch.countedTrades,
             firstSequence: batch.firstSequence,
@@ -127,7 +123,7 @@ struct PriceDesk {
             now: now
         ) { updates.append($0) }
         for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
-        return showings + self.showings(updates)
+        return self.showings(updates)
     }
 
     /// Counts trades that will not come, so that the next price of their symbol tells of them; those of a symbol that nobody has
@@ -141,9 +137,10 @@ struct PriceDesk {
         }
     }
 
-    /// Shows what was held back, and begins the board anew: another epoch has other numbers for the symbols. The rows and the
-    /// counts of their trades stay until the hub gives back those that nobody asks for (``takeEpochBegan()``).
-    private mutating func beginAnew() -> [Showing] {
+    /// Notes that symbols' numbers mean others from now on: returns what was held back, and begins the board anew. The rows and
+    /// the counts of their trades stay until the hub gives back those that nobody asks for (``takeEpochBegan()``).
+    mutating func epochBegan() -> [Showing] {
+        guard !self.pipeline.board.rows.isEmpty else { return [] }
         let showings = self.flush()
         self.pipeline = PricePipeline(settings: self.pipeline.settings)
         self.rowOfSymbol = []
@@ -155,7 +152,7 @@ struct PriceDesk {
         return showings
     }
 
-    /// Whether an epoch has begun since the last call.
+    /// Whether another epoch has begun since the last call.
     mutating func takeEpochBegan() -> Bool {
         defer { self.hasEpochBegun = false }
         return self.hasEpochBegun

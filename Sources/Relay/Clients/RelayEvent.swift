@@ -3,6 +3,8 @@ package import Wire
 
 /// What crosses from the ingest loop to the relay's own loop.
 package enum RelayEvent: Sendable {
+    /// Another run of numbers begins with the next batch.
+    case epochBegan
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)
@@ -15,10 +17,8 @@ package enum RelayEvent: Sendable {
 
 /// Trades that the relay itself left out because its loop was too late to take them.
 package struct RelayLoss: Sendable {
-    /// How many of each symbol of the newest epoch, and of those before it.
+    /// How many of each symbol; all are of one epoch.
     private var trades: [SymbolID: UInt64] = [:]
-    private var earlier: [String: UInt64] = [:]
-    private var epoch: UInt64
     /// The arrival of the first and of the last of them, wall clock, ns since 1970.
     private(set) var from: Int64
     private(set) var to: Int64
@@ -34,17 +34,10 @@ package struct RelayLoss: Sendable {
         self.firstSequence = batch.firstSequence
         self.nextSequence = batch.firstSequence
         self.symbols = batch.symbols
-        self.epoch = batch.epoch
         self.add(batch)
     }
 
     mutating func add(_ batch: TapeBatch) {
-        if batch.epoch != self.epoch {
-            // The numbers of an epoch say nothing in another one.
-            for (symbol, count) in self.trades { self.earlier[self.symbols.name(of: symbol), default: 0] += count }
-            self.trades = [:]
-            self.epoch = batch.epoch
-        }
         for trade in batch.trades { self.trades[trade.symbol, default: 0] += 1 }
         self.to = batch.received
         self.nextSequence = batch.firstSequence + UInt64(batch.trades.count)
@@ -53,7 +46,7 @@ package struct RelayLoss: Sendable {
 
     /// How many of each symbol.
     var counts: [String: UInt64] {
-        self.trades.reduce(into: self.earlier) { $0[self.symbols.name(of: $1.key), default: 0] += $1.value }
+        self.trades.reduce(into: [:]) { $0[self.symbols.name(of: $1.key), default: 0] += $1.value }
     }
 
     /// How many of them a reader wanted.

@@ -21,12 +21,6 @@ extension RelayHub {
                 self.take(event)
                 continue
             }
-            // The numbers of an epoch's symbols say nothing in another one.
-            if let last = piece.last, last.epoch != batch.epoch {
-                self.deliver(piece)
-                piece = []
-                bytes = 0
-            }
             piece.append(batch)
             bytes += batch.frames.reduce(0) { $0 + $1.bytes.readableBytes }
             if bytes >= Self.pieceBytes {
@@ -150,6 +144,8 @@ extension RelayHub {
         case .batch(let batch):
             self.take(batch)
             return
+        case .epochBegan:
+            self.epochBegan()
         case .status(let status):
             self.changeStatus { $0.status = status }
         case .gap(let gap):
@@ -162,6 +158,15 @@ extension RelayHub {
             self.lost(loss)
         }
         self.flush()
+    }
+
+    /// Shows what was held back, and forgets what symbols' numbers meant.
+    private func epochBegan() {
+        self.audience.epochBegan()
+        self.tradeAudience.epochBegan()
+        self.symbolTexts.epochBegan()
+        self.bars.epochBegan()
+        self.show(self.desk.epochBegan())
     }
 
     /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.

@@ -133,6 +133,8 @@ package final class RelayServer: TapeReader, Sendable {
 
     // MARK: The tape
 
+    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.offer(.epochBegan) }
+
     package func read(_ batch: TapeBatch) {
         // Nothing ever waits in the outbox on the feed's own loop.
         if self.eventLoop.inEventLoop { self.hub.value.take(batch) } else { self.offer(.batch(batch)) }

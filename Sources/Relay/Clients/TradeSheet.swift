@@ -53,7 +53,7 @@ struct TradeSheet {
                 scratch.clear()
                 StreamEncoder.trade(
                     trade,
-                    symbol: texts.text(of: trade.symbol, in: batch.symbols, epoch: batch.epoch),
+                    symbol: texts.text(of: trade.symbol, in: batch.symbols),
                     sequence: sequence,
                     received: batch.received,
                     number: number(),
@@ -104,14 +104,12 @@ struct TradeSheet {
 
 /// The names of one feed's symbols as JSON strings, each made once.
 struct SymbolTexts {
-    private var epoch: UInt64?
     private var texts: [ByteBuffer] = []
 
-    mutating func text(of symbol: SymbolID, in table: SymbolTable, epoch: UInt64) -> ByteBuffer {
-        if epoch != self.epoch {
-            self.epoch = epoch
-            self.texts = []
-        }
+    /// Notes that symbols' numbers mean others from now on.
+    mutating func epochBegan() { self.texts = [] }
+
+    mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
         while self.texts.count <= Int(symbol.index) {
             var text = ByteBuffer()
             JSONText.escape(table.names[self.texts.count], into: &text)

@@ -12,8 +12,6 @@ package final class PriceDisplay: TapeReader {
     /// What belongs to the feed's loop.
     struct State {
         var pipeline: PricePipeline
-        /// That of the trades which the pipeline has.
-        var epoch: UInt64?
         var model: DisplayModel
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
@@ -73,18 +71,24 @@ package final class PriceDisplay: TapeReader {
         output.publish(model.state)
     }
 
+    /// Shows what is held back, and begins the board anew.
+    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+        let now = self.now
+        self.state.withValue { state in
+            var updates: [PriceUpdate] = []
+            state.pipeline.flush { updates.append($0) }
+            state.pipeline = PricePipeline(settings: state.pipeline.settings)
+            state.model.epochBegan()
+            self.show(updates, in: &state, now: now)
+        }
+    }
+
     package func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         let now = self.now
         self.state.withValue { state in
             state.newest = (batch.received, batch.receivedMonotonic)
             var updates: [PriceUpdate] = []
-            if let epoch = state.epoch, epoch != batch.epoch {
-                // Another epoch has other numbers for the symbols: what was held back is shown, and the board begins anew.
-                state.pipeline.flush { updates.append($0) }
-                state.pipeline = PricePipeline(settings: state.pipeline.settings)
-            }
-            state.epoch = batch.epoch
             let trades = batch.countedTrades
             state.pipeline.take(
                 trades: trades,
@@ -99,7 +103,6 @@ package final class PriceDisplay: TapeReader {
                 state.model.chart(
                     trades,
                     symbols: batch.symbols,
-                    epoch: batch.epoch,
                     received: batch.received,
                     now: now
                 )

@@ -9,7 +9,6 @@ package struct DisplayModel: Sendable {
     var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
     /// The row of each symbol number of the epoch, or -1; found again when rows have moved.
     private var rowOfNumber: [Int32] = []
-    private var epoch: UInt64?
     /// The place of each subscribed symbol on the screen.
     var rankOf: [String: Int] = [:]
     /// Symbols that were removed from the screen, whoever else wants them.
@@ -79,22 +78,14 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].summary.sequence = summary.sequence
     }
 
+    /// Notes that symbols' numbers mean others from now on.
+    package mutating func epochBegan() { self.rowOfNumber = [] }
+
     /// Takes the trades of one read into the charts. Call it after ``take(_:now:arrived:)``, which makes the rows.
     ///
     /// - Parameters:
-    ///   - epoch: which run of symbol numbers the trades have.
     ///   - received: wall clock at the read, ns since 1970.
-    package mutating func chart(
-        _ trades: [Trade],
-        symbols: SymbolTable,
-        epoch: UInt64,
-        received: Int64,
-        now: Int64
-    ) {
-        if epoch != self.epoch {
-            self.epoch = epoch
-            self.rowOfNumber = []
-        }
+    package mutating func chart(_ trades: [Trade], symbols: SymbolTable, received: Int64, now: Int64) {
         let followsExchange = self.state.followsExchangeClock
         for trade in trades {
             let number = Int(trade.symbol.index)

@@ -91,7 +91,7 @@ final class HubBench {
     func play(_ before: [String], anew after: [String]) {
         let first = self.feed.batch(before)
         self.feed.beginAnew()
-        self.hub.take([.batch(first), .batch(self.feed.batch(after))])
+        self.hub.take([.batch(first), .epochBegan, .batch(self.feed.batch(after))])
     }
 }
 

@@ -14,6 +14,7 @@ struct RelayOutboxTests {
 
     private func describe(_ event: RelayEvent) -> String {
         switch event {
+        case .epochBegan: "epoch"
         case .batch(let batch): "batch \(batch.firstSequence)"
         case .status(let status): status.word
         case .gap(let gap): "gap \(gap.nextSequence)"
@@ -58,14 +59,22 @@ struct RelayOutboxTests {
         #expect(loss.count { _ in false } == 0)
     }
 
-    @Test("a loss over the end of an epoch counts each trade for the symbol that its number meant then")
+    @Test("a loss over the end of an epoch is two, each counted for the symbols that its numbers meant")
     func countsLossOverEpochs() {
         var feed = HandFeed()
-        var loss = RelayLoss(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1"), Frames.trade("C", "1")]))
+        let outbox = RelayOutbox(highMark: 1, limit: 1)
+        _ = outbox.offer(.batch(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1")])))
         feed.beginAnew()
-        loss.add(feed.batch([Frames.trade("C", "1")]))
-        loss.add(feed.batch([Frames.trade("A", "1")]))
-        #expect(["A", "B", "C"].map { name in loss.count { $0 == name } } == [2, 1, 2])
+        _ = outbox.offer(.epochBegan)
+        _ = outbox.offer(.batch(feed.batch([Frames.trade("C", "1")])))
+        _ = outbox.offer(.batch(feed.batch([Frames.trade("A", "1")])))
+        let events = outbox.take()
+        let lost = events.compactMap { event in
+            if case .lost(let loss) = event { return loss.counts }
+            return nil
+        }
+        #expect(lost == [["A": 1, "B": 1], ["C": 1, "A": 1]])
+        #expect(events.map { self.describe($0).prefix(5) } == ["lost ", "epoch", "lost "])
     }
 
     @Test("the feed waits as long as the outbox is high or any client is slow, and is told each once")
