@@ -1,3 +1,6 @@
+import Logging
+import Market
+
 /// What could not be used of what the service sent, told in the log once a minute at most: a machine.
 package struct LossReport: Sendable, Equatable {
     package struct Counts: Sendable, Equatable {
@@ -42,5 +45,29 @@ package struct LossReport: Sendable, Equatable {
         self.told = counts
         self.toldAt = now
         return news
+    }
+}
+
+extension LossReport.Counts {
+    /// Logs what is not 0.
+    func log(to logger: Logger) {
+        if self.malformedElements + self.malformedFrames > 0 {
+            logger.warning(
+                "Some of what the service sent could not be read",
+                metadata: ["elements": "\(self.malformedElements)", "frames": "\(self.malformedFrames)"]
+            )
+        }
+        if self.unnumberedTrades > 0 {
+            logger.warning(
+                "Trades of too many symbols were left out",
+                metadata: ["trades": "\(self.unnumberedTrades)", "symbols": "\(SymbolTable.capacity)"]
+            )
+        }
+        if self.leftOutFrames > 0 {
+            logger.notice(
+                "The service sent frames again; upstream.drop-repeats leaves them out",
+                metadata: ["frames": "\(self.leftOutFrames)"]
+            )
+        }
     }
 }

@@ -1,0 +1,119 @@
+import Market
+import Wire
+
+/// What is missing on the tape of one feed, and which of the trades behind it may have come before it already.
+///
+/// A machine; times are arguments.
+struct Interruptions {
+    private static let overlapTime: Int64 = 60_000_000_000
+
+    /// Whether nothing is compared.
+    private let ignoresRepeats: Bool
+    private let isLive: Bool
+    private var gaps = GapWatch()
+    private var sleep = SleepWatch()
+    private var tails = TradeTails()
+    private var overlap: OverlapCheck?
+    /// When the comparison ends; monotonic ns.
+    private var overlapEnd: Int64?
+    private var isOverlapPublished = false
+
+    init(repeats: RepeatHandling, isLive: Bool) {
+        self.ignoresRepeats = repeats == .ignored
+        self.isLive = isLive
+    }
+
+    /// Whether something is missing of which no gap has been published.
+    var isOpen: Bool { self.gaps.isOpen }
+
+    /// Notes that an attempt to connect began.
+    mutating func attempted() { self.gaps.attempted() }
+
+    /// Notes that a connection opened and that the symbols are asked for on it.
+    mutating func connectionOpened(_ now: Moment) {
+        self.gaps.asked(now)
+        self.sleep = SleepWatch()
+        _ = self.sleep.looked(now)
+    }
+
+    /// Begins a gap, behind which trades are compared with those that came last.
+    mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
+        self.gaps.interrupted(from: from, reason: reason, cause: cause)
+        guard !self.ignoresRepeats else { return }
+        self.overlap = OverlapCheck(self.tails)
+        self.overlapEnd = nil
+        self.isOverlapPublished = false
+    }
+
+    /// Begins a gap behind which nothing is compared: symbols were silent and may have traded.
+    mutating func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
+        self.gaps.interrupted(from: from, reason: reason, cause: cause)
+    }
+
+    /// Begins a gap where the machine has slept: it has heard nothing meanwhile, though its connection may stand.
+    ///
+    /// - Parameter previousFrame: when the last frame came; wall clock, ns since 1970.
+    mutating func lookForSleep(since previousFrame: Int64, _ now: Moment) {
+        guard let slept = self.sleep.looked(now), self.isLive else { return }
+        self.interrupted(
+            from: previousFrame,
+            reason: "this machine slept, or its clock was set, \(slept / 1_000_000_000) s ahead",
+            cause: .sleep
+        )
+        self.gaps.asked(now)
+    }
+
+    // MARK: Trades
+
+    /// Compares the trades of a read with those from before an interruption; `nil` where there is nothing to compare with,
+    /// and where all are new.
+    mutating func findings(in trades: [Trade], now: Int64) -> [OverlapCheck.Finding]? {
+        guard self.overlap != nil, !trades.isEmpty else { return nil }
+        let end = self.overlapEnd ?? now + Self.overlapTime
+        self.overlapEnd = end
+        guard now < end else {
+            self.overlap = nil
+            return nil
+        }
+        return self.overlap?.check(trades)
+    }
+
+    /// Takes trades that equal none of before the gap, received at that time on the wall clock; returns the gap that ends.
+    mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
+        self.withOverlap(self.gaps.traded(received: received, nextSequence: nextSequence, epoch: epoch))
+    }
+
+    /// Takes the trades of a read, as they go onto the tape.
+    mutating func append(_ trades: [Trade], symbolCount: Int) {
+        if !self.ignoresRepeats { self.tails.append(trades, symbolCount: symbolCount) }
+    }
+
+    /// Notes that symbols' numbers mean others from now on.
+    mutating func epochBegan() {
+        self.tails = TradeTails()
+        self.overlap = nil
+        self.overlapEnd = nil
+    }
+
+    // MARK: Time
+
+    /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` wants to be called; monotonic ns.
+    func deadline(patience: Int64) -> Int64? { self.gaps.deadline(patience: patience) }
+
+    /// Takes the passing of time; returns the gap that no trade ended.
+    mutating func deadlineReached(now: Int64, patience: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
+        self.withOverlap(
+            self.gaps.deadlineReached(now: now, patience: patience, nextSequence: nextSequence, epoch: epoch)
+        )
+    }
+
+    /// Adds how many of the trades that were compared likely are repeats, unless another gap of the same interruption has.
+    private mutating func withOverlap(_ gap: Gap?) -> Gap? {
+        guard var gap else { return nil }
+        if !self.isOverlapPublished, let overlap, overlap.compared > 0 {
+            (gap.overlap, gap.overlapBounds) = (overlap.likely, overlap.bounds)
+        }
+        self.isOverlapPublished = true
+        return gap
+    }
+}
