@@ -14,7 +14,7 @@ struct PendingRead {
     private var comparesFrames: Bool
     private var repeated = RepeatedFrames()
     private var repetition = RepetitionWatch()
-    /// Whether the feed repeats its frames as a rule, until somebody has asked.
+    /// Whether the feed repeats its frames as a rule; false again once that has been asked for.
     private var repeatsAsRule = false
     private var arrivals: ArrivalJudge
     /// The places of suspected trades in the next frame of a replay.

@@ -65,7 +65,7 @@ struct TapeRenewalTests {
         #expect(book.lines == expected)
         // No two trades have the same place.
         #expect(book.places.count == expected.count)
-        // Each is told once, in front of its first batch and with that one's names.
+        // Each is published once, in front of its first batch and with the names of that batch.
         #expect(book.epochs == [100, 101] && !book.isAhead)
         #expect(book.names.count == 2 && book.names.last == "BINANCE:BTCUSDT")
         #expect(book.mostNames < SymbolTable.capacity)

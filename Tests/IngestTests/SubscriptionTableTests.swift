@@ -6,7 +6,9 @@ import Testing
 struct SubscriptionTableTests {
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
 
-    @Test("only the first wish asks the upstream, and only the end of the last one, ten seconds later, tells it again")
+    @Test(
+        "only a symbol's first subscriber asks the upstream, and the end of the last one gives it up ten seconds later"
+    )
     func firstAndLast() {
         var table = SubscriptionTable(limit: 50, linger: .seconds(10))
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -25,7 +27,7 @@ struct SubscriptionTableTests {
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
     }
 
-    @Test("a new wish within the grace is nothing to the upstream, and the grace begins anew with the next end")
+    @Test("a new subscriber within the linger time changes nothing upstream; the time begins anew with the next end")
     func comesBack() {
         var table = SubscriptionTable(limit: 50, linger: .seconds(10))
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -43,7 +45,7 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [.unsubscribe("A")])
     }
 
-    @Test("where all places are taken a new wish gets that of the symbol in grace longest, which goes first")
+    @Test("where all places are taken a new symbol gets that of the one that has lingered longest, which goes first")
     func evicts() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -62,7 +64,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil)
     }
 
-    @Test("a symbol that the upstream refuses has no grace, whether it is given up before or after")
+    @Test("a symbol that the upstream refuses does not linger, whether it is given up before or after")
     func refused() {
         var table = SubscriptionTable(limit: 2, linger: .seconds(10))
         #expect(table.subscribe("BAD") == .accepted && table.takeChanges() == [.subscribe("BAD")])
@@ -76,7 +78,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil && table.symbols == [])
     }
 
-    @Test("without a grace a symbol is given up at once; what nobody wants is not given up twice")
+    @Test("without a linger time a symbol is given up at once, and never twice")
     func noGrace() {
         var table = SubscriptionTable(limit: 2)
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -101,7 +103,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil)
     }
 
-    @Test("one that is taken up is asked for once, whoever wants it first, and ends with the last who wants it")
+    @Test("a retained symbol is asked for once, and ends when neither the program nor a client wants it")
     func adopts() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"])
         #expect(table.retain("OWN") == .accepted && !table.hasChanges)
@@ -136,7 +138,9 @@ struct SubscriptionTableTests {
         #expect(table.retain("OWN") == .accepted && table.takeChanges() == [.subscribe("OWN")])
     }
 
-    @Test("they share the places with the clients; one in grace makes room, and one that is both takes one place")
+    @Test(
+        "retained symbols share the places with the clients; one that lingers makes room, and one that is both takes one place"
+    )
     func shares() {
         var table = SubscriptionTable(limit: 2, retained: ["OWN"], linger: .seconds(10))
         #expect(table.subscribe("OWN") == .accepted && !table.hasChanges)
@@ -148,7 +152,7 @@ struct SubscriptionTableTests {
         #expect(table.subscribe("C") == .full)
         table.release("B")
         #expect(table.subscribe("C") == .accepted && table.takeChanges() == [.unsubscribe("B"), .subscribe("C")])
-        // In grace and taken up meanwhile, it is no more in grace.
+        // Retained while it lingers, it lingers no more.
         table.unsubscribe("C", now: Self.at(0))
         #expect(table.retain("C") == .accepted && table.deadline == nil)
     }

@@ -10,7 +10,7 @@ struct SubscriptionsTests {
     private final class Feed: SubscribingFeed {
         private let heard = NIOLockedValueBox<[[SubscriptionChange]]>([])
 
-        /// What it was told since the last time, call by call.
+        /// The changes since the last time, call by call.
         func take() -> [[SubscriptionChange]] {
             self.heard.withLockedValue { heard in
                 defer { heard = [] }

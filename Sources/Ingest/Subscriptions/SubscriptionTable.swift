@@ -27,7 +27,7 @@ package struct SubscriptionTable: Sendable {
     /// How many clients want each; 0 where it lingers, which a retained one never does.
     private var subscribers: [String: Int] = [:]
     private var lingering: LingeringSymbols
-    /// What the upstream has not been told yet.
+    /// Changes that the upstream does not know yet.
     private var changes: [SubscriptionChange] = []
     /// Those that the upstream does not send now; they take none of its places.
     private var refusedSymbols: Set<String> = []
@@ -134,7 +134,7 @@ package struct SubscriptionTable: Sendable {
         for symbol in self.lingering.timePassed(now: now) { self.giveUp(symbol) }
     }
 
-    /// Returns what the upstream is to be told, in order.
+    /// Removes and returns the changes for the upstream, in order.
     package mutating func takeChanges() -> [SubscriptionChange] {
         defer { self.changes = [] }
         return self.changes

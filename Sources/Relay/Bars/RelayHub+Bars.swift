@@ -14,7 +14,7 @@ struct BarTopic: Hashable, Comparable {
 
 /// The clients that are told the bars of one topic, and what they have been told.
 struct BarReaders {
-    var members: [ObjectIdentifier: StreamClient] = [:]
+    var members: [ObjectIdentifier: any RelayProtocol] = [:]
     /// The newest bars that were told, by their starts.
     var told: [Int64: ToldBar] = [:]
     /// The start of the newest bar that was over and told, or was over before anybody asked.
@@ -86,8 +86,8 @@ extension RelayHub {
         readers.told = readers.told.filter { $0.key >= oldest }
         self.barTopics[topic] = readers
         for told in news {
-            let frame = self.frame(.bar(told))
-            for client in Array(readers.members.values) { client.take(told, frame: frame) }
+            let message = self.message()
+            for session in readers.members.values { session.barChanged(told, message) }
         }
     }
 
@@ -137,11 +137,14 @@ extension RelayHub {
     }
 
     /// Tells a client the bars of a topic from now on, beginning with the newest there is.
-    func join(_ client: StreamClient, _ topic: BarTopic) {
+    ///
+    /// - Returns: that bar.
+    func join(_ session: any RelayProtocol, _ topic: BarTopic) -> ToldBar? {
+        var newest: ToldBar?
         if let series = self.bars.series(of: topic.symbol, topic.width), let bar = series.bars.last {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
             let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
-            client.tell(.bar(told))
+            newest = told
             if self.barTopics[topic] == nil {
                 var readers = BarReaders(told: [bar.start: told])
                 let over = isClosed ? bar : series.bars.dropLast().last
@@ -149,12 +152,13 @@ extension RelayHub {
                 self.barTopics[topic] = readers
             }
         }
-        self.barTopics[topic, default: BarReaders()].members[ObjectIdentifier(client)] = client
+        self.barTopics[topic, default: BarReaders()].members[ObjectIdentifier(session)] = session
         self.armBarTimer()
+        return newest
     }
 
-    func leave(_ client: StreamClient, _ topic: BarTopic) {
-        self.barTopics[topic]?.members[ObjectIdentifier(client)] = nil
+    func leave(_ session: any RelayProtocol, _ topic: BarTopic) {
+        self.barTopics[topic]?.members[ObjectIdentifier(session)] = nil
         if self.barTopics[topic]?.members.isEmpty == true { self.barTopics[topic] = nil }
         guard self.barTopics.isEmpty else { return }
         self.barTimer?.cancel()

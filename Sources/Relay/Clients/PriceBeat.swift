@@ -4,7 +4,7 @@ import Wire
 
 /// The beat at which all clients with the same interval are told prices: one timer for all of them.
 final class PriceBeat {
-    var members: [ObjectIdentifier: StreamClient] = [:]
+    var members: [ObjectIdentifier: any RelayProtocol] = [:]
     /// How many trades of each row had come at the last beat.
     var taken: [UInt64]
     var timer: Scheduled<Void>?
@@ -13,7 +13,7 @@ final class PriceBeat {
 }
 
 extension RelayHub {
-    func joinBeat(_ client: StreamClient, every milliseconds: Int) {
+    func joinBeat(_ session: any RelayProtocol, every milliseconds: Int) {
         let beat: PriceBeat
         if let known = self.beats[milliseconds] {
             beat = known
@@ -22,12 +22,12 @@ extension RelayHub {
             self.beats[milliseconds] = beat
             self.arm(beat, every: milliseconds)
         }
-        beat.members[ObjectIdentifier(client)] = client
+        beat.members[ObjectIdentifier(session)] = session
     }
 
-    func leaveBeat(_ client: StreamClient, every milliseconds: Int) {
+    func leaveBeat(_ session: any RelayProtocol, every milliseconds: Int) {
         guard let beat = self.beats[milliseconds] else { return }
-        beat.members[ObjectIdentifier(client)] = nil
+        beat.members[ObjectIdentifier(session)] = nil
         guard beat.members.isEmpty else { return }
         beat.timer?.cancel()
         self.beats[milliseconds] = nil
@@ -53,10 +53,8 @@ extension RelayHub {
             // A row that has become another symbol's has traded less than before.
             guard taken > before, let newest = self.desk.newest(row: row) else { continue }
             let update = PriceUpdate(summary: newest.summary, skipped: taken - before - 1)
-            var frames = PriceFrames(update, hub: self)
-            for client in Array(beat.members.values) {
-                client.show(newest, row: row, every: milliseconds, frames: &frames)
-            }
+            var price = EncodedPrice(update, ordinal: newest.ordinal)
+            for session in Array(beat.members.values) { session.priceShown(&price, row: row, every: milliseconds) }
             self.noteShown(update)
         }
     }

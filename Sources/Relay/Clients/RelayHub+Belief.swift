@@ -17,8 +17,8 @@ extension RelayHub {
         change(self)
         let status = self.toldStatus
         guard status != before else { return }
-        let frame = self.frame(.status(status))
-        for client in self.streamClients.values { client.tell(.status(status), frame: frame) }
+        let message = self.message()
+        for session in self.sessions.values { session.statusChanged(status, message) }
     }
 
     /// The feed's word of itself, to which a silence in a pause is none.

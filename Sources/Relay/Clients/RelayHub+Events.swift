@@ -62,24 +62,8 @@ extension RelayHub {
     /// Sends every trade to those who want that; returns whether there were any.
     private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
-        var parcels: [Audience<TradesClient>.Parcel] = []
-        swap(&parcels, &self.parcels)
-        self.audience.pack(batches, into: &parcels)
-        for parcel in parcels {
-            isDelivered = isDelivered || !parcel.members.isEmpty
-            self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
-                parcel.members[index].deliver(
-                    parcel.bytes,
-                    behind: sent,
-                    messages: parcel.messages,
-                    trades: parcel.trades
-                )
-            }
-        }
-        // Before the next read, so that its frames find the room of these.
-        parcels.removeAll(keepingCapacity: true)
-        swap(&parcels, &self.parcels)
-        return self.deliverTrades(batches) || isDelivered
+        for fanout in self.fanouts where fanout.send(batches) { isDelivered = true }
+        return isDelivered
     }
 
     /// Keeps a read for whoever asks later.
@@ -105,34 +89,20 @@ extension RelayHub {
         self.armActivityTimer()
     }
 
-    /// Delivers every trade to those readers of `/v1/stream` who want that; returns whether there were any.
-    private func deliverTrades(_ batches: ArraySlice<TapeBatch>) -> Bool {
-        guard !self.tradeAudience.isEmpty else { return false }
-        let portions = self.tradeAudience.portions(of: batches, present: TradeCourier.symbols(in: batches))
-        guard let first = portions.first else { return false }
-        let union = portions.dropFirst().reduce(first.wanted) { $0.union($1.wanted) }
-        var sheet = TradeSheet(batches, union: union, texts: &self.symbolTexts, number: self.number)
-        for portion in portions {
-            guard let content = sheet.content(portion.wanted) else { continue }
-            for client in portion.members { client.deliver(content) }
-        }
-        return true
-    }
-
     /// Lets those who are still on their way know which trades are about to leave the ring.
     private func makeRoom(for batch: TapeBatch) {
         let lower = max(
             self.ring.lowerBound(after: batch),
             self.ring.lowerBound(at: batch.receivedMonotonic)
         )
-        for client in Array(self.resuming.values) { client.evicted(below: lower, by: batch) }
+        for session in self.resuming.values { session.tradesEvicted(below: lower, by: batch) }
     }
 
     /// Forgets the trades that are too old by now, which those who are still on their way to them are told.
     func expireRing() {
         if !self.resuming.isEmpty {
             let lower = self.ring.lowerBound(at: self.monotonic)
-            for client in Array(self.resuming.values) { client.evicted(below: lower) }
+            for session in self.resuming.values { session.tradesEvicted(below: lower, by: nil) }
         }
         self.ring.expire(now: self.monotonic)
     }
@@ -162,9 +132,7 @@ extension RelayHub {
 
     /// Shows what was held back, and forgets what symbols' numbers meant.
     private func epochBegan() {
-        self.audience.epochBegan()
-        self.tradeAudience.epochBegan()
-        self.symbolTexts.epochBegan()
+        for fanout in self.fanouts { fanout.epochBegan() }
         self.bars.epochBegan()
         self.show(self.desk.epochBegan())
     }
@@ -178,17 +146,16 @@ extension RelayHub {
         _ = self.row(of: status.symbol)
         // Before the state, as ever: a price of then must make no symbol live that was just asked for. And before the state has
         // its number, for numbers grow.
-        if isRecalled { for client in self.streamClients.values { client.recalled(status.symbol) } }
-        let frame = self.frame(.symbol(status))
-        for client in self.streamClients.values { client.symbolChanged(status, frame: frame) }
+        if isRecalled { for session in self.index.allFollowers { session.symbolRecalled(status.symbol) } }
+        let message = self.message()
+        for session in self.index.sessions(of: status.symbol) { session.symbolChanged(status, message) }
+        let subscribers = self.index.subscribers(of: status.symbol)
         guard status.isRefused else {
-            for client in self.tradesClients.values { client.accepted(status.symbol) }
-            for client in self.streamClients.values { client.accepted(status.symbol) }
+            for session in subscribers { session.symbolAccepted(status.symbol) }
             return
         }
-        let message = self.refusal(of: status.symbol) ?? ""
-        for client in self.tradesClients.values { client.refused(status.symbol, message: message) }
-        for client in self.streamClients.values { client.refused(status.symbol, message: message) }
+        let reason = self.refusal(of: status.symbol) ?? ""
+        for session in subscribers { session.symbolRefused(status.symbol, reason: reason) }
     }
 
     /// What a client that wants the symbol is told, in the upstream's words, while the upstream does not send it.
@@ -200,8 +167,9 @@ extension RelayHub {
     func gapFound(_ gap: Gap) {
         if gap.movesClock { self.desk.clockMoved() }
         let marked = self.markBars(gap)
-        let frame = self.frame(.gap(gap))
-        for client in self.streamClients.values { client.gapFound(gap, frame: frame) }
+        let message = self.message()
+        let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)
+        for session in sessions { session.gapFound(gap, message) }
         self.tellBars(marked: marked)
     }
 
@@ -212,8 +180,7 @@ extension RelayHub {
             metadata: ["lost": "\(loss.count { _ in true })"]
         )
         self.desk.lost(loss)
-        for client in self.tradesClients.values { client.missed(loss.count(where: client.wants)) }
-        for client in self.streamClients.values { client.relayLost(loss) }
+        for session in self.sessions.values { session.tradesLost(loss) }
         let reason = "the relay was too busy to take all trades"
         self.gapFound(Gap(from: loss.from, to: loss.to, reason: reason, nextSequence: loss.nextSequence))
     }

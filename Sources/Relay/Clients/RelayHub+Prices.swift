@@ -19,7 +19,7 @@ extension RelayHub {
             self.desk.free(row)
         else { return }
         self.releasedSince[symbol] = nil
-        for client in self.streamClients.values { client.session.vanished(row) }
+        for session in self.index.allFollowers { session.symbolVanished(row: row) }
     }
 
     /// Gives back the rows of all symbols that traded in an earlier epoch and that nobody asks for. An epoch has a bounded
@@ -36,13 +36,15 @@ extension RelayHub {
     }
 
     func appeared(_ row: Int) {
-        for client in self.streamClients.values { client.appeared(row) }
+        for session in self.index.allFollowers { session.symbolAppeared(row: row) }
     }
 
     func show(_ showings: [PriceDesk.Showing]) {
         for showing in showings {
-            var frames = PriceFrames(showing.update, hub: self)
-            for client in self.streamClients.values { client.show(showing, frames: &frames) }
+            var price = EncodedPrice(showing.update, ordinal: showing.ordinal)
+            for session in self.index.sessions(of: showing.update.summary.symbol) {
+                session.priceShown(&price, row: showing.row)
+            }
             self.noteShown(showing.update)
         }
         self.armPriceTimer()
@@ -65,12 +67,14 @@ extension RelayHub {
 
     /// A market whose price stands still is alive: its trades are told of, though no price is.
     func armActivityTimer() {
-        guard self.activityTimer == nil, !self.streamClients.isEmpty else { return }
+        guard self.activityTimer == nil, self.priceSessions > 0 else { return }
         self.activityTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.activityInterval) {
             self.activityTimer = nil
             for activity in self.desk.takeActivity() {
-                let frame = Self.framed(StreamEncoder.trades(activity.summary, number: self.number()))
-                for client in self.streamClients.values { client.showActivity(activity.row, frame: frame) }
+                let message = self.message()
+                for session in self.index.sessions(of: activity.summary.symbol) {
+                    session.tradesCounted(activity.summary, row: activity.row, message)
+                }
             }
             self.flush()
         }
@@ -78,7 +82,7 @@ extension RelayHub {
 
     /// Notes a price that the next flush shows to somebody.
     func noteShown(_ update: PriceUpdate) {
-        guard !self.streamClients.isEmpty else { return }
+        guard self.priceSessions > 0 else { return }
         if update.skipped > 0 { self.skipped.stream.increment(by: Int64(clamping: update.skipped)) }
         guard let age = self.age(ofArrival: update.summary.received) else { return }
         self.shownArrivals.append(self.monotonic - age)

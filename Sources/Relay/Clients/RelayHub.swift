@@ -28,11 +28,14 @@ package final class RelayHub {
     /// The symbols that the feed is asked for, for the clients and the program itself.
     let subscriptions: Subscriptions
     @exclusivity(unchecked) var desk: PriceDesk
-    @exclusivity(unchecked) var audience = Audience<TradesClient>()
-    /// Empty but while a read is sent: the room for what goes to the audience.
-    @exclusivity(unchecked) var parcels: [Audience<TradesClient>.Parcel] = []
-    private(set) var tradesClients: [ObjectIdentifier: TradesClient] = [:]
-    private(set) var streamClients: [ObjectIdentifier: StreamClient] = [:]
+    private(set) var sessions: [ObjectIdentifier: any RelayProtocol] = [:]
+    /// How many of them show prices.
+    private(set) var priceSessions = 0
+    /// The same sessions by the symbols that matter to them.
+    var index = SessionIndex()
+    /// What sends trades to the sessions of each protocol.
+    private(set) var fanouts: [any TradeFanout] = []
+    private var fanoutOfProtocol: [ObjectIdentifier: any TradeFanout] = [:]
     var status: FeedStatus
     /// What the feed says of each symbol it asks for.
     var symbolStates: [String: SymbolStatus] = [:]
@@ -42,11 +45,8 @@ package final class RelayHub {
     var pauses = ReplayPauses()
     /// Ns since 1970.
     let wallClock: @Sendable () -> Int64
-    /// The readers of `/v1/stream` who get every trade, and what that takes.
-    @exclusivity(unchecked) var tradeAudience = Audience<StreamClient>()
-    var symbolTexts = SymbolTexts()
     /// Those who are on their way from where they left off.
-    var resuming: [ObjectIdentifier: StreamClient] = [:]
+    var resuming: [ObjectIdentifier: any RelayProtocol] = [:]
     /// By the interval in ms.
     var beats: [Int: PriceBeat] = [:]
     /// The bars of all symbols, and who is told which.
@@ -59,7 +59,7 @@ package final class RelayHub {
     let lanes = ClientLanes()
     /// The time of all clients' keepalive and closing.
     let deadlines: DeadlineWheel
-    private var unflushed: [RelayClient] = []
+    private var unflushed: [ClientOutput] = []
     /// The newest trades, for `/v1/trades` and for whoever comes back.
     @exclusivity(unchecked) var ring: TradeRing
     /// What may be missing between the run before this one and its first trade, until that comes.
@@ -75,12 +75,11 @@ package final class RelayHub {
     var shownArrivals: [Int64] = []
     private(set) var isStopped = false
 
-    private var watched: [ObjectIdentifier: RelayClient] = [:]
+    private var watched: [ObjectIdentifier: any RelayProtocol] = [:]
     private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
     var priceTimer: (at: Int64, task: Scheduled<Void>)?
-    private let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
 
     package init(
         settings: RelaySettings,
@@ -116,6 +115,11 @@ package final class RelayHub {
         self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
         self.desk = PriceDesk(settings: settings.pipeline)
+        for spoken in RelayProtocols.all {
+            let fanout: any TradeFanout = spoken.makeFanout(for: self)
+            self.fanouts.append(fanout)
+            self.fanoutOfProtocol[ObjectIdentifier(spoken)] = fanout
+        }
     }
 
     var now: NIODeadline { self.loop.now }
@@ -128,19 +132,17 @@ package final class RelayHub {
         guard let flow, waits != self.feedWaits else { return }
         self.feedWaits = waits
         flow.feedWaits(waits)
-        for client in self.tradesClients.values { client.feedWaitsChanged() }
-        for client in self.streamClients.values { client.feedWaitsChanged() }
+        for session in self.sessions.values { session.feedWaitsChanged() }
     }
 
-    /// Returns the number of the next message of `/v1/stream`: one count for all clients, so that what goes to many is
-    /// the same bytes.
+    /// Returns the number of the next message: one count for all clients, so that what goes to many is the same bytes.
     func number() -> UInt64 {
         self.messageNumber += 1
         return self.messageNumber
     }
 
-    /// Returns a message as a frame, with a number of its own.
-    func frame(_ control: StreamControl) -> ByteBuffer { Self.framed(control.encoded(number: self.number())) }
+    /// Makes a message that several sessions may get.
+    func message() -> SharedMessage { SharedMessage(number: self.number()) }
 
     /// Returns the payload as a whole text frame of a server.
     static func framed(_ payload: ByteBuffer) -> ByteBuffer {
@@ -151,51 +153,50 @@ package final class RelayHub {
 
     // MARK: Clients
 
-    var clientCount: Int { self.tradesClients.count + self.streamClients.count }
+    var clientCount: Int { self.sessions.count }
 
-    /// Makes the client that a request asks for.
-    func makeClient(_ endpoint: RelayEndpoint, for head: HTTPRequestHead) throws(HTTPRefusal) -> RelayClient {
-        switch endpoint {
-        case .trades: TradesClient(hub: self, options: TradesOptions(target: head.uri))
-        case .stream: StreamClient(hub: self, query: try StreamQuery(head))
-        }
-    }
-
-    func joined(_ client: RelayClient) {
-        switch client {
-        case let client as TradesClient: self.tradesClients[ObjectIdentifier(client)] = client
-        case let client as StreamClient: self.streamClients[ObjectIdentifier(client)] = client
-        default: preconditionFailure("a client of no known kind")
-        }
+    func joined(_ session: any RelayProtocol) {
+        self.sessions[ObjectIdentifier(session)] = session
+        if type(of: session).showsPrices { self.priceSessions += 1 }
         self.gauges.clients(self.clientCount)
     }
 
-    func left(_ client: RelayClient) {
-        switch client {
-        case let client as TradesClient:
-            self.audience.remove(client)
-            self.tradesClients[ObjectIdentifier(client)] = nil
-        case let client as StreamClient:
-            self.streamClients[ObjectIdentifier(client)] = nil
-        default:
-            preconditionFailure("a client of no known kind")
-        }
+    func left(_ session: any RelayProtocol) {
+        guard self.sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
+        if type(of: session).showsPrices { self.priceSessions -= 1 }
         self.gauges.clients(self.clientCount)
     }
 
-    /// A lossless client has changed what it wants.
-    func wishesChanged(_ client: TradesClient, wanting symbols: Set<String>) {
-        self.audience.place(client, wanting: symbols, lane: client.lane)
-        if !symbols.isEmpty { self.gauges.subscribed() }
+    /// What sends trades to the sessions of a protocol.
+    func fanout<Session: RelayProtocol>(of session: Session.Type) -> Session.Fanout {
+        guard let fanout = self.fanoutOfProtocol[ObjectIdentifier(session)] as? Session.Fanout else {
+            preconditionFailure("\(session) is not among the protocols of the relay")
+        }
+        return fanout
+    }
+
+    // MARK: Subscriptions
+
+    /// Subscribes a session to a symbol that it does not have.
+    func subscribe(_ session: any RelayProtocol, to symbol: String) -> SubscriptionTable.Answer {
+        let answer = self.subscriptions.subscribe(symbol)
+        if answer == .accepted { self.index.insert(session, symbol) }
+        return answer
+    }
+
+    /// Ends a session's subscription to a symbol that was accepted.
+    func unsubscribe(_ session: any RelayProtocol, from symbol: String) {
+        self.index.remove(session, symbol)
+        self.subscriptions.unsubscribe(symbol)
     }
 
     // MARK: One flush for each client
 
-    func mustFlush(_ client: RelayClient) { self.unflushed.append(client) }
+    func mustFlush(_ client: ClientOutput) { self.unflushed.append(client) }
 
     /// Sends what has been written since the last call. A flush can make a client write more, which is sent as well.
     func flush() {
-        var clients: [RelayClient] = []
+        var clients: [ClientOutput] = []
         while !self.unflushed.isEmpty {
             // Two arrays by turns, so that neither is allocated anew for every flush.
             swap(&clients, &self.unflushed)
@@ -218,15 +219,15 @@ package final class RelayHub {
 
     private func armPingTimer() {
         self.pingTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.textPingInterval) {
-            for client in self.tradesClients.values { client.ping(self.pingFrame) }
+            for session in self.sessions.values { session.pingIsDue() }
             self.flush()
             self.armPingTimer()
         }
     }
 
     /// Keeps an eye on a client that does not keep up.
-    func watch(_ client: RelayClient) {
-        self.watched[ObjectIdentifier(client)] = client
+    func watch(_ session: any RelayProtocol) {
+        self.watched[ObjectIdentifier(session)] = session
         if self.watchTimer == nil { self.armWatchTimer() }
     }
 
@@ -234,14 +235,14 @@ package final class RelayHub {
         let interval = TimeAmount.nanoseconds(max(self.settings.stallTimeout.nanoseconds / 10, 1_000_000))
         self.watchTimer = self.loop.assumeIsolated().scheduleTask(in: interval) {
             self.watchTimer = nil
-            for client in self.watched.values { client.timePassed() }
+            for session in self.watched.values { session.timePassed() }
             self.flush()
             if !self.watched.isEmpty, self.watchTimer == nil { self.armWatchTimer() }
         }
     }
 
-    func unwatch(_ client: RelayClient) {
-        self.watched[ObjectIdentifier(client)] = nil
+    func unwatch(_ session: any RelayProtocol) {
+        self.watched[ObjectIdentifier(session)] = nil
         guard self.watched.isEmpty else { return }
         self.watchTimer?.cancel()
         self.watchTimer = nil
@@ -272,8 +273,7 @@ package final class RelayHub {
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
         self.barTimer?.cancel()
-        for client in self.tradesClients.values { client.finish() }
-        for client in self.streamClients.values { client.beginLast() }
+        for session in self.sessions.values { session.willStop() }
         self.show(self.desk.flush())
         // A beat that will not come any more would leave its clients without the last price.
         for (milliseconds, beat) in self.beats.sorted(by: { $0.key < $1.key }) {
@@ -281,12 +281,11 @@ package final class RelayHub {
             self.strike(beat, every: milliseconds)
         }
         self.tellBarsAsTheyAre()
-        for client in self.streamClients.values { client.showLast() }
+        for session in self.sessions.values { session.showLast() }
         self.priceTimer?.task.cancel()
         self.priceTimer = nil
         self.subscriptions.cancelLinger()
         self.flush()
-        for client in self.tradesClients.values { client.close(.goingAway, reason: reason, within: limit) }
-        for client in self.streamClients.values { client.close(.goingAway, reason: reason, within: limit) }
+        for session in self.sessions.values { session.output.close(.goingAway, reason: reason, within: limit) }
     }
 }

@@ -22,8 +22,8 @@ struct RelayReading: Sendable {
     var symbols: [Symbol]
     /// The time since the newest trade of all arrived, pauses of a replay left aside; ns.
     var newestAge: Int64?
-    var tradesClients: Int
-    var streamClients: Int
+    /// How many clients each protocol has, by its name.
+    var clients: [(name: String, count: Int)]
     /// Bytes that wait for clients in this program, and on the way from the feed.
     var waitingBytes: Int
     var outboxBytes: Int
@@ -66,15 +66,17 @@ extension RelayHub {
             )
         }
         var waiting = answerBytes
-        for client in self.tradesClients.values { waiting += client.waitingBytes }
-        for client in self.streamClients.values { waiting += client.waitingBytes }
+        var counts: [ObjectIdentifier: Int] = [:]
+        for session in self.sessions.values {
+            waiting += session.output.waitingBytes
+            counts[ObjectIdentifier(type(of: session)), default: 0] += 1
+        }
         return RelayReading(
             status: self.believedStatus,
             replay: self.replay?.position(),
             symbols: symbols,
             newestAge: self.newestAge,
-            tradesClients: self.tradesClients.count,
-            streamClients: self.streamClients.count,
+            clients: RelayProtocols.all.map { ($0.name, counts[ObjectIdentifier($0)] ?? 0) },
             waitingBytes: waiting,
             outboxBytes: outboxBytes,
             epoch: self.ring.epoch,

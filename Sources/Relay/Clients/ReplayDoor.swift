@@ -69,34 +69,8 @@ extension RelayHub {
         // First, for what is played at the new speed comes behind this.
         self.setFeedWaits(position.speed == nil)
         self.replayStood(isPaused: position.isPaused)
-        let frame = self.frame(.replay(position))
-        for client in self.streamClients.values { client.tell(.replay(position), frame: frame) }
+        let message = self.message()
+        for session in self.sessions.values { session.replayChanged(position, message) }
         self.flush()
-    }
-}
-
-extension StreamClient {
-    /// Asks the replay for what a client wants of it. When that changes something all clients are told, this one among
-    /// them; why it does not, only this one.
-    func askReplay(_ text: ByteBuffer) {
-        guard let replay = self.hub.replay else { return self.tell(.error(ReplayDoor.notReplay, code: "not-a-replay")) }
-        guard self.hub.settings.allowsReplayControl else {
-            return self.tell(.error(ReplayDoor.closed, code: "replay-control-off"))
-        }
-        let request: ReplayRequest
-        do throws(ReplayRefusal) {
-            request = try ReplayRequestText.parse(text, position: replay.position())
-        } catch {
-            return self.tell(.error(error.description, code: "replay-refused"))
-        }
-        let client = NIOLoopBound(self, eventLoop: self.hub.loop)
-        let loop = self.hub.loop
-        replay.request(request) { result in
-            guard case .failure(let refusal) = result else { return }
-            loop.execute {
-                client.value.tell(.error(refusal.description, code: "replay-refused"))
-                client.value.hub.flush()
-            }
-        }
     }
 }

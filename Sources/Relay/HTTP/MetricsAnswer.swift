@@ -18,8 +18,9 @@ enum MetricsAnswer {
         instruments.handshakes.write(to: &out)
         self.symbols(reading, to: &out)
         out.family("tickertape_relay_clients", .gauge, "WebSocket clients of the relay.")
-        out.sample("tickertape_relay_clients", [("endpoint", "trades")], Double(reading.tradesClients))
-        out.sample("tickertape_relay_clients", [("endpoint", "stream")], Double(reading.streamClients))
+        for (name, count) in reading.clients {
+            out.sample("tickertape_relay_clients", [("endpoint", name)], Double(count))
+        }
         out.family(
             "tickertape_relay_queue_bytes",
             .gauge,

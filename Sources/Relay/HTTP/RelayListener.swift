@@ -160,7 +160,7 @@ struct RelayListener {
             tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },
             admitClient: { self.refusal() },
-            makeClient: { endpoint, head throws(HTTPRefusal) in try hub.makeClient(endpoint, for: head) },
+            makeSession: { spoken, head throws(HTTPRefusal) in try spoken.init(request: head, relay: hub) },
             upgraded: { channel in roster.upgraded(channel) }
         )
     }

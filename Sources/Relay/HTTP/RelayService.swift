@@ -17,8 +17,8 @@ struct RelayService: HTTPService {
     var refused: (String) -> Void = { _ in }
     /// Takes a place for a WebSocket client, or returns why there is none.
     let admitClient: () -> HTTPRefusal?
-    /// Makes the handler of a new WebSocket client.
-    let makeClient: (RelayEndpoint, HTTPRequestHead) throws(HTTPRefusal) -> RelayClient
+    /// Makes the session of a new WebSocket client.
+    let makeSession: (any RelayProtocol.Type, HTTPRequestHead) throws(HTTPRefusal) -> any RelayProtocol
     /// Notes that the connection has become a WebSocket.
     var upgraded: (any Channel) -> Void = { _ in }
 
@@ -36,26 +36,27 @@ struct RelayService: HTTPService {
         head.method == .POST && RelayRoute(head.path)?.methods.contains(.POST) == true
     }
 
-    func isForWebSocket(_ head: HTTPRequestHead) -> Bool { RelayEndpoint(path: head.path) != nil && !head.asksForPage }
+    func isForWebSocket(_ head: HTTPRequestHead) -> Bool { RelayProtocols.at(head.path) != nil && !head.asksForPage }
 
     func openWebSocket(for head: HTTPRequestHead) throws(HTTPRejection) -> WebSocketOpening {
         if let refusal = self.admitClient() { throw self.rejection(refusal, of: head) }
-        guard let endpoint = RelayEndpoint(path: head.path) else { throw self.rejection(.notFound, of: head) }
-        let client: RelayClient
+        guard let spoken = RelayProtocols.at(head.path) else { throw self.rejection(.notFound, of: head) }
+        let session: any RelayProtocol
         do throws(HTTPRefusal) {
-            client = try self.makeClient(endpoint, head)
+            session = try self.makeSession(spoken, head)
         } catch {
             throw self.rejection(error, of: head)
         }
+        let client = session.output
         let upgraded = self.upgraded
         return WebSocketOpening(
             settings: client.webSocketSettings,
             headers: client.subprotocol.map { ["Sec-WebSocket-Protocol": $0] } ?? [:],
-            wheel: client.hub.deadlines
+            wheel: client.relay.deadlines
         ) { channel, agreement in
             upgraded(channel)
             client.agreement = agreement
-            try channel.pipeline.syncOperations.addHandler(client)
+            try session.join(channel.pipeline.syncOperations)
         }
     }
 

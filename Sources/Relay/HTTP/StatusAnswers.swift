@@ -71,10 +71,10 @@ enum StatusAnswers {
             out.array { out in for symbol in reading.symbols { Self.symbol(symbol, to: &out) } }
             out.key("clients")
             out.object { out in
-                out.key("trades")
-                out.number(reading.tradesClients)
-                out.key("stream")
-                out.number(reading.streamClients)
+                for (name, count) in reading.clients {
+                    out.key(name)
+                    out.number(count)
+                }
             }
             out.key("waitingBytes")
             out.number(reading.waitingBytes)

@@ -70,7 +70,8 @@ final class RelayRehearsal {
     /// A client of Finnhub's own protocol, that asks for these symbols.
     func admitDropIn(asking symbols: [String], output: OutputDigest) throws {
         let client = TradesClient(hub: self.hub, options: TradesOptions(target: "/?token=any"))
-        try self.admit(client, output).asks(symbols.map { FinnhubRequest.subscribe($0).encoded() })
+        let requests = symbols.map { FinnhubRequest.subscribe($0).encoded() }
+        try withExtendedLifetime(client) { try self.admit(client.output, output) }.asks(requests)
     }
 
     /// A client of `/v1/stream`.
@@ -79,10 +80,11 @@ final class RelayRehearsal {
     func admitStream(_ query: String, requests: [String] = [], output: OutputDigest) throws {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
         let client = StreamClient(hub: self.hub, query: try StreamQuery(head))
-        try self.admit(client, output).asks(requests.map { ByteBuffer(string: $0) })
+        try withExtendedLifetime(client) { try self.admit(client.output, output) }
+            .asks(requests.map { ByteBuffer(string: $0) })
     }
 
-    private func admit(_ client: RelayClient, _ output: OutputDigest) throws -> EmbeddedChannel {
+    private func admit(_ client: ClientOutput, _ output: OutputDigest) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: self.loop)
         try channel.pipeline.syncOperations.addHandlers([Socket(output), client])
         self.channels.append(channel)

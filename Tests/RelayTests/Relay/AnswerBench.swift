@@ -50,7 +50,7 @@ struct AnswerBench {
             router: Self.router,
             refused: { refusals.add($0) },
             admitClient: { .tooManyClients },
-            makeClient: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }
+            makeSession: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }
         )
         self.handler = HTTPServerConnection(service)
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()

@@ -56,12 +56,16 @@ final class HubBench {
 
     /// A client of Finnhub's protocol; the options are those of the URL.
     func client(_ target: String = "/?token=any") throws -> HubClient {
+        HubClient(channel: try self.join(TradesClient(hub: self.hub, options: TradesOptions(target: target))))
+    }
+
+    /// Makes a channel for a session.
+    @discardableResult
+    func join(_ session: some RelayProtocol) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: self.loop)
-        try channel.pipeline.syncOperations.addHandler(
-            TradesClient(hub: self.hub, options: TradesOptions(target: target))
-        )
+        try session.join(channel.pipeline.syncOperations)
         self.channels.append(channel)
-        return HubClient(channel: channel)
+        return channel
     }
 
     /// A client of `/v1/stream` with all of its WebSocket, that has had its hello; the query is the URL's.
@@ -76,7 +80,7 @@ final class HubBench {
         try self.piped(TradesClient(hub: self.hub, options: TradesOptions(target: target)))
     }
 
-    private func piped(_ client: RelayClient) throws -> PipedClient {
+    private func piped(_ client: some RelayProtocol) throws -> PipedClient {
         let channel = EmbeddedChannel(loop: self.loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let piped = try PipedClient(channel: channel, client: client, deadlines: self.hub.deadlines)

@@ -52,12 +52,12 @@ struct PipedClient {
     let channel: EmbeddedChannel
     private let gate = SocketGate()
 
-    init(channel: EmbeddedChannel, client: RelayClient, deadlines: DeadlineWheel) throws {
+    init(channel: EmbeddedChannel, client: some RelayProtocol, deadlines: DeadlineWheel) throws {
         self.channel = channel
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(self.gate)
-        try pipeline.addWebSocketHandlers(client.webSocketSettings, wheel: deadlines)
-        try pipeline.addHandler(client)
+        try pipeline.addWebSocketHandlers(client.output.webSocketSettings, wheel: deadlines)
+        try client.join(pipeline)
     }
 
     func send(_ text: String) throws { try self.channel.writeInbound(RawClient.masked(opcode: 1, text)) }

@@ -28,7 +28,7 @@ private struct SlowStreamClient {
         let pipeline = self.channel.pipeline.syncOperations
         try pipeline.addHandler(self.socket)
         try pipeline.addWebSocketHandlers(WebSocketSettings(role: .server))
-        try pipeline.addHandler(self.client)
+        try self.client.join(pipeline)
     }
 
     func ask(_ text: String) {

@@ -5,7 +5,7 @@ import Wire
 extension StreamClient {
     /// The relay ends, and nothing that a client waits for comes any more: from now on all is written at once. First what it
     /// has missed so far, or, where it is to be closed for that, its end.
-    func beginLast() {
+    func willStop() {
         guard self.isOpen else { return }
         self.isLast = true
         if self.catchUp != nil, !self.endCatchUp() { return }

@@ -1,15 +1,23 @@
 import Market
 import NIOCore
+package import NIOHTTP1
 import WebSocket
 import Wire
 
-/// A client of `/v1/stream`: gets prices and the newest of each when it was too slow for some, or every trade.
+/// A session of `/v1/stream`: gets prices and the newest of each when it was too slow for some, or every trade.
 ///
 /// Three kinds of messages share its way out. What must not be missed (``StreamControl``) is always written, in order.
 /// Single trades are written as long as the backlog allows. Prices are written only while the channel is writable, and
 /// merged while it is not. This file is the way out; `+Requests`, `+Prices`, `+Trades` and `+Resume` decide
 /// what takes it.
-package final class StreamClient: RelayClient {
+package final class StreamClient: RelayProtocol {
+    static let path = "/v1/stream"
+    static let name = "stream"
+    static let showsPrices = true
+
+    package let output: ClientOutput
+    let hub: RelayHub
+    let fanout: StreamFanout
     let query: StreamQuery
     var session = StreamSession()
     /// The symbols for which it has a place in the ledger.
@@ -44,7 +52,6 @@ package final class StreamClient: RelayClient {
     var waitingMessages = WaitingMessages()
     /// Those of them that must not be missed.
     private var waitingControls = WaitingMessages()
-    private let highMark: Int
     private var isHoldingUpFeed = false
     private(set) var isWatched = false
     private var hasSaidHello = false
@@ -56,6 +63,8 @@ package final class StreamClient: RelayClient {
 
     package init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
         let settings = hub.settings
+        self.hub = hub
+        self.fanout = hub.fanout(of: StreamClient.self)
         self.query = query
         self.overflow = query.overflow
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
@@ -68,28 +77,37 @@ package final class StreamClient: RelayClient {
             webSocket.closeTimeout = settings.stallTimeout
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
-        self.highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
+        let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
         self.backlog = Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false)
-        super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: self.highMark / 4, high: self.highMark))
-        self.subprotocol = query.subprotocol
+        let marks = ClientOutput.Marks(low: highMark / 4, high: highMark)
+        self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
+        self.output.subprotocol = query.subprotocol
+        self.output.session = self
         self.policyChanged()
     }
 
-    override func opened() {
+    package convenience init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal) {
+        self.init(hub: relay, query: try StreamQuery(request))
+    }
+
+    static func makeFanout(for relay: RelayHub) -> StreamFanout { StreamFanout(relay) }
+
+    func opened() {
         self.write(RelayHub.framed(StreamEncoder.hello(self.hub.hello(), number: self.hub.number())), messages: 1)
         self.hasSaidHello = true
         if let symbols = self.query.symbols { self.subscribe(symbols, delivery: nil, since: self.query.since) }
     }
 
-    override func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
+    func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
 
-    override func closed() {
+    func closed() {
         self.backlog.ended()
         self.catchUp = nil
         self.hub.resuming[ObjectIdentifier(self)] = nil
         self.deferred = []
-        self.hub.tradeAudience.remove(self)
+        self.fanout.remove(self)
+        self.hub.index.setFollowsAll(self, false)
         self.session.unfollowAll()
         self.beatsChanged()
         self.leaveBars()
@@ -117,21 +135,22 @@ package final class StreamClient: RelayClient {
 
     /// Writes frames as this client gets them, and counts the messages in them.
     func write(asIs frames: ByteBuffer, messages: Int) {
-        self.send(asIs: frames)
+        self.output.send(asIs: frames)
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     /// Tells what must not be missed.
     ///
-    /// - Parameter frame: the message as a frame, where it is the same for many.
-    func tell(_ control: StreamControl, frame: ByteBuffer? = nil) {
+    /// - Parameter message: what has the message as a frame, where it is the same for many.
+    func tell(_ control: StreamControl, _ message: SharedMessage? = nil) {
         guard self.isOpen, self.hasSaidHello else { return }
         if self.catchUp != nil { return self.hold(control) }
         // Who is to be closed is told the count then.
         let missed = self.closesWhenBehind ? nil : self.takeMissed()
         if let missed { self.write(self.hub.frame(missed), messages: 1) }
         // With something in front, the number in the shared frame would be out of order.
-        let frame = missed == nil ? frame ?? self.hub.frame(control) : self.hub.frame(control)
+        let shared = missed == nil ? message?.frame(for: StreamClient.self, encode: control.encoded) : nil
+        let frame = shared ?? self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
         self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.mostWaiting)
@@ -206,9 +225,7 @@ package final class StreamClient: RelayClient {
         self.paceChanged()
     }
 
-    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
-
-    override func writabilityChanged() {
+    func writabilityChanged() {
         guard self.isWritable else {
             return self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
         }
@@ -224,14 +241,14 @@ package final class StreamClient: RelayClient {
         self.hub.flush()
     }
 
-    override func leftWaiting() {
+    func leftWaiting() {
         if !self.backlog.isWatched { self.backlog.leftWaiting(drained: self.drainedBytes, now: self.hub.now) }
     }
 
-    override var isGivenUpBySlowness: Bool { self.isWatched }
+    var isGivenUpBySlowness: Bool { self.isWatched }
 
     /// Time has passed for a client that is being watched.
-    override func timePassed() {
+    func timePassed() {
         let (drained, waiting, wasBehind) = (self.drainedBytes, self.waitingBytes, self.backlog.isBehind)
         self.obey(self.backlog.timePassed(drained: drained, waiting: waiting, now: self.hub.now))
         // Where little waited the channel stayed writable, and does not tell that it was read.

@@ -13,15 +13,17 @@ extension StreamClient {
         self.tell(.subscribedBars(accepted, width))
         for symbol in accepted {
             let topic = BarTopic(symbol: symbol, width: width)
-            if self.barTopics.insert(topic).inserted { self.hub.join(self, topic) }
+            if self.barTopics.insert(topic).inserted, let newest = self.hub.join(self, topic) {
+                self.tell(.bar(newest))
+            }
         }
         self.hub.gauges.subscribed()
         for symbol in accepted {
-            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
+            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
         }
     }
 
-    /// Sees to it that the feed is asked for a symbol; returns whether it is, and if not the client is told why.
+    /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
     private func claim(_ symbol: String) -> Bool {
         if self.wished.contains(symbol) { return true }
         guard self.wished.count < self.hub.subscriptions.limit else {
@@ -38,7 +40,7 @@ extension StreamClient {
             let isFollowed = self.hub.desk.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
             self.toldRefused.remove(topic.symbol)
-            if self.wished.remove(topic.symbol) != nil { self.hub.subscriptions.unsubscribe(topic.symbol) }
+            if self.wished.remove(topic.symbol) != nil { self.hub.unsubscribe(self, from: topic.symbol) }
         }
     }
 
@@ -53,12 +55,13 @@ extension StreamClient {
     }
 
     /// A bar is new. One that is over must not be missed; one that is not is left out for whoever is too slow, and comes later.
-    func take(_ told: ToldBar, frame: ByteBuffer) {
+    func barChanged(_ bar: ToldBar, _ message: SharedMessage) {
         guard self.isOpen else { return }
-        if told.isClosed {
-            self.tell(.bar(told), frame: frame)
+        let control = StreamControl.bar(bar)
+        if bar.isClosed {
+            self.tell(control, message)
         } else if self.takesPrices, self.mayWriteMergeable {
-            self.write(frame, messages: 1)
+            self.write(message.frame(for: StreamClient.self, encode: control.encoded), messages: 1)
         }
     }
 }

@@ -72,3 +72,8 @@ enum StreamControl {
         return 512
     }
 }
+
+extension RelayHub {
+    /// Returns a message for one client as a frame, with the next number.
+    func frame(_ control: StreamControl) -> ByteBuffer { Self.framed(control.encoded(number: self.number())) }
+}

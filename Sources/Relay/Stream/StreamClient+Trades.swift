@@ -44,8 +44,7 @@ extension StreamClient {
         }
     }
 
-    /// The relay itself has left out trades that the client wanted.
-    func relayLost(_ loss: RelayLoss) {
+    func tradesLost(_ loss: RelayLoss) {
         guard self.isOpen, self.session.wantsTrades else { return }
         let count = self.wanted(of: loss)
         guard count > 0 else { return }

@@ -144,7 +144,7 @@ extension StreamClient {
         for row in new { self.showState(of: self.hub.desk.symbol(ofRow: row)) }
         self.hub.gauges.subscribed()
         for symbol in symbols {
-            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
+            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
         }
     }
 
@@ -163,10 +163,10 @@ extension StreamClient {
         return row
     }
 
-    /// Sees to it that the feed is asked for a symbol; returns whether it is, and if not the client is told why.
+    /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
     func takePlace(for symbol: String) -> Bool {
         guard !self.wished.contains(symbol) else { return true }
-        switch self.hub.subscriptions.subscribe(symbol) {
+        switch self.hub.subscribe(self, to: symbol) {
         case .invalid:
             self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
             return false
@@ -216,7 +216,7 @@ extension StreamClient {
             self.leaveBars(of: symbol)
             self.toldRefused.remove(symbol)
             if let row = self.hub.desk.knownRow(of: symbol) { self.session.unfollow(row) }
-            if self.wished.remove(symbol) != nil { self.hub.subscriptions.unsubscribe(symbol) }
+            if self.wished.remove(symbol) != nil { self.hub.unsubscribe(self, from: symbol) }
         }
         self.wishesChanged()
     }
@@ -225,16 +225,15 @@ extension StreamClient {
         let symbols = self.wished
         self.wished = []
         self.toldRefused = []
-        for symbol in symbols { self.hub.subscriptions.unsubscribe(symbol) }
+        for symbol in symbols { self.hub.unsubscribe(self, from: symbol) }
     }
 
     /// Puts the client where its wishes belong.
     func wishesChanged() {
         self.policyChanged()
         self.beatsChanged()
-        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
-            return self.hub.tradeAudience.remove(self)
-        }
+        self.hub.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
+        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else { return self.fanout.remove(self) }
         let isEverything = self.session.everything == .all
         var names: Set<String> = []
         for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
@@ -243,10 +242,7 @@ extension StreamClient {
         if isEverything {
             for row in self.session.excluded { names.insert(self.hub.desk.symbol(ofRow: row)) }
         }
-        self.hub.tradeAudience.place(
-            self,
-            wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names)
-        )
+        self.fanout.place(self, wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names))
     }
 
     /// Joins the beats of the intervals that it wants, and leaves the others.

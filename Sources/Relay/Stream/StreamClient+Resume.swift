@@ -33,7 +33,7 @@ extension StreamClient {
             return self.resumePrices(others, since: since, path: path)
         }
         self.session.resume(single, next: self.hub.ring.sequences.upperBound)
-        self.hub.tradeAudience.remove(self)
+        self.fanout.remove(self)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
         self.catchUp?.priced = others.map { row in
             let symbol = self.hub.desk.symbol(ofRow: row)
@@ -274,12 +274,8 @@ extension StreamClient {
         return true
     }
 
-    /// Trades are about to leave the ring: those that were still to come are counted as missed, or sent at once.
-    ///
-    /// - Parameters:
-    ///   - lower: the number of the oldest that will be left.
-    ///   - batch: the read that takes their room, which the ring does not hold yet; `nil` where they are too old.
-    func evicted(below lower: UInt64, by batch: TapeBatch? = nil) {
+    /// Counts those that were still to come as missed, or sends them at once.
+    func tradesEvicted(below lower: UInt64, by batch: TapeBatch?) {
         guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
         let end = min(lower, self.hub.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }

@@ -1,9 +1,18 @@
 import NIOCore
+package import NIOHTTP1
 import WebSocket
 import Wire
 
-/// A client of Finnhub's own protocol: lossless, or closed with the count of what it missed.
-package final class TradesClient: RelayClient {
+/// A session of Finnhub's own protocol: lossless, or closed with the count of what it missed.
+package final class TradesClient: RelayProtocol {
+    static let path = "/"
+    static let name = "trades"
+    /// Finnhub's text ping.
+    private static let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
+
+    package let output: ClientOutput
+    let hub: RelayHub
+    private let fanout: TradesFanout
     private var session: TradesSession
     private let options: TradesOptions
     /// With `snapshot=1`: the newest trades of symbols that it has given up, by number, as it has had these.
@@ -17,6 +26,8 @@ package final class TradesClient: RelayClient {
 
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
+        self.hub = hub
+        self.fanout = hub.fanout(of: TradesClient.self)
         self.options = options
         self.session = TradesSession(symbolLimit: hub.subscriptions.limit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
@@ -33,13 +44,22 @@ package final class TradesClient: RelayClient {
             webSocket.closeTimeout = settings.stallTimeout
         }
         if hub.feedWaits {
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: waiting / 16, high: waiting / 4))
+            let marks = ClientOutput.Marks(low: waiting / 16, high: waiting / 4)
+            self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
         } else {
             // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
             let high = min(waiting / 16, 64 << 10)
-            super.init(hub: hub, webSocketSettings: webSocket, marks: Marks(low: high / 2, high: high))
+            let marks = ClientOutput.Marks(low: high / 2, high: high)
+            self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
         }
+        self.output.session = self
     }
+
+    package convenience init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal) {
+        self.init(hub: relay, options: TradesOptions(target: request.uri))
+    }
+
+    static func makeFanout(for relay: RelayHub) -> TradesFanout { TradesFanout(lanes: relay.lanes) }
 
     /// Says what may wait for a client, and what becomes of it then.
     private static func choose(for backlog: inout Backlog, _ hub: RelayHub, _ options: TradesOptions) {
@@ -60,23 +80,24 @@ package final class TradesClient: RelayClient {
 
     // MARK: Requests
 
-    override func received(_ text: ByteBuffer) {
+    func received(_ text: ByteBuffer) {
         switch self.allowance.requested(now: self.hub.now) {
         case .allowed: break
         case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
         case .flood: return self.close(.policy, reason: "too many requests")
         }
         let request = FinnhubRequest.parse(text)
-        switch self.session.received(request, subscriptions: self.hub.subscriptions) {
+        switch self.session.received(request, subscribe: { self.hub.subscribe(self, to: $0) }) {
         case .subscribed:
-            self.hub.wishesChanged(self, wanting: self.session.symbols)
+            self.fanout.place(self, wanting: self.session.symbols)
+            self.hub.gauges.subscribed()
             guard case .subscribe(let symbol) = request else { return }
             if self.options.snapshot { self.showNewest(symbol) }
-            if let message = self.hub.refusal(of: symbol) { self.refused(symbol, message: message) }
+            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
         case .gaveUp(let symbol):
             if self.options.snapshot { self.noteHad(symbol) }
-            self.hub.wishesChanged(self, wanting: self.session.symbols)
-            self.hub.subscriptions.unsubscribe(symbol)
+            self.fanout.place(self, wanting: self.session.symbols)
+            self.hub.unsubscribe(self, from: symbol)
         case .refuse(let message):
             self.answer(FinnhubEncoder.error(message))
         case .nothing:
@@ -85,15 +106,13 @@ package final class TradesClient: RelayClient {
     }
 
     /// The upstream does not send a symbol: a client who asked for it is told, and keeps its wish.
-    func refused(_ symbol: String, message: String) {
+    func symbolRefused(_ symbol: String, reason: String) {
         guard self.session.refused(symbol) else { return }
-        self.answer(FinnhubEncoder.error(message))
+        self.answer(FinnhubEncoder.error(reason))
     }
 
     /// The upstream sends a symbol again.
-    func accepted(_ symbol: String) { self.session.accepted(symbol) }
-
-    func wants(_ symbol: String) -> Bool { self.session.symbols.contains(symbol) }
+    func symbolAccepted(_ symbol: String) { self.session.accepted(symbol) }
 
     /// Sends the newest trade of a symbol just asked for, if there is one and the client has not had it. What is live comes
     /// behind it: all that the relay has seen of the symbol has gone to its clients in an earlier turn of the loop.
@@ -142,38 +161,38 @@ package final class TradesClient: RelayClient {
         self.paceChanged(from: before)
         guard case .write = offer else { return }
         // It is in one group, so all that a turn brings is in these bytes.
-        self.sendNow(asIs: bytes)
+        self.output.sendNow(asIs: bytes)
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
         // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
-        if !self.backlog.isWatched { self.openLane() }
+        if !self.backlog.isWatched { self.output.openLane() }
     }
 
     /// The client's lane was not open, or took only the first `sent` of the bytes.
     func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
         guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
-        self.finish(frames, behind: sent)
+        self.output.finish(frames, behind: sent)
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {
-        self.send(framed: frames)
+        self.output.send(framed: frames)
         self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
     }
 
-    /// The relay itself has left out trades that the client wanted.
-    func missed(_ trades: UInt64) {
+    func tradesLost(_ loss: RelayLoss) {
+        let trades = loss.count { self.session.symbols.contains($0) }
         guard trades > 0 else { return }
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }
 
-    /// Sends Finnhub's text ping; to whoever does not read, silence says the same.
-    func ping(_ frame: ByteBuffer) {
-        if self.isWritable { self.write(frame, messages: 1) }
+    /// Sends the ping; to a client that does not read, silence says the same.
+    func pingIsDue() {
+        if self.isWritable { self.write(Self.pingFrame, messages: 1) }
     }
 
     // MARK: Pace
 
-    override func writabilityChanged() {
+    func writabilityChanged() {
         let (drained, now) = (self.drainedBytes, self.hub.now)
         self.change { [isWritable = self.isWritable] backlog in
             if isWritable { return backlog.becameWritable() }
@@ -182,7 +201,7 @@ package final class TradesClient: RelayClient {
         }
     }
 
-    override func leftWaiting() {
+    func leftWaiting() {
         guard !self.backlog.isWatched else { return }
         let (drained, now) = (self.drainedBytes, self.hub.now)
         self.change { backlog in
@@ -191,25 +210,24 @@ package final class TradesClient: RelayClient {
         }
     }
 
-    override var isGivenUpBySlowness: Bool { self.backlog.isWatched }
+    var isGivenUpBySlowness: Bool { self.backlog.isWatched }
 
     /// Time has passed for a client that is being watched.
-    override func timePassed() {
+    func timePassed() {
         let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)
         self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) }
     }
 
     /// The relay ends: a client that is behind is told what it missed, or closed with the count.
-    func finish() { self.change { $0.becameWritable() } }
+    func willStop() { self.change { $0.becameWritable() } }
 
-    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
-
-    override func closed() {
+    func closed() {
         self.change { backlog in
             backlog.ended()
             return .keep
         }
-        for symbol in self.session.left() { self.hub.subscriptions.unsubscribe(symbol) }
+        self.fanout.remove(self)
+        for symbol in self.session.left() { self.hub.unsubscribe(self, from: symbol) }
     }
 
     /// Lets something happen to the backlog, and does what follows from it.

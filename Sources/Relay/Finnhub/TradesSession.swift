@@ -25,14 +25,19 @@ struct TradesSession {
 
     init(symbolLimit: Int) { self.limit = symbolLimit }
 
-    /// Takes in a request; `subscriptions` are those of all clients.
-    mutating func received(_ request: FinnhubRequest?, subscriptions: Subscriptions) -> Action {
+    /// Takes in a request.
+    ///
+    /// - Parameter subscribe: subscribes the client to a symbol, beside those of all others.
+    mutating func received(
+        _ request: FinnhubRequest?,
+        subscribe: (String) -> SubscriptionTable.Answer
+    ) -> Action {
         switch request {
         case .subscribe(let symbol):
             // Asking again for what one has changes nothing, as there.
             if self.symbols.contains(symbol) { return .nothing }
             guard self.symbols.count < self.limit else { return .refuse(Self.tooMany(symbol)) }
-            switch subscriptions.subscribe(symbol) {
+            switch subscribe(symbol) {
             case .invalid:
                 return .refuse(Self.invalid(symbol))
             case .full:

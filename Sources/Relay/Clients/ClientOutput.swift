@@ -2,10 +2,11 @@ import NIOCore
 import TLS
 import WebSocket
 
-/// One WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
+/// The way to one WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
 ///
-/// This is what both kinds of client share: the way out, the state of the channel, and one flush however much was written.
-package class RelayClient: ChannelInboundHandler {
+/// It writes what the client's session says, in whatever protocol that is, with one flush however much was written, and tells
+/// the session what becomes of the channel.
+package final class ClientOutput: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
@@ -15,7 +16,9 @@ package class RelayClient: ChannelInboundHandler {
         var high: Int
     }
 
-    let hub: RelayHub
+    let relay: RelayHub
+    /// What the client speaks; the relay owns it while the client is in a pipeline.
+    weak var session: (any RelayProtocol)?
     private(set) var webSocketSettings: WebSocketSettings
     private let marks: Marks
     /// How messages to this client are compressed, if it has asked for that; set before the client joins a pipeline.
@@ -37,29 +40,12 @@ package class RelayClient: ChannelInboundHandler {
     /// The socket behind it, where bytes may go straight to one.
     private var transport: LaneTransport?
 
-    init(hub: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
-        self.hub = hub
+    init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
+        self.relay = relay
         self.webSocketSettings = webSocketSettings
-        if hub.settings.compresses { self.webSocketSettings.compression = .shared }
+        if relay.settings.compresses { self.webSocketSettings.compression = .shared }
         self.marks = marks
     }
-
-    // MARK: For the kinds of client
-
-    /// The WebSocket is open.
-    func opened() {}
-    /// A message came.
-    func received(_ text: ByteBuffer) {}
-    /// The channel has become writable or unwritable.
-    func writabilityChanged() {}
-    /// Whether something waits for it in this program, and a limit is kept of how long it may take none of that.
-    var isGivenUpBySlowness: Bool { false }
-    /// Time has passed for a client that the hub keeps an eye on.
-    func timePassed() {}
-    /// Some of what was written could not leave at once.
-    func leftWaiting() {}
-    /// The WebSocket is closing or gone; nothing more can be written.
-    func closed() {}
 
     // MARK: The way out
 
@@ -71,7 +57,7 @@ package class RelayClient: ChannelInboundHandler {
 
     /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
-        self.agreement.map { self.hub.compression.twin(of: plain, for: $0) } ?? plain
+        self.agreement.map { self.relay.compression.twin(of: plain, for: $0) } ?? plain
     }
 
     /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
@@ -83,7 +69,7 @@ package class RelayClient: ChannelInboundHandler {
         self.write(bytes)
         if !self.mustFlush {
             self.mustFlush = true
-            self.hub.mustFlush(self)
+            self.relay.mustFlush(self)
         }
     }
 
@@ -105,7 +91,7 @@ package class RelayClient: ChannelInboundHandler {
 
     private func push() {
         guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
-        if webSocket.flushFramed() { self.leftWaiting() }
+        if webSocket.flushFramed() { self.session?.leftWaiting() }
     }
 
     /// Opens the lane, where nothing waits for the client and it gets what all get: then the fan-out passes by it.
@@ -117,7 +103,7 @@ package class RelayClient: ChannelInboundHandler {
     /// Takes over bytes of which the lane has taken the first.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
         self.writtenBytes += bytes.readableBytes
-        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.leftWaiting() }
+        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.session?.leftWaiting() }
     }
 
     func flush() {
@@ -154,26 +140,28 @@ package class RelayClient: ChannelInboundHandler {
             return OutflowBelow(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
                 taken: kernel.taken,
-                isWatched: kernel.isAnswered && self?.isGivenUpBySlowness == true
+                isWatched: kernel.isAnswered && self?.session?.isGivenUpBySlowness == true
             )
         }
-        self.lane = self.hub.lanes.make()
+        self.lane = self.relay.lanes.make()
         if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
-            let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.hub.lanes)
+            let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.relay.lanes)
             webSocket.sendDirectly(through: transport)
             self.transport = transport
         }
         self.isOpen = true
-        self.hub.joined(self)
-        self.opened()
-        self.hub.flush()
+        if let session {
+            self.relay.joined(session)
+            session.opened()
+        }
+        self.relay.flush()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.end()
-        self.hub.left(self)
+        if let session { self.relay.left(session) }
         self.transport = nil
-        self.hub.lanes.giveBack(self.lane)
+        self.relay.lanes.giveBack(self.lane)
         self.lane = ClientLanes.none
         self.context = nil
         self.webSocket = nil
@@ -184,24 +172,24 @@ package class RelayClient: ChannelInboundHandler {
         guard self.isOpen else { return }  // late: it is being closed
         switch Self.unwrapInboundIn(data) {
         case .text(let text):
-            self.received(text)
+            self.session?.received(text)
         case .binary:
             self.close(.unsupported, reason: "text messages only")
         }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) { self.hub.flush() }
+    func channelReadComplete(context: ChannelHandlerContext) { self.relay.flush() }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard self.isOpen else { return }
-        self.writabilityChanged()
+        self.session?.writabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .closed(let closure)? = event as? WebSocketEvent else { return }
         switch closure.cause {
-        case .protocolViolation: self.hub.instruments.refusals.add("websocket-violation")
-        case .pongTimeout: self.hub.noteLostClient()
+        case .protocolViolation: self.relay.instruments.refusals.add("websocket-violation")
+        case .pongTimeout: self.relay.noteLostClient()
         case .peerClosed, .locallyClosed, .closeTimedOut, .connectionLost: break
         }
         self.end()
@@ -212,7 +200,30 @@ package class RelayClient: ChannelInboundHandler {
     private func end() {
         guard self.isOpen else { return }
         self.isOpen = false
-        self.hub.lanes.close(self.lane)
-        self.closed()
+        self.relay.lanes.close(self.lane)
+        self.session?.closed()
+    }
+}
+
+// What a session says to its client.
+extension RelayProtocol {
+    var isOpen: Bool { self.output.isOpen }
+
+    var isWritable: Bool { self.output.isWritable }
+
+    var waitingBytes: Int { self.output.waitingBytes }
+
+    var writtenBytes: Int { self.output.writtenBytes }
+
+    /// The bytes that have left this program.
+    var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
+
+    func compressed(_ plain: ByteBuffer) -> ByteBuffer { self.output.compressed(plain) }
+
+    func close(_ code: WebSocketCloseCode, reason: String) { self.output.close(code, reason: reason) }
+
+    /// Puts the client at the end of a pipeline, where its session begins.
+    func join(_ pipeline: ChannelPipeline.SynchronousOperations) throws {
+        try withExtendedLifetime(self) { try pipeline.addHandler(self.output) }
     }
 }

@@ -1,0 +1,22 @@
+import NIOCore
+
+/// A message that is the same for many sessions: it has its number at once, and is encoded for the first that wants it.
+final class SharedMessage {
+    let number: UInt64
+    private var frames: [ObjectIdentifier: ByteBuffer] = [:]
+
+    init(number: UInt64) { self.number = number }
+
+    /// Returns the message as whole frames of a protocol.
+    ///
+    /// - Parameter encode: makes its payload.
+    func frame<Session: RelayProtocol>(
+        for session: Session.Type,
+        encode: (_ number: UInt64) -> ByteBuffer
+    ) -> ByteBuffer {
+        if let frame = self.frames[ObjectIdentifier(session)] { return frame }
+        let frame = RelayHub.framed(encode(self.number))
+        self.frames[ObjectIdentifier(session)] = frame
+        return frame
+    }
+}

@@ -1,0 +1,60 @@
+import Market
+import NIOCore
+import Wire
+
+// What a client of `/v1/stream` is told of the feed and of the symbols that it follows, beside their trades.
+extension StreamClient {
+    /// Reports it once, and keeps the subscription. Clients that follow all symbols get the symbol's state instead.
+    func symbolRefused(_ symbol: String, reason: String) {
+        guard self.wished.contains(symbol), self.toldRefused.insert(symbol).inserted else { return }
+        self.tell(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
+    }
+
+    func symbolAccepted(_ symbol: String) { self.toldRefused.remove(symbol) }
+
+    func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {
+        guard self.follows(status.symbol) else { return }
+        self.tell(.symbol(status), message)
+    }
+
+    /// A client that has subscribed to the symbol by its name gets the symbol's state instead.
+    func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage) {
+        self.released(symbol, since: since, message)
+    }
+
+    private func released(_ symbol: String, since: Int64, _ message: SharedMessage? = nil) {
+        guard !self.wished.contains(symbol), self.follows(symbol) else { return }
+        self.tell(.released(symbol, since: since), message)
+    }
+
+    /// Reports that a symbol is released, where it is.
+    func showReleased(_ symbol: String) {
+        if let since = self.hub.releasedSince[symbol] { self.released(symbol, since: since) }
+    }
+
+    /// The client has forgotten the price of the released symbol.
+    func symbolRecalled(_ symbol: String) {
+        guard self.isOpen, !self.wished.contains(symbol), let row = self.hub.desk.knownRow(of: symbol),
+            self.session.follows(row)
+        else { return }
+        self.showAgain(row)
+    }
+
+    func showState(of symbol: String) {
+        if let status = self.hub.symbolStates[symbol] { return self.tell(.symbol(status)) }
+        self.showReleased(symbol)
+    }
+
+    func statusChanged(_ status: FeedStatus, _ message: SharedMessage) { self.tell(.status(status), message) }
+
+    func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) { self.tell(.replay(position), message) }
+
+    func gapFound(_ gap: Gap, _ message: SharedMessage) {
+        if let symbol = gap.symbol, !self.follows(symbol) { return }
+        self.tell(.gap(gap), message)
+    }
+
+    private func follows(_ symbol: String) -> Bool {
+        self.hub.desk.knownRow(of: symbol).map { self.session.follows($0) } ?? false
+    }
+}

@@ -1,0 +1,114 @@
+import Ingest
+import Market
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+/// A session of a made-up protocol, which only notes what the relay reports.
+private final class NotedSession: RelayProtocol {
+    /// Sends no trades.
+    final class NoTrades: TradeFanout {
+        func send(_ batches: ArraySlice<TapeBatch>) -> Bool { false }
+        func epochBegan() {}
+    }
+
+    static let path = "/noted"
+    static let name = "noted"
+    static func makeFanout(for relay: RelayHub) -> NoTrades { NoTrades() }
+
+    let output: ClientOutput
+    private var notes: [String] = []
+
+    init(request: HTTPRequestHead, relay: RelayHub) {
+        let marks = ClientOutput.Marks(low: 1 << 10, high: 1 << 12)
+        self.output = ClientOutput(relay: relay, webSocketSettings: relay.settings.webSocket, marks: marks)
+        self.output.session = self
+    }
+
+    /// The notes since the last call.
+    func take() -> [String] {
+        defer { self.notes = [] }
+        return self.notes
+    }
+
+    func received(_ text: ByteBuffer) {}
+
+    func closed() { self.notes.append("closed") }
+
+    func priceShown(_ price: inout EncodedPrice, row: Int) {
+        self.notes.append("\(price.update.summary.symbol) \(price.update.summary.price)")
+    }
+
+    func statusChanged(_ status: FeedStatus, _ message: SharedMessage) { self.notes.append(status.word) }
+
+    func gapFound(_ gap: Gap, _ message: SharedMessage) { self.notes.append("gap \(gap.symbol ?? "of all")") }
+
+    func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {
+        self.notes.append("\(status.symbol) \(status.word)")
+    }
+}
+
+@Suite("The sessions of the relay, whatever they speak")
+struct SessionIndexTests {
+    private func session(on bench: HubBench, _ symbols: String..., followsAll: Bool = false) throws -> NotedSession {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/noted")
+        let session = NotedSession(request: head, relay: bench.hub)
+        try bench.join(session)
+        for symbol in symbols { #expect(bench.hub.subscribe(session, to: symbol) == .accepted) }
+        bench.hub.index.setFollowsAll(session, followsAll)
+        return session
+    }
+
+    @Test("what is about one symbol is offered once to those who subscribed to it or follow all, and to no others")
+    func offers() throws {
+        let bench = HubBench()
+        let first = try self.session(on: bench, "A")
+        let second = try self.session(on: bench, "B")
+        let both = try self.session(on: bench, "A", followsAll: true)
+        let none = try self.session(on: bench)
+        bench.play(Frames.trade("A", "1"), Frames.trade("B", "2"))
+        #expect(first.take() == ["A 1"] && second.take() == ["B 2"] && none.take() == [])
+        #expect(both.take() == ["A 1", "B 2"])
+        bench.hub.take(.symbol(SymbolStatus(symbol: "B", state: .live, since: 1)))
+        bench.hub.take(.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 1, symbol: "A")))
+        #expect(first.take() == ["gap A"] && second.take() == ["B live"] && both.take() == ["B live", "gap A"])
+        #expect(none.take() == [])
+        bench.hub.unsubscribe(first, from: "A")
+        bench.hub.index.setFollowsAll(both, false)
+        bench.play(Frames.trade("A", "3", time: 1), Frames.trade("B", "4", time: 1))
+        #expect(first.take() == [] && second.take() == ["B 4"] && both.take() == ["A 3"])
+        bench.stop()
+    }
+
+    @Test("what is about the feed goes to every session, and the end of the relay closes them all")
+    func all() throws {
+        let bench = HubBench()
+        let sessions = try (0..<3).map { _ in try self.session(on: bench) }
+        bench.hub.take(.status(FeedStatus(source: .live, phase: .late, since: 1)))
+        bench.hub.take(.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 1)))
+        for session in sessions { #expect(session.take() == ["late", "gap of all"]) }
+        #expect(bench.hub.clientCount == 3)
+        bench.stop()
+        for session in sessions { #expect(session.take() == ["closed"]) }
+    }
+
+    @Test("a message for many has one number, whether it is wanted or not, and is encoded once for each protocol")
+    func shares() {
+        let message = SharedMessage(number: 7)
+        var encoded: [UInt64] = []
+        func frame(_ text: String) -> (UInt64) -> ByteBuffer {
+            { number in
+                encoded.append(number)
+                return ByteBuffer(string: text)
+            }
+        }
+        #expect(message.frame(for: NotedSession.self, encode: frame("x")) == RelayHub.framed(ByteBuffer(string: "x")))
+        #expect(message.frame(for: NotedSession.self, encode: frame("y")) == RelayHub.framed(ByteBuffer(string: "x")))
+        #expect(message.frame(for: StreamClient.self, encode: frame("z")) == RelayHub.framed(ByteBuffer(string: "z")))
+        #expect(encoded == [7, 7])
+    }
+}
