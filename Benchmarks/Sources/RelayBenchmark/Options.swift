@@ -2,7 +2,7 @@
 struct Options {
     static let usage = """
         usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
-        parts: throughput fanout saturation connections frozen memory recording screen
+        parts: throughput fanout prices saturation connections frozen memory recording screen
           --program PATH     the built program           (../.build/release/tickertape)
           --peers FOLDER     the built peers             (.build/peers)
           --recording PATH   what throughput replays     (../Sources/Tickertape/Resources/demo.jsonl)
@@ -13,7 +13,7 @@ struct Options {
           --crowds N,N,..    clients of connections                             (10000,20000)
           --mebibytes N      size of the file that recording reads              (1024)
           --frozen-seconds S how long frozen has a client that does not read    (60)
-          --seconds S        length of a round of fanout and of screen          (3)
+          --seconds S        length of a round of fanout, prices and screen     (3)
           --rounds K         rounds; the middle one is told                     (3)
           --pin              program on CPU 0, load on CPU 1
           --json FILE        appends one JSON object a row
@@ -36,7 +36,7 @@ struct Options {
     /// The benchmarks named; all when empty.
     var names: Set<String> = []
     private static let parts: Set = [
-        "throughput", "fanout", "saturation", "connections", "frozen", "memory", "recording", "screen",
+        "throughput", "fanout", "prices", "saturation", "connections", "frozen", "memory", "recording", "screen",
     ]
 
     init(_ arguments: [String]) throws {

@@ -11,6 +11,7 @@ do {
     let benchmarks: [(name: String, rows: () throws -> [Row])] = [
         ("throughput", { try ThroughputBenchmark(bench: bench).rows() }),
         ("fanout", { try FanoutBenchmark(bench: bench).rows() }),
+        ("prices", { try PriceBenchmark(bench: bench).rows() }),
         ("saturation", { try SaturationBenchmark(bench: bench).rows() }),
         ("connections", { try ConnectionBenchmark(bench: bench).rows() }),
         ("frozen", { try FrozenBenchmark(bench: bench).rows() }),
