@@ -33,8 +33,7 @@ package final class ClientOutput: ChannelInboundHandler {
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
-    /// All bytes that were written to the channel, compressed ones as such; without those that went by the lane.
-    private(set) var writtenBytes = 0
+    private var queue: OutboundQueue
     /// The client's place in the fan-out, while it is in a pipeline.
     private(set) var lane = ClientLanes.none
     /// The socket behind it, where bytes may go straight to one.
@@ -42,6 +41,11 @@ package final class ClientOutput: ChannelInboundHandler {
 
     init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.relay = relay
+        let settings = relay.settings
+        self.queue = OutboundQueue(
+            Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false),
+            mostWaiting: 2 * settings.waitingLimit(feedWaits: relay.flow != nil)
+        )
         self.webSocketSettings = webSocketSettings
         if relay.settings.compresses { self.webSocketSettings.compression = .shared }
         self.marks = marks
@@ -83,7 +87,7 @@ package final class ClientOutput: ChannelInboundHandler {
     }
 
     private func write(_ bytes: ByteBuffer) {
-        self.writtenBytes += bytes.readableBytes
+        self.queue.wrote(bytes: bytes.readableBytes)
         if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
         // Another handler plays the WebSocket.
         self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
@@ -91,7 +95,7 @@ package final class ClientOutput: ChannelInboundHandler {
 
     private func push() {
         guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
-        if webSocket.flushFramed() { self.session?.leftWaiting() }
+        if webSocket.flushFramed() { self.leftWaiting() }
     }
 
     /// Opens the lane, where nothing waits for the client and it gets what all get: then the fan-out passes by it.
@@ -102,8 +106,8 @@ package final class ClientOutput: ChannelInboundHandler {
 
     /// Takes over bytes of which the lane has taken the first.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
-        self.writtenBytes += bytes.readableBytes
-        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.session?.leftWaiting() }
+        self.queue.wrote(bytes: bytes.readableBytes)
+        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.leftWaiting() }
     }
 
     func flush() {
@@ -123,6 +127,106 @@ package final class ClientOutput: ChannelInboundHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }
 
+    // MARK: Pace
+
+    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
+
+    /// All bytes that were written to the channel.
+    var writtenBytes: Int { self.queue.writtenBytes }
+
+    /// The most bytes that can ever wait.
+    var mostWaiting: Int { self.queue.mostWaiting }
+
+    /// Whether something waits for the client in this program, and a limit is kept of how long it may take none of that.
+    var isWatched: Bool { self.queue.backlog.isWatched }
+
+    /// Whether nothing more is queued for the client.
+    var isBehind: Bool { self.queue.backlog.isBehind }
+
+    /// Whether the feed can be asked to wait for the client.
+    var feedWaits: Bool { self.queue.backlog.feedWaits }
+
+    /// The trades that the client has missed and that were not reported to it.
+    var missed: UInt64 { self.queue.backlog.missed }
+
+    /// How many messages wait when so many bytes do.
+    func waitingMessages(_ waiting: Int) -> Int { self.queue.waitingMessages(waiting) }
+
+    /// Notes how many messages were in the bytes written last.
+    func wrote(messages: Int) { self.queue.wrote(messages: messages) }
+
+    /// Returns whether trades may be written; those that may not are counted as missed.
+    func offered(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
+        let before = self.queue.pace
+        // Few bytes can be many messages, so of a client that is watched both are counted.
+        let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
+        let offer = self.queue.offered(
+            trades: trades,
+            bytes: bytes,
+            messages: messages,
+            waiting: waiting,
+            now: self.relay.now
+        )
+        self.paceChanged(from: before)
+        return offer
+    }
+
+    /// Changes what may wait for the client, and what becomes of it then.
+    func setPolicy(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
+        self.change { $0.change(feedWaits: feedWaits, limit: limit, messageLimit: messageLimit, closes: closes) }
+    }
+
+    /// Notes whether the session catches up.
+    func setCatchingUp(_ isCatchingUp: Bool) {
+        let before = self.queue.pace
+        self.queue.isCatchingUp = isCatchingUp
+        self.paceChanged(from: before)
+    }
+
+    /// Notes that what was missed so far is reported to the client.
+    func reportedMissed() { self.change { $0.told() } }
+
+    /// Has the session act as if nothing waited any more, for the relay ends.
+    func endWaiting() { self.session?.obey(self.change { $0.becameWritable() }) }
+
+    /// Time has passed for a client that the relay keeps an eye on.
+    func timePassed() {
+        let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.relay.now)
+        let wasBehind = self.isBehind
+        self.session?.obey(self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) })
+        // Where little waited the channel stayed writable, and does not report that it was read.
+        if wasBehind, !self.isBehind { self.session?.becameWritable() }
+    }
+
+    /// Some of what was written could not leave at once.
+    private func leftWaiting() {
+        guard !self.isWatched else { return }
+        let (drained, now) = (self.drainedBytes, self.relay.now)
+        self.change { $0.leftWaiting(drained: drained, now: now) }
+    }
+
+    private func change<Answer>(_ event: (inout Backlog) -> Answer) -> Answer {
+        let before = self.queue.pace
+        let answer = self.queue.change(event)
+        self.paceChanged(from: before)
+        return answer
+    }
+
+    private func paceChanged(from before: OutboundQueue.Pace) {
+        let pace = self.queue.pace
+        guard pace != before else { return }
+        switch (before.holdsUpFeed, pace.holdsUpFeed) {
+        case (false, true): self.relay.flow?.clientBecameSlow()
+        case (true, false): self.relay.flow?.clientCaughtUp()
+        case (true, true), (false, false): break
+        }
+        switch (before.isWatched, pace.isWatched) {
+        case (false, true): self.relay.watch(self)
+        case (true, false): self.relay.unwatch(self)
+        case (true, true), (false, false): break
+        }
+    }
+
     // MARK: The channel
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -140,7 +244,7 @@ package final class ClientOutput: ChannelInboundHandler {
             return OutflowBelow(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
                 taken: kernel.taken,
-                isWatched: kernel.isAnswered && self?.session?.isGivenUpBySlowness == true
+                isWatched: kernel.isAnswered && self?.isWatched == true
             )
         }
         self.lane = self.relay.lanes.make()
@@ -182,7 +286,10 @@ package final class ClientOutput: ChannelInboundHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard self.isOpen else { return }
-        self.session?.writabilityChanged()
+        let (drained, now) = (self.drainedBytes, self.relay.now)
+        guard self.isWritable else { return self.change { $0.becameUnwritable(drained: drained, now: now) } }
+        self.session?.obey(self.change { $0.becameWritable() })
+        self.session?.becameWritable()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -201,6 +308,7 @@ package final class ClientOutput: ChannelInboundHandler {
         guard self.isOpen else { return }
         self.isOpen = false
         self.relay.lanes.close(self.lane)
+        self.change { $0.ended() }
         self.session?.closed()
     }
 }
@@ -214,9 +322,6 @@ extension RelayProtocol {
     var waitingBytes: Int { self.output.waitingBytes }
 
     var writtenBytes: Int { self.output.writtenBytes }
-
-    /// The bytes that have left this program.
-    var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
 
     func compressed(_ plain: ByteBuffer) -> ByteBuffer { self.output.compressed(plain) }
 

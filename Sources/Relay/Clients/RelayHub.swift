@@ -75,7 +75,7 @@ package final class RelayHub {
     var shownArrivals: [Int64] = []
     private(set) var isStopped = false
 
-    private var watched: [ObjectIdentifier: any RelayProtocol] = [:]
+    private var watched: [ObjectIdentifier: ClientOutput] = [:]
     private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
@@ -226,8 +226,8 @@ package final class RelayHub {
     }
 
     /// Keeps an eye on a client that does not keep up.
-    func watch(_ session: any RelayProtocol) {
-        self.watched[ObjectIdentifier(session)] = session
+    func watch(_ client: ClientOutput) {
+        self.watched[ObjectIdentifier(client)] = client
         if self.watchTimer == nil { self.armWatchTimer() }
     }
 
@@ -235,14 +235,14 @@ package final class RelayHub {
         let interval = TimeAmount.nanoseconds(max(self.settings.stallTimeout.nanoseconds / 10, 1_000_000))
         self.watchTimer = self.loop.assumeIsolated().scheduleTask(in: interval) {
             self.watchTimer = nil
-            for session in self.watched.values { session.timePassed() }
+            for client in self.watched.values { client.timePassed() }
             self.flush()
             if !self.watched.isEmpty, self.watchTimer == nil { self.armWatchTimer() }
         }
     }
 
-    func unwatch(_ session: any RelayProtocol) {
-        self.watched[ObjectIdentifier(session)] = nil
+    func unwatch(_ client: ClientOutput) {
+        self.watched[ObjectIdentifier(client)] = nil
         guard self.watched.isEmpty else { return }
         self.watchTimer?.cancel()
         self.watchTimer = nil

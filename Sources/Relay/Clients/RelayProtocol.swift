@@ -31,14 +31,10 @@ protocol RelayProtocol: AnyObject {
     func opened()
     /// A message came.
     func received(_ text: ByteBuffer)
-    /// The channel has become writable or unwritable.
-    func writabilityChanged()
-    /// Whether something waits for the client in this program, and a limit is kept of how long it may take none of that.
-    var isGivenUpBySlowness: Bool { get }
-    /// Time has passed for a client that the relay keeps an eye on.
-    func timePassed()
-    /// Some of what was written could not leave at once.
-    func leftWaiting()
+    /// Closes the client, which was too slow, or reports to it what it has missed.
+    func obey(_ verdict: Backlog.Verdict)
+    /// Little waits for the client again, so what was held back may be written.
+    func becameWritable()
     /// The WebSocket is closing or gone; nothing more can be written.
     func closed()
 
@@ -96,10 +92,8 @@ protocol RelayProtocol: AnyObject {
 extension RelayProtocol {
     static var showsPrices: Bool { false }
     func opened() {}
-    func writabilityChanged() {}
-    var isGivenUpBySlowness: Bool { false }
-    func timePassed() {}
-    func leftWaiting() {}
+    func obey(_ verdict: Backlog.Verdict) {}
+    func becameWritable() {}
     func closed() {}
     func feedWaitsChanged() {}
     func pingIsDue() {}

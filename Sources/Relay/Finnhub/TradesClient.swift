@@ -19,10 +19,6 @@ package final class TradesClient: RelayProtocol {
     private var had: [String: UInt64] = [:]
     private static let mostHad = 256
     private var allowance: RequestAllowance
-    private var waitingMessages = WaitingMessages()
-    /// What waits stays below it but for a message that nothing was in front of.
-    private let mostWaiting: Int
-    private var backlog: Backlog
 
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
@@ -32,10 +28,7 @@ package final class TradesClient: RelayProtocol {
         self.session = TradesSession(symbolLimit: hub.subscriptions.limit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
-        self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
         var webSocket = settings.webSocket
-        self.backlog = Backlog(limit: waiting, patience: settings.stallTimeout, feedWaits: false)
-        Self.choose(for: &self.backlog, hub, options)
         if hub.flow == nil {
             // The close frame with the count stands behind what waits, for one that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
@@ -53,6 +46,7 @@ package final class TradesClient: RelayProtocol {
             self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
         }
         self.output.session = self
+        self.feedWaitsChanged()
     }
 
     package convenience init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal) {
@@ -61,21 +55,14 @@ package final class TradesClient: RelayProtocol {
 
     static func makeFanout(for relay: RelayHub) -> TradesFanout { TradesFanout(lanes: relay.lanes) }
 
-    /// Says what may wait for a client, and what becomes of it then.
-    private static func choose(for backlog: inout Backlog, _ hub: RelayHub, _ options: TradesOptions) {
-        backlog.change(
-            feedWaits: hub.feedWaits,
-            limit: hub.settings.waitingLimit(feedWaits: hub.feedWaits),
-            messageLimit: hub.feedWaits ? .max : hub.settings.maximumWaitingMessages,
-            closes: hub.feedWaits || options.overflow == .close
-        )
-    }
-
-    /// The feed waits for its clients from now on, or not any more.
     func feedWaitsChanged() {
-        let before = self.pace
-        Self.choose(for: &self.backlog, self.hub, self.options)
-        self.paceChanged(from: before)
+        let feedWaits = self.hub.feedWaits
+        self.output.setPolicy(
+            feedWaits: feedWaits,
+            limit: self.hub.settings.waitingLimit(feedWaits: feedWaits),
+            messageLimit: feedWaits ? .max : self.hub.settings.maximumWaitingMessages,
+            closes: feedWaits || self.options.overflow == .close
+        )
     }
 
     // MARK: Requests
@@ -147,36 +134,25 @@ package final class TradesClient: RelayProtocol {
     func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
         let bytes = self.compressed(plain)
-        let before = self.pace
-        // Few bytes can be many messages, so of whoever is watched both are counted.
-        let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
-        let offer = self.backlog.offered(
-            trades: trades,
-            bytes: bytes.readableBytes,
-            messages: messages,
-            waiting: waiting,
-            waitingMessages: self.waitingMessages.count(waiting: waiting),
-            now: self.hub.now
-        )
-        self.paceChanged(from: before)
+        let offer = self.output.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
         guard case .write = offer else { return }
         // It is in one group, so all that a turn brings is in these bytes.
         self.output.sendNow(asIs: bytes)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.output.wrote(messages: messages)
         // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
-        if !self.backlog.isWatched { self.output.openLane() }
+        if !self.output.isWatched { self.output.openLane() }
     }
 
     /// The client's lane was not open, or took only the first `sent` of the bytes.
     func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
         guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
         self.output.finish(frames, behind: sent)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.output.wrote(messages: messages)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {
         self.output.send(framed: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.output.wrote(messages: messages)
     }
 
     func tradesLost(_ loss: RelayLoss) {
@@ -192,53 +168,15 @@ package final class TradesClient: RelayProtocol {
 
     // MARK: Pace
 
-    func writabilityChanged() {
-        let (drained, now) = (self.drainedBytes, self.hub.now)
-        self.change { [isWritable = self.isWritable] backlog in
-            if isWritable { return backlog.becameWritable() }
-            backlog.becameUnwritable(drained: drained, now: now)
-            return .keep
-        }
-    }
-
-    func leftWaiting() {
-        guard !self.backlog.isWatched else { return }
-        let (drained, now) = (self.drainedBytes, self.hub.now)
-        self.change { backlog in
-            backlog.leftWaiting(drained: drained, now: now)
-            return .keep
-        }
-    }
-
-    var isGivenUpBySlowness: Bool { self.backlog.isWatched }
-
-    /// Time has passed for a client that is being watched.
-    func timePassed() {
-        let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.hub.now)
-        self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) }
-    }
-
-    /// The relay ends: a client that is behind is told what it missed, or closed with the count.
-    func willStop() { self.change { $0.becameWritable() } }
+    /// Reports what the client missed, or closes it with the count.
+    func willStop() { self.output.endWaiting() }
 
     func closed() {
-        self.change { backlog in
-            backlog.ended()
-            return .keep
-        }
         self.fanout.remove(self)
         for symbol in self.session.left() { self.hub.unsubscribe(self, from: symbol) }
     }
 
-    /// Lets something happen to the backlog, and does what follows from it.
-    private func change(_ event: (inout Backlog) -> Backlog.Verdict) {
-        let before = self.pace
-        let verdict = event(&self.backlog)
-        self.paceChanged(from: before)
-        self.obey(verdict)
-    }
-
-    private func obey(_ verdict: Backlog.Verdict) {
+    func obey(_ verdict: Backlog.Verdict) {
         guard self.isOpen else { return }
         switch verdict {
         case .keep:
@@ -252,27 +190,6 @@ package final class TradesClient: RelayProtocol {
         case .close(let missed):
             self.hub.noteSlowClient(missed: missed)
             self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
-        }
-    }
-
-    /// What others must be told when it changes.
-    private struct Pace {
-        var holdsUpFeed: Bool
-        var isWatched: Bool
-    }
-
-    private var pace: Pace { Pace(holdsUpFeed: self.backlog.holdsUpFeed, isWatched: self.backlog.isWatched) }
-
-    private func paceChanged(from before: Pace) {
-        switch (before.holdsUpFeed, self.backlog.holdsUpFeed) {
-        case (false, true): self.hub.flow?.clientBecameSlow()
-        case (true, false): self.hub.flow?.clientCaughtUp()
-        case (true, true), (false, false): break
-        }
-        switch (before.isWatched, self.backlog.isWatched) {
-        case (false, true): self.hub.watch(self)
-        case (true, false): self.hub.unwatch(self)
-        case (true, true), (false, false): break
         }
     }
 }

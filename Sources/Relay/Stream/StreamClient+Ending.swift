@@ -9,7 +9,7 @@ extension StreamClient {
         guard self.isOpen else { return }
         self.isLast = true
         if self.catchUp != nil, !self.endCatchUp() { return }
-        self.obey(self.backlog.becameWritable())
+        self.output.endWaiting()
     }
 
     /// The last that a client is shown: the newest of each symbol of which it has not been told all trades.
@@ -17,7 +17,7 @@ extension StreamClient {
         guard self.isOpen else { return }
         self.showPostponed()
         self.showAllUntold()
-        self.obey(self.backlog.becameWritable())
+        self.output.endWaiting()
     }
 
     /// - Parameter missed: the trades that it has missed beside those that were still to come: on its way from where it left
@@ -49,7 +49,7 @@ extension StreamClient {
         let missed = self.countRestOfCatchUp()
         self.catchUp = place
         guard !self.closesWhenBehind || missed == 0 else {
-            self.closeTooSlow(missed: self.backlog.missed)
+            self.closeTooSlow(missed: self.output.missed)
             return false
         }
         let before = self.catchUp?.missedInAll ?? 0

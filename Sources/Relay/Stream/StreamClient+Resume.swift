@@ -279,10 +279,10 @@ extension StreamClient {
         guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
         let end = min(lower, self.hub.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }
-        if self.backlog.feedWaits, self.goAhead(to: end) { return }
+        if self.output.feedWaits, self.goAhead(to: end) { return }
         guard !self.closesWhenBehind else {
             let arriving = batch.map { self.wanted(of: RelayLoss($0)) } ?? 0
-            return self.closeTooSlow(missed: self.backlog.missed + arriving)
+            return self.closeTooSlow(missed: self.output.missed + arriving)
         }
         let firsts = self.firstWanted(in: self.hub.ring, catchUp)
         var missed: UInt64 = 0

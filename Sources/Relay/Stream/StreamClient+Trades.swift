@@ -6,23 +6,10 @@ extension StreamClient {
     func deliver(_ content: TradeSheet.Content) {
         guard self.isOpen else { return }
         let bytes = self.compressed(content.bytes)
-        switch self.offer(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
+        switch self.output.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
         case .write: self.write(asIs: bytes, messages: Int(content.trades))
         case .leaveOut: self.missed(content.trades, in: content.sequences)
         }
-    }
-
-    private func offer(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
-        // Few bytes can be many messages, so of whoever is watched both are counted.
-        let waiting = self.isWritable && !self.isWatched ? 0 : self.waitingBytes
-        return self.backlog.offered(
-            trades: trades,
-            bytes: bytes,
-            messages: messages,
-            waiting: waiting,
-            waitingMessages: self.waitingMessages.count(waiting: waiting),
-            now: self.hub.now
-        )
     }
 
     private func missed(_ trades: UInt64, in range: ClosedRange<UInt64>) {
@@ -33,7 +20,7 @@ extension StreamClient {
 
     /// A price for a client that wants to be closed when it is too slow; returns whether it can be written.
     func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
-        self.overflow != .close || self.offer(trades: skipped + 1, bytes: bytes, messages: 1) == .write
+        self.overflow != .close || self.output.offered(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }
 
     /// How many of some trades it wants one by one.
@@ -48,7 +35,7 @@ extension StreamClient {
         guard self.isOpen, self.session.wantsTrades else { return }
         let count = self.wanted(of: loss)
         guard count > 0 else { return }
-        if self.closesWhenBehind { return self.closeTooSlow(missed: self.backlog.missed + count) }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: self.output.missed + count) }
         let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
         self.hub.noteSkipped(count)
         self.tell(.skipped(count, range))

@@ -29,7 +29,7 @@ package final class StreamClient: RelayProtocol {
     var allowance: RequestAllowance
     /// Its way from where it left off to now.
     var catchUp: CatchUp? {
-        didSet { if (oldValue == nil) != (self.catchUp == nil) { self.paceChanged() } }
+        didSet { if (oldValue == nil) != (self.catchUp == nil) { self.output.setCatchingUp(self.catchUp != nil) } }
     }
     /// Whether the next step of that way is on the loop's list.
     var isStepScheduled = false
@@ -40,26 +40,17 @@ package final class StreamClient: RelayProtocol {
     /// The intervals at whose beats it is told prices, in ms.
     var beats: Set<Int> = []
 
-    var backlog: Backlog {
-        didSet { self.paceChanged() }
-    }
     /// How many trades it has missed and not been told of.
     var missedCount: UInt64 = 0
     /// The numbers of the first and the last trade that it has missed and not been told of.
     var missedRange: ClosedRange<UInt64>?
     /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
     var missedSince: UInt64?
-    var waitingMessages = WaitingMessages()
-    /// Those of them that must not be missed.
+    /// Of the messages that wait, those that must not be missed.
     private var waitingControls = WaitingMessages()
-    private var isHoldingUpFeed = false
-    private(set) var isWatched = false
     private var hasSaidHello = false
     /// Whether the relay ends, so that everything is written, whatever waits.
     var isLast = false
-    /// The most of what is written that can ever wait, in bytes: what waits stays below its limit but for a message that nothing
-    /// was in front of.
-    private let mostWaiting: Int
 
     package init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
         let settings = hub.settings
@@ -78,8 +69,6 @@ package final class StreamClient: RelayProtocol {
         }
         // Prices that wait are old prices: far below the limit they are replaced by the newest.
         let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
-        self.mostWaiting = 2 * settings.waitingLimit(feedWaits: hub.flow != nil)
-        self.backlog = Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false)
         let marks = ClientOutput.Marks(low: highMark / 4, high: highMark)
         self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
         self.output.subprotocol = query.subprotocol
@@ -102,7 +91,6 @@ package final class StreamClient: RelayProtocol {
     func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
 
     func closed() {
-        self.backlog.ended()
         self.catchUp = nil
         self.hub.resuming[ObjectIdentifier(self)] = nil
         self.deferred = []
@@ -120,15 +108,15 @@ package final class StreamClient: RelayProtocol {
     var takesPrices: Bool {
         guard self.catchUp == nil else { return false }
         if self.isLast { return true }
-        if self.overflow == .close { return !self.backlog.isBehind }
-        return self.isWritable && !self.backlog.isBehind
+        if self.overflow == .close { return !self.output.isBehind }
+        return self.isWritable && !self.output.isBehind
     }
 
     /// Whether what a later message replaces may be written: little waits, or no later one comes.
     var mayWriteMergeable: Bool { self.isWritable || self.isLast }
 
     /// Whether single trades may be written.
-    var takesTrades: Bool { !self.backlog.isBehind }
+    var takesTrades: Bool { !self.output.isBehind }
 
     /// Writes frames, and counts the messages in them.
     func write(_ frames: ByteBuffer, messages: Int) { self.write(asIs: self.compressed(frames), messages: messages) }
@@ -136,7 +124,7 @@ package final class StreamClient: RelayProtocol {
     /// Writes frames as this client gets them, and counts the messages in them.
     func write(asIs frames: ByteBuffer, messages: Int) {
         self.output.send(asIs: frames)
-        self.waitingMessages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.output.wrote(messages: messages)
     }
 
     /// Tells what must not be missed.
@@ -153,11 +141,11 @@ package final class StreamClient: RelayProtocol {
         let frame = shared ?? self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
-        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.output.mostWaiting)
     }
 
     private func hold(_ control: StreamControl) {
-        let waits = self.backlog.feedWaits
+        let waits = self.output.feedWaits
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.waitingLimit(feedWaits: waits),
             waits || catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
@@ -168,13 +156,13 @@ package final class StreamClient: RelayProtocol {
         guard !self.isWritable, !self.isLast else { return true }
         let waiting = self.waitingBytes
         guard waiting > 0 else { return true }
-        let feedWaits = self.backlog.feedWaits
+        let feedWaits = self.output.feedWaits
         guard waiting + bytes <= self.hub.settings.waitingLimit(feedWaits: feedWaits) else { return false }
         // A feed that stops when asked to brings no more than what is under way, which may be many small messages.
         if feedWaits { return true }
         let most = self.hub.settings.maximumWaitingMessages
         // One read may bring more trades than may wait in messages; these alone leave no word of the feed without room.
-        if self.waitingMessages.count(waiting: waiting) < most { return true }
+        if self.output.waitingMessages(waiting) < most { return true }
         // Of what waits, that which was written up to the last of them.
         let behind = self.writtenBytes - self.waitingControls.bytes
         return self.waitingControls.count(waiting: waiting - behind) < most / 8
@@ -187,11 +175,11 @@ package final class StreamClient: RelayProtocol {
 
     /// Puts into words what was missed and has not been told; none where nothing was.
     private func takeMissed() -> StreamControl? {
-        guard let range = self.missedRange, self.backlog.isBehind else { return nil }
+        guard let range = self.missedRange, self.output.isBehind else { return nil }
         let missed = self.missedCount
         self.missedRange = nil
         self.missedCount = 0
-        self.backlog.told()
+        self.output.reportedMissed()
         self.hub.noteSkipped(missed)
         return .skipped(missed, range)
     }
@@ -211,7 +199,7 @@ package final class StreamClient: RelayProtocol {
     func policyChanged() {
         let feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
         // An eighth of the room is for what must not be missed.
-        self.backlog.change(
+        self.output.setPolicy(
             feedWaits: feedWaits,
             limit: self.hub.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
             messageLimit: self.hub.settings.maximumWaitingMessages / 8 * 7,
@@ -220,39 +208,14 @@ package final class StreamClient: RelayProtocol {
     }
 
     /// The feed waits for its clients from now on, or not any more.
-    func feedWaitsChanged() {
-        self.policyChanged()
-        self.paceChanged()
-    }
-
-    func writabilityChanged() {
-        guard self.isWritable else {
-            return self.backlog.becameUnwritable(drained: self.drainedBytes, now: self.hub.now)
-        }
-        self.obey(self.backlog.becameWritable())
-        self.goOn()
-    }
+    func feedWaitsChanged() { self.policyChanged() }
 
     /// Goes on with what had to wait while nothing more could be written.
-    private func goOn() {
+    func becameWritable() {
         guard self.isOpen else { return }
         if self.catchUp != nil { return self.scheduleStep() }
         self.showPostponed()
         self.hub.flush()
-    }
-
-    func leftWaiting() {
-        if !self.backlog.isWatched { self.backlog.leftWaiting(drained: self.drainedBytes, now: self.hub.now) }
-    }
-
-    var isGivenUpBySlowness: Bool { self.isWatched }
-
-    /// Time has passed for a client that is being watched.
-    func timePassed() {
-        let (drained, waiting, wasBehind) = (self.drainedBytes, self.waitingBytes, self.backlog.isBehind)
-        self.obey(self.backlog.timePassed(drained: drained, waiting: waiting, now: self.hub.now))
-        // Where little waited the channel stayed writable, and does not tell that it was read.
-        if wasBehind, !self.backlog.isBehind { self.goOn() }
     }
 
     func obey(_ verdict: Backlog.Verdict) {
@@ -275,17 +238,5 @@ package final class StreamClient: RelayProtocol {
                 self.showMissed(since: since)
             }
         }
-    }
-
-    private func paceChanged() {
-        // Who catches up without missing anything must not be outrun by a feed that can wait.
-        let holdsUp = self.backlog.holdsUpFeed || (self.catchUp != nil && self.backlog.feedWaits)
-        if holdsUp != self.isHoldingUpFeed {
-            self.isHoldingUpFeed = holdsUp
-            if holdsUp { self.hub.flow?.clientBecameSlow() } else { self.hub.flow?.clientCaughtUp() }
-        }
-        guard self.backlog.isWatched != self.isWatched else { return }
-        self.isWatched = self.backlog.isWatched
-        if self.isWatched { self.hub.watch(self) } else { self.hub.unwatch(self) }
     }
 }
