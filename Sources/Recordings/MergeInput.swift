@@ -136,7 +136,7 @@ final class MergeInput {
 
 extension RecordedLine {
     /// The numbers of a frame's trades, where it has any.
-    var sequences: Range<UInt64>? {
+    package var sequences: Range<UInt64>? {
         guard case .frame(_, let numbers?, _) = self.content, numbers.count > 0 else { return nil }
         return numbers.first..<numbers.first &+ UInt64(numbers.count)
     }

@@ -132,6 +132,34 @@ package struct PackedSegment {
         return bytes.withUnsafeReadableBytes { FrameUnpacker().unpack($0, count: frame.textLength) }
     }
 
+    /// The last frame that begins at a place of the text or before it; behind the last one where the text ends before.
+    func frame(with place: Int64) -> Int {
+        guard let last = self.frames.last, place < last.textOffset + Int64(last.textLength) else {
+            return self.frames.count
+        }
+        var (low, high) = (0, self.frames.count)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if self.frames[middle].textOffset <= place { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Blank lines in place of a text, long enough that they are few.
+    static func blank(_ length: Int) -> ByteBuffer {
+        let lineBytes = 64 << 10
+        var left = min(length, Self.largestBlock)
+        var text = ByteBuffer()
+        text.reserveCapacity(left)
+        while left > 0 {
+            let count = min(left, lineBytes)
+            text.writeRepeatingByte(UInt8(ascii: " "), count: count - 1)
+            text.writeInteger(UInt8(ascii: "\n"))
+            left -= count
+        }
+        return text
+    }
+
     // MARK: Writing
 
     /// Compresses a file into another one, which is made new, synced, and read back and compared before this returns.

@@ -103,42 +103,40 @@ package struct RecordingCheck {
 
     package init() {}
 
-    /// Opens a file that is checked, at its start.
-    ///
-    /// - Throws: ``RecordingFailure`` where it cannot be read, or is of a version that is not read.
-    package static func open(_ path: String) throws(RecordingFailure) -> RecordingBytes {
-        _ = try FirstLine.header(of: try RecordingBytes(path: path))
-        let bytes = try RecordingBytes(path: path)
-        try bytes.readAhead()
-        return bytes
-    }
-
     /// Checks a file.
-    package static func check(_ path: String) throws(RecordingFailure) -> RecordingFindings {
-        let bytes = try self.open(path)
+    ///
+    /// - Parameter visit: is shown each line, with its text; without it frames are read without theirs, which is quicker.
+    /// - Throws: ``RecordingFailure`` where it cannot be read, or is of a version that is not read.
+    package static func check(
+        _ path: String,
+        visit: ((RecordedLine) -> Void)? = nil
+    ) throws(RecordingFailure) -> RecordingFindings {
+        let bytes = try RecordingMap(path: path).bytes()
+        try bytes.readAhead()
         var check = RecordingCheck()
         var reader = RecordingReader()
-        reader.leavesTextOut = true
-        while let text = try bytes.next() {
-            check.read(text.readableBytes)
-            reader.feed(text)
-            while let line = reader.nextLine() { check.take(line) }
+        reader.leavesTextOut = visit == nil
+        var isAtEnd = false
+        while true {
+            while let line = reader.nextLine() {
+                visit?(line)
+                check.take(line)
+            }
+            if isAtEnd { break }
+            if let text = try bytes.next() {
+                check.findings.bytes += Int64(text.readableBytes)
+                reader.feed(text)
+            } else {
+                reader.finish()
+                isAtEnd = true
+            }
         }
-        reader.finish()
-        while let line = reader.nextLine() { check.take(line) }
         check.finish(bytes)
         return check.findings
     }
 
-    /// Notes that so many bytes more were read.
-    package mutating func read(_ bytes: Int) { self.findings.bytes += Int64(bytes) }
-
-    /// Whether the file is at its end.
-    package private(set) var isFinished = false
-
     /// Notes that the file is at its end.
-    package mutating func finish(_ bytes: RecordingBytes) {
-        self.isFinished = true
+    private mutating func finish(_ bytes: RecordingBytes) {
         self.findings.packedDamage = bytes.damage
         // What is cut off there is told as damage.
         if bytes.damage.last?.isTail == true {

@@ -40,8 +40,6 @@ package struct RecordingIndex: Sendable, Equatable {
 
     package var symbols: [String] = []
     package var blocks: [Block] = []
-    /// Whether it says where trades are missing or come late: those of version 1 do not.
-    package var knowsStops = true
 
     package init() {}
 }
@@ -134,15 +132,13 @@ extension RecordingIndex {
 
     /// Reads it; `nil` when it is anything else, or has more than so many blocks.
     init?(_ bytes: UnsafeRawBufferPointer, blocks limit: Int) {
-        // The first ones that were written had no seal, and no newline.
-        let line = bytes.last == UInt8(ascii: "\n") ? UnsafeRawBufferPointer(rebasing: bytes.dropLast()) : bytes
-        if case .broken = LineSeal.judge(line) { return nil }
+        guard bytes.last == UInt8(ascii: "\n"),
+            case .intact = LineSeal.judge(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
+        else { return nil }
         var isKnown = false
         let isWhole = JSONReader.wholeObject(bytes) { key, reader in
             if key.equals("index"), case .number = reader.kind() {
-                let version = reader.integer()
-                isKnown = version == 1 || version == 2
-                self.knowsStops = version == 2
+                isKnown = reader.integer() == 2
             } else if key.equals("symbols") {
                 guard let names = reader.strings(atMost: SymbolTable.capacity) else { return false }
                 self.symbols = names

@@ -13,7 +13,7 @@ struct ClearedWay: Equatable {
 extension RecordingMap {
     /// Whether the file says where trades are missing or come late: by its index, or by marks among its lines.
     func knowsStops() throws(RecordingFailure) -> Bool {
-        if let index { return index.knowsStops }
+        guard self.index == nil else { return true }
         // What is compressed cannot be halved without an index.
         guard self.length != nil, !self.isPacked else { return false }
         var hasMarks = false

@@ -8,6 +8,44 @@ extension RecordingMap {
     private static let stretches: Int64 = 32
     private static let stretchBytes: Int64 = 64 << 10
 
+    /// The first stretch from a place on that may hold trades of a symbol: by the index, where the file has one.
+    ///
+    /// What claims to be longer than any block is not unpacked, and holds none.
+    package func stretch(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
+        guard let length, place < length else { return nil }
+        guard let index else { return place..<min(length, place + limit) }
+        guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
+        var found: Range<Int64>?
+        for block in index.blocks where block.end > place {
+            let has = block.symbols.contains(number) && block.length <= PackedSegment.largestBlock
+            guard let begun = found else {
+                if has { found = max(place, block.offset)..<block.end }
+                continue
+            }
+            guard has, block.end - begun.lowerBound <= limit else { break }
+            found = begun.lowerBound..<block.end
+        }
+        return found
+    }
+
+    /// The last stretch before a place that may hold trades of a symbol.
+    package func stretch(of symbol: String, before end: Int64, atMost limit: Int64) -> Range<Int64>? {
+        guard end > 0 else { return nil }
+        guard let index else { return max(0, end - limit)..<end }
+        guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
+        var found: Range<Int64>?
+        for block in index.blocks.reversed() where block.offset < end {
+            let has = block.symbols.contains(number) && block.length <= PackedSegment.largestBlock
+            guard let begun = found else {
+                if has { found = block.offset..<min(end, block.end) }
+                continue
+            }
+            guard has, begun.upperBound - block.offset <= limit else { break }
+            found = block.offset..<begun.upperBound
+        }
+        return found
+    }
+
     /// The symbols that trade in the file or are asked for in it, in the order in which they are found, and whether there
     /// can be no others.
     ///

@@ -1,4 +1,5 @@
-import NIOCore
+import Glibc
+package import NIOCore
 package import Wire
 
 /// A place in a recording's file: where a line begins.
@@ -14,40 +15,64 @@ package struct RecordingPlace: Sendable, Equatable {
     }
 }
 
-/// Finds times in one file of a recording without reading all of it.
+/// One file of a recording, compressed or not: read from any place, forwards and backwards, and searched.
 ///
-/// In a compressed file by its index and one block; in one that is not by halving: the lines' times never go back. Both
-/// take a few dozen small reads, however large the file is. Only a compressed file without an index (one that another
-/// program made) is read from its start.
+/// Times are found without reading all of it: in a compressed file by its index and one block, in one that is not by halving,
+/// for the lines' times never go back. Both take a few dozen small reads, however large the file is. Only a compressed file
+/// without an index (one that another program made) is read from its start. Places are those of the text. Blocks for as long
+/// as the disk takes; belongs to one thread at a time.
 package final class RecordingMap {
-    /// How much is read to find a line.
+    /// How much is read to find a line, and at once.
     private static let windowBytes = 64 << 10
+    private static let chunkBytes = 32 << 10
 
     private let file: DiskFile
-    private let packed: PackedSegment?
     let isPacked: Bool
+    private lazy var packed = self.isPacked ? PackedSegment(self.file) : nil
+    /// The frame that was unpacked last: stretches that are read one after the other often share one.
+    private var newest: (place: Int, text: ByteBuffer)?
     package let path: String
     /// What the first line says; `nil` where that is no header.
     package let header: RecordingHeader?
     /// What stands where, where that is known without reading the file.
     package var index: RecordingIndex? { self.packed?.index }
     /// The text's length in bytes; `nil` where that is not known without reading it.
-    package let length: Int64?
+    package private(set) lazy var length: Int64? =
+        self.isPacked
+        ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
 
     /// What was read from the disk so far, bytes.
     package var bytesRead: Int64 { self.file.bytesRead }
 
-    package init(path: String) throws(RecordingFailure) {
-        self.path = path
-        self.file = try DiskFile(reading: path)
-        let bytes = try RecordingBytes(file: self.file)
+    /// - Throws: ``RecordingFailure`` where the file cannot be read, or is of a version that is not read.
+    package convenience init(path: String) throws(RecordingFailure) { try self.init(try DiskFile(reading: path)) }
+
+    init(_ file: DiskFile) throws(RecordingFailure) {
+        self.path = file.path
+        self.file = file
+        let bytes = try RecordingBytes(file: file)
         self.isPacked = bytes.isPacked
-        self.packed = bytes.isPacked ? PackedSegment(self.file) : nil
-        self.length =
-            bytes.isPacked
-            ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
-        self.header = try FirstLine.header(of: bytes)
+        self.header = try Self.header(of: bytes)
     }
+
+    /// What the first line of a file says; `nil` where that is no header.
+    private static func header(of bytes: RecordingBytes) throws(RecordingFailure) -> RecordingHeader? {
+        bytes.readsLittle = true
+        var lines = RecordingReader()
+        var count = 0
+        while count < RecordingReader.maximumLineBytes, let text = try bytes.next() {
+            count += text.readableBytes
+            lines.feed(text)
+            guard let line = lines.nextLine() else { continue }
+            if let version = lines.refusedVersion { throw .version(version, of: bytes.path) }
+            guard case .header(let header) = line.content else { return nil }
+            return header
+        }
+        return nil
+    }
+
+    /// Whether its recorder still writes it; if not, no other program takes it for writing as long as this is in use.
+    package var isBeingWritten: Bool { flock(self.file.descriptor, LOCK_SH | LOCK_NB) != 0 }
 
     /// The first line whose time is not before `at` (ns since the file's start); `nil` when all are.
     package func place(at: Int64) throws(RecordingFailure) -> RecordingPlace? {
@@ -99,7 +124,7 @@ package final class RecordingMap {
     }
 
     /// The text from its start.
-    func bytes() throws(RecordingFailure) -> RecordingBytes { try self.bytes(from: 0) }
+    package func bytes() throws(RecordingFailure) -> RecordingBytes { try self.bytes(from: 0) }
 
     /// The text from a place on.
     package func bytes(from place: RecordingPlace) throws(RecordingFailure) -> RecordingBytes {
@@ -114,6 +139,38 @@ package final class RecordingMap {
         return try RecordingBytes(file: self.file, at: frame.offset, skip: offset - frame.textOffset)
     }
 
+    /// The text before a place, at most so many bytes where the file is not compressed: in one that is, the frame that ends
+    /// there; `nil` at the start, and where it cannot be read.
+    package func text(before end: Int64, atMost limit: Int) -> ByteBuffer? {
+        guard end > 0 else { return nil }
+        guard self.isPacked else {
+            let count = Int(min(end, Int64(limit)))
+            let text = try? self.file.read(at: end - Int64(count), count: count)
+            return text?.readableBytes == count ? text : nil
+        }
+        guard let packed, let place = packed.frames.lastIndex(where: { $0.textOffset < end }) else { return nil }
+        return try? packed.text(of: place)
+    }
+
+    /// The next chunk of the text at a place, with every byte in its place: blank lines stand for a part of a compressed file
+    /// that cannot be read. `nil` at the end.
+    private func text(at place: Int64) throws(RecordingFailure) -> ByteBuffer? {
+        guard let packed else {
+            let text = try self.file.read(at: place, count: Self.chunkBytes)
+            return text.readableBytes > 0 ? text : nil
+        }
+        let frame = packed.frame(with: place)
+        guard packed.frames.indices.contains(frame) else { return nil }
+        if self.newest?.place != frame {
+            let text = try packed.text(of: frame) ?? PackedSegment.blank(packed.frames[frame].textLength)
+            self.newest = (frame, text)
+        }
+        guard let (_, text) = self.newest else { return nil }
+        let begin = Int(place - packed.frames[frame].textOffset)
+        guard begin < text.readableBytes else { return nil }
+        return text.getSlice(at: text.readerIndex + begin, length: text.readableBytes - begin)
+    }
+
     // MARK: Searching
 
     /// The first line that fits, where all behind it do, too.
@@ -126,7 +183,8 @@ package final class RecordingMap {
             guard let block = index.blocks.first(where: blockFits) else { return nil }
             from = block.offset
         } else if !self.isPacked {
-            from = try self.halve(fits)
+            // A line of an unknown kind may have a time of its own.
+            from = try self.halve(among: { $0.at != nil && $0.content != .unknown }, fits)
         }
         var found: RecordingPlace?
         try self.scan(from: from, isLineStart: true) { line in
@@ -137,16 +195,18 @@ package final class RecordingMap {
         return found
     }
 
-    /// The start of a line not far before the first that fits.
-    private func halve(_ fits: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64 {
+    /// The start of a line not far before the first that fits, among some whose followers do, too, where it does.
+    package func halve(
+        among isLookedAt: (RecordedLine) -> Bool,
+        _ fits: (RecordedLine) -> Bool
+    ) throws(RecordingFailure) -> Int64 {
         var low: Int64 = 0
-        var high = self.file.size
+        var high = self.length ?? 0
         while high - low > Int64(Self.windowBytes) {
             let middle = low + (high - low) / 2
             var line: RecordedLine?
             try self.scan(from: middle, to: high, isLineStart: false) { found in
-                // A line of an unknown kind may have a time of its own.
-                guard found.at != nil, found.content != .unknown else { return true }
+                guard isLookedAt(found) else { return true }
                 line = found
                 return false
             }
@@ -161,7 +221,7 @@ package final class RecordingMap {
     ///   - end: where it may stop: lines that begin behind it are of no interest.
     ///   - isLineStart: whether a line begins there; if not, the first whole one is found.
     ///   - leavesTextOut: whether frames come without their text, which is quicker.
-    func scan(
+    package func scan(
         from: Int64,
         to end: Int64 = .max,
         isLineStart: Bool,
@@ -170,12 +230,18 @@ package final class RecordingMap {
     ) throws(RecordingFailure) {
         // One byte earlier, so that a line that begins right there is not missed.
         let begin = isLineStart ? from : from - 1
-        let bytes = try self.bytes(from: begin)
-        bytes.readsLittle = true
+        // Without a table there is one way through a compressed file: from its start.
+        let stream = self.length == nil ? try self.bytes(from: begin) : nil
+        var read = begin
+        func next() throws(RecordingFailure) -> ByteBuffer? {
+            let text = if let stream { try stream.next() } else { try self.text(at: read) }
+            read += Int64(text?.readableBytes ?? 0)
+            return text
+        }
         var offset = begin
         var head: ByteBuffer?
         if !isLineStart {
-            while let text = try bytes.next() {
+            while let text = try next() {
                 if let newline = text.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
                     let skipped = newline + 1 - text.readerIndex
                     offset += Int64(skipped)
@@ -194,7 +260,7 @@ package final class RecordingMap {
             while let line = reader.nextLine() {
                 guard line.offset < end, body(line) else { return }
             }
-            guard let text = try bytes.next() else { break }
+            guard let text = try next() else { break }
             reader.feed(text)
         }
         reader.finish()

@@ -148,10 +148,25 @@ package final class RecordingStream {
     /// Sees to it that the map is of this file.
     private func open(_ place: Int) throws(RecordingFailure) {
         guard place != self.place else { return }
-        let map = try RecordingMap(path: SegmentNames.present(self.segments[place].path))
+        let map = try self.openMap(place)
         self.closed.bytes += self.map.bytesRead
         self.map = map
         self.place = place
+    }
+
+    private func openMap(_ place: Int) throws(RecordingFailure) -> RecordingMap {
+        try RecordingMap(path: SegmentNames.present(self.segments[place].path))
+    }
+
+    /// Looks at a file, which need not be the open one.
+    private func look<Found>(
+        into place: Int,
+        _ body: (RecordingMap) throws(RecordingFailure) -> Found
+    ) throws(RecordingFailure) -> Found {
+        guard place != self.place else { return try body(self.map) }
+        let map = try self.openMap(place)
+        defer { self.closed.bytes += map.bytesRead }
+        return try body(map)
     }
 
     private func take(_ bytes: RecordingBytes) throws(RecordingFailure) {
@@ -212,10 +227,8 @@ package final class RecordingStream {
     func ends(before wall: Int64) throws(RecordingFailure) -> [Int64] {
         let moment = RecordingSyntax.microseconds(wall)
         var ends: [Int64] = []
-        for (place, segment) in self.segments.enumerated() {
-            let map = place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
-            ends.append(try map.end(before: moment))
-            if place != self.place { self.closed.bytes += map.bytesRead }
+        for place in self.segments.indices {
+            ends.append(try self.look(into: place) { map throws(RecordingFailure) in try map.end(before: moment) })
         }
         return ends
     }
@@ -238,18 +251,14 @@ package final class RecordingStream {
     /// it is.
     package func seekGap(after at: Int64) throws(RecordingFailure) -> Int64? {
         for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
-            let segment = self.segments[place]
-            let map =
-                place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
-            if let found = try map.gap(after: at.subtractingCapped(segment.shift)) {
-                if place != self.place {
-                    self.closed.bytes += self.map.bytesRead
-                    self.map = map
-                    self.place = place
-                }
-                try self.go(to: found)
-                return found.at.map { $0.addingCapped(segment.shift) }
+            let shift = self.segments[place].shift
+            let found = try self.look(into: place) { map throws(RecordingFailure) in
+                try map.gap(after: at.subtractingCapped(shift))
             }
+            guard let found else { continue }
+            try self.open(place)
+            try self.go(to: found)
+            return found.at.map { $0.addingCapped(shift) }
         }
         return nil
     }
@@ -266,13 +275,12 @@ package final class RecordingStream {
     /// where they do not.
     package func last(where isWanted: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64? {
         for place in self.segments.indices.reversed() {
-            let segment = self.segments[place]
-            let map =
-                place == self.place ? self.map : try RecordingMap(path: SegmentNames.present(segment.path))
-            defer { if place != self.place { self.closed.bytes += map.bytesRead } }
-            if let at = try map.last(where: isWanted)?.at { return at.addingCapped(segment.shift) }
+            let (last, isKnown) = try self.look(into: place) { map throws(RecordingFailure) in
+                (try map.last(where: isWanted)?.at, map.length != nil)
+            }
+            if let last { return last.addingCapped(self.segments[place].shift) }
             // What is not known of the newest file is not made up from one before it.
-            guard map.length != nil else { return nil }
+            guard isKnown else { return nil }
         }
         return nil
     }

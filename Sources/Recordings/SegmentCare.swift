@@ -36,7 +36,8 @@ package struct SegmentCare {
     }
 
     private func isOurs(_ file: DiskFile) -> Bool {
-        guard let header = FirstLine.header(of: file), header.isOurs else { return false }
+        // Every version of this program names itself.
+        guard let header = (try? RecordingMap(file))?.header, header.program != nil else { return false }
         return self.source.map { $0 == header.source } ?? true
     }
 

@@ -192,7 +192,7 @@ struct RecordedPastTests {
         defer { folder.remove() }
         let segment = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 40_000)
         var limits = RecordedPast.Limits()
-        limits.bytes = SegmentFile.windowBytes
+        limits.bytes = RecordedPast.windowBytes
         var past = RecordedPast(
             symbol: "NONE",
             query: PastTradesQuery(before: TapePosition(epoch: 9, sequence: 1), limit: 1),
@@ -240,7 +240,7 @@ struct RecordedPastTests {
         let found = RecordingFolder.scan(folder.path, source: "live", known: [])
         #expect(found.map(\.path) == [segment.path])
         #expect(RecordingFolder.scan(folder.path, source: "live", known: found).isEmpty)
-        #expect(SegmentFile(path: segment.path)?.entry(path: segment.path) == segment)
+        #expect(RecordingMap.ofHistory(segment.path)?.entry(path: segment.path) == segment)
         func newest() throws -> [String] {
             self.find(PastTradesQuery(before: TapePosition(epoch: 9, sequence: 1), limit: 20_000), in: [segment])
         }

@@ -6,6 +6,7 @@ import Market
 import MockUpstream
 import NIOCore
 import NIOPosix
+import Recordings
 import TLS
 import Testing
 import TickertapeTesting

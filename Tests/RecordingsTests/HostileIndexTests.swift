@@ -1,4 +1,5 @@
 import Testing
+import TickertapeTesting
 @testable import Recordings
 
 @Suite("An index that says what cannot be")
@@ -7,7 +8,7 @@ struct HostileIndexTests {
         let text =
             #"{"index":2,"symbols":["A"],"blocks":[{"offset":0,"length":9,"lines":\#(lines),"n":1,"#
             + #""mono":[0,1],"wall":[0,1],"symbols":[0],"gaps":0,"breaks":0,"silence":0}]}"#
-        return Array(text.utf8).withUnsafeBytes { RecordingIndex($0, blocks: 4) }
+        return Array((text + "\n").sealed.utf8).withUnsafeBytes { RecordingIndex($0, blocks: 4) }
     }
 
     @Test("is none with fewer lines than none, and reckons with any other number of them")

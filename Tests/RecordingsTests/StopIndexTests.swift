@@ -16,7 +16,7 @@ struct StopIndexTests {
         let path = try folder.write(String(buffer: text), to: "a.jsonl")
         try PackedSegment.pack(path, to: path + ".zst")
         let index = try #require(try RecordingMap(path: path + ".zst").index)
-        #expect(index.knowsStops && index.blocks.count > 2)
+        #expect(index.blocks.count > 2)
         var reader = RecordingReader()
         reader.feed(text)
         reader.finish()
@@ -31,7 +31,7 @@ struct StopIndexTests {
         }
     }
 
-    @Test("an index of version 1 is read, and tells nothing of stops")
+    @Test("an index of version 1 is not believed, and the file is read from its start")
     func older() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -41,13 +41,14 @@ struct StopIndexTests {
         try PackedSegment.pack(path, to: target)
         try Self.makeOlder(target)
         let map = try RecordingMap(path: target)
-        let index = try #require(map.index)
-        #expect(!index.knowsStops)
-        #expect(index.blocks.map(\.gaps).reduce(0, +) == 3)
+        #expect(map.index == nil && map.length == nil)
         let gap = try #require(try map.gap(after: 0)?.at)
+        #expect(try RecordingMap(path: path).gap(after: 0)?.at == gap)
         let search = StopSearch(try RecordingStream(path: target).segments)
         let way = try search.clear(from: gap, lastTrade: gap)
         #expect(way?.at == gap && way?.lastTrade == gap)
+        let found = try RecordingCheck.check(target)
+        #expect(found.indexFault != nil && found.damagedLines == 0 && found.holeCount == 3)
     }
 
     /// Makes the index one of version 1, of the same length.

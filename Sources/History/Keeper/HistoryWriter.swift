@@ -1,4 +1,5 @@
 import Market
+import Recordings
 
 /// What the keeper's thread does: it gathers trades into a batch, and commits it.
 ///
@@ -132,7 +133,7 @@ struct HistoryWriter {
     /// them as the trades came is as exact as two threads are at the same place.
     private mutating func completed(_ path: String, newest: String) {
         self.newest = newest
-        guard let entry = SegmentFile(path: path)?.entry(path: path) else { return }
+        guard let entry = RecordingMap.ofHistory(path)?.entry(path: path) else { return }
         self.batch.note(entry)
         self.batch.note(
             HistoryBatch.Segment(

@@ -1,6 +1,7 @@
 import Glibc
 import Market
 import NIOCore
+import Recordings
 package import Wire
 
 /// The trades of a symbol that are recorded, found by the index of segments and read from the files, within limits.
@@ -13,6 +14,9 @@ package struct RecordedPast {
 
         package init() {}
     }
+
+    /// What is read at a time, in bytes.
+    static let windowBytes: Int64 = 4 << 20
 
     private let symbol: String
     private let query: PastTradesQuery
@@ -52,7 +56,7 @@ package struct RecordedPast {
             if found.items.count >= self.query.limit, let last = found.items.last, segment.firstTime > last.received {
                 break
             }
-            guard let file = SegmentFile(path: segment.path) else { continue }
+            guard let file = RecordingMap.ofHistory(segment.path) else { continue }
             let (items, isComplete) = self.first(in: file)
             found.items = Self.joining(found.items, items)
             found.items.removeLast(max(0, found.items.count - self.query.limit))
@@ -64,14 +68,16 @@ package struct RecordedPast {
         return found
     }
 
-    private mutating func first(in file: SegmentFile) -> (items: [PastTrades.Item], isComplete: Bool) {
+    private mutating func first(in file: RecordingMap) -> (items: [PastTrades.Item], isComplete: Bool) {
         let from = self.query.from ?? .min
         var items: [PastTrades.Item] = []
-        var place = file.place { file.arrival(of: $0) >= from }
-        while items.count < self.query.limit, let stretch = file.stretch(of: self.symbol, from: place) {
+        var place = self.place(in: file) { file.arrival(of: $0) >= from }
+        while items.count < self.query.limit,
+            let stretch = file.stretch(of: self.symbol, from: place, atMost: Self.windowBytes)
+        {
             let count = stretch.upperBound - stretch.lowerBound
             guard self.mayGoOn(reading: count) else { return (items, false) }
-            items += self.trades(of: file, at: stretch.lowerBound, count: count)
+            items += self.trades(of: file, in: stretch)
             place = stretch.upperBound
         }
         return (Array(items.prefix(self.query.limit)), true)
@@ -85,7 +91,7 @@ package struct RecordedPast {
             if found.items.count >= self.query.limit, let first = found.items.first, segment.lastTime < first.received {
                 continue
             }
-            guard let file = SegmentFile(path: segment.path) else { continue }
+            guard let file = RecordingMap.ofHistory(segment.path) else { continue }
             let (items, isComplete) = self.last(in: file)
             found.items = Self.joining(items, found.items)
             found.items.removeFirst(max(0, found.items.count - self.query.limit))
@@ -97,20 +103,22 @@ package struct RecordedPast {
         return found
     }
 
-    private mutating func last(in file: SegmentFile) -> (items: [PastTrades.Item], isComplete: Bool) {
+    private mutating func last(in file: RecordingMap) -> (items: [PastTrades.Item], isComplete: Bool) {
         let (before, to) = (self.query.before, self.query.to)
         var items: [PastTrades.Item] = []
-        var end = file.place { frame in
-            if let to, file.arrival(of: frame) >= to { return true }
-            guard let before, before.epoch == file.header.epoch, let numbers = frame.numbers else { return false }
-            return numbers.first >= before.sequence
+        var end = self.place(in: file) { line in
+            if let to, file.arrival(of: line) >= to { return true }
+            guard let before, before.epoch == file.header?.epoch, let numbers = line.sequences else { return false }
+            return numbers.lowerBound >= before.sequence
         }
-        // The place is that of a line, or shortly before it.
-        end = min(file.size, end + SegmentFile.windowBytes / 4)
-        while items.count < self.query.limit, let stretch = file.stretch(of: self.symbol, before: end) {
+        // The place is not far before the line's.
+        end = min(file.length ?? end, end + Self.windowBytes / 4)
+        while items.count < self.query.limit,
+            let stretch = file.stretch(of: self.symbol, before: end, atMost: Self.windowBytes)
+        {
             let count = stretch.upperBound - stretch.lowerBound
             guard self.mayGoOn(reading: count) else { return (items, false) }
-            items = self.trades(of: file, at: stretch.lowerBound, count: count) + items
+            items = self.trades(of: file, in: stretch) + items
             end = stretch.lowerBound
         }
         return (Array(items.suffix(self.query.limit)), true)
@@ -131,18 +139,25 @@ package struct RecordedPast {
         return joined.sorted { order($0) < order($1) }
     }
 
+    /// A place not far before the first frame with trades for which a condition holds; it holds for all that follow, too.
+    private func place(in file: RecordingMap, where holds: (RecordedLine) -> Bool) -> Int64 {
+        (try? file.halve(among: { $0.sequences != nil }, holds)) ?? 0
+    }
+
     private mutating func mayGoOn(reading bytes: Int64) -> Bool {
         self.budget -= bytes
         return self.budget >= 0 && Self.now < self.deadline
     }
 
     /// The trades that are wanted in a stretch of a file.
-    private mutating func trades(of file: SegmentFile, at place: Int64, count: Int64) -> [PastTrades.Item] {
-        guard let epoch = file.header.epoch else { return [] }
+    private mutating func trades(of file: RecordingMap, in stretch: Range<Int64>) -> [PastTrades.Item] {
+        guard let epoch = file.header?.epoch else { return [] }
         var items: [PastTrades.Item] = []
         var (reader, symbols) = (self.reader, self.symbols)
-        file.read(at: place, count: count) { frame in
-            let received = file.arrival(of: frame)
+        let isLineStart = stretch.lowerBound == 0
+        try? file.scan(from: stretch.lowerBound, to: stretch.upperBound, isLineStart: isLineStart) { line in
+            guard case .frame(let frame) = line.event else { return true }
+            let received = file.arrival(of: line)
             if let from = self.query.from, received < from { return true }
             if let to = self.query.to, received >= to { return false }
             guard let trades = frame.numberedTrades(&reader, symbols: &symbols) else { return true }

@@ -53,13 +53,13 @@ package enum RecordingFolder {
                 nanoseconds: Int(status.st_mtim.tv_nsec)
             )
             if let segment = known[path], segment.lastTime >= changed { continue }
-            guard let file = SegmentFile(path: path), file.header.source == source,
-                let start = file.header.start
+            guard let header = RecordingMap.ofHistory(path)?.header, header.source == source,
+                let start = header.start
             else { continue }
             found.append(
                 HistoryBatch.Segment(
                     path: path,
-                    epoch: file.header.epoch,
+                    epoch: header.epoch,
                     sequences: nil,
                     firstTime: start,
                     lastTime: max(start, changed)

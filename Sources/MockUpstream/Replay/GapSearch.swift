@@ -71,14 +71,10 @@ final class GapSearch {
     /// Goes to where the next stop may be; returns whether there is one.
     private func passOver() throws(RecordingFile.Failure) -> Bool {
         guard !self.hasGap else { return true }
-        do throws(RecordingFailure) {
-            guard let way = try self.stops.clear(from: self.at, lastTrade: self.lastTrade) else { return false }
-            guard way.at > self.at else { return true }
-            self.at = way.at
-            self.lastTrade = way.lastTrade
-        } catch {
-            throw RecordingFile.Failure(error)
-        }
+        guard let way = try self.stops.clear(from: self.at, lastTrade: self.lastTrade) else { return false }
+        guard way.at > self.at else { return true }
+        self.at = way.at
+        self.lastTrade = way.lastTrade
         self.bytesBefore += self.cursor.bytesRead
         self.cursor = try ReplayCursor(self.file, at: self.at)
         return true

@@ -1,4 +1,5 @@
 package import Market
+import Recordings
 import Wire
 
 /// What a stand-in plays: a recording, or a market that is made while it is played.
@@ -35,7 +36,7 @@ package enum ReplayMaterial: Sendable {
             return try file.bounds(from: from, to: to, in: span)
         case .market:
             guard from == nil, to == nil else {
-                throw RecordingFile.Failure(description: "a simulated market is played from its start")
+                throw RecordingFailure("a simulated market is played from its start")
             }
             return span.bounds
         }

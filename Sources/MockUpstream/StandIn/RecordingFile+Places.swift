@@ -25,7 +25,7 @@ extension RecordingFile {
     /// compressed file of another program's that has no table of its frames.
     package func span() throws(Failure) -> RecordingSpan {
         let reader = try self.makeReader()
-        guard let first = try reader.next() else { throw Failure(description: "\(self.path) holds no recorded frame") }
+        guard let first = try reader.next() else { throw Failure("\(self.path) holds no recorded frame") }
         let start = if let told = reader.header?.start { told } else { try self.likelyStart() }
         var last = first.at
         if let found = try reader.lastFrame() {
@@ -45,7 +45,7 @@ extension RecordingFile {
         let first = if let from { try self.time(of: from, in: span) } else { span.bounds.lowerBound }
         let last = if let to { try self.time(of: to, in: span) } else { span.bounds.upperBound }
         guard first <= last, first <= span.bounds.upperBound, last >= span.bounds.lowerBound else {
-            throw Failure(description: "nothing of \(self.path) is between these two places")
+            throw Failure("nothing of \(self.path) is between these two places")
         }
         return max(first, span.bounds.lowerBound)...min(last, span.bounds.upperBound)
     }
@@ -58,16 +58,12 @@ extension RecordingFile {
         case .percent(let percent):
             let length = bounds.upperBound.subtractingCapped(bounds.lowerBound)
             return bounds.lowerBound.addingCapped(ReplayPlace.part(percent, of: length))
-        case .nextGap: throw Failure(description: "next-gap is no place to begin or to end at")
+        case .nextGap: throw Failure("next-gap is no place to begin or to end at")
         }
     }
 
     /// The plain form tells no wall clock.
     private func likelyStart() throws(Failure) -> Int64 {
-        do throws(RecordingFailure) {
-            return try RecordingStream(self.segments).likelyStart() ?? 0
-        } catch {
-            throw Failure(error)
-        }
+        try RecordingStream(self.segments).likelyStart() ?? 0
     }
 }

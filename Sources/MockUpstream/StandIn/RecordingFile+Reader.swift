@@ -52,28 +52,24 @@ extension RecordingFile {
         /// What comes next, or `nil` at the end.
         package func nextItem() throws(Failure) -> Item? {
             self.beforeRead?()
-            do throws(RecordingFailure) {
-                while let line = try self.stream.next() {
-                    if let earliest, let at = line.at, at < earliest { continue }
-                    switch line.content {
-                    case .frame, .gap:
-                        guard let item = try self.item(line) else { continue }
-                        return item
-                    case .header(let header): self.header = self.header ?? header
-                    case .note(let note):
-                        if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
-                        if let closing = RecordedClosing(note, at: line.at ?? 0, wall: line.wall) {
-                            return .closing(closing)
-                        }
-                        if note.kind == .connect { return .connected(at: line.at ?? 0) }
-                    case .damaged(let reason): self.note(line, reason)
-                    case .unknown, .torn: break
+            while let line = try self.stream.next() {
+                if let earliest, let at = line.at, at < earliest { continue }
+                switch line.content {
+                case .frame, .gap:
+                    guard let item = try self.item(line) else { continue }
+                    return item
+                case .header(let header): self.header = self.header ?? header
+                case .note(let note):
+                    if let signal = RecordedSignal(note, at: line.at ?? 0) { return .signal(signal) }
+                    if let closing = RecordedClosing(note, at: line.at ?? 0, wall: line.wall) {
+                        return .closing(closing)
                     }
+                    if note.kind == .connect { return .connected(at: line.at ?? 0) }
+                case .damaged(let reason): self.note(line, reason)
+                case .unknown, .torn: break
                 }
-                return nil
-            } catch {
-                throw Failure(error)
             }
+            return nil
         }
 
         /// A frame or a gap.
@@ -103,21 +99,13 @@ extension RecordingFile {
         ///
         /// In a compressed file by its index, in one that is not by halving: little of it is read, however long it is.
         package func seek(to time: Int64) throws(Failure) {
-            do throws(RecordingFailure) {
-                try self.stream.seek(at: time)
-            } catch {
-                throw Failure(error)
-            }
+            try self.stream.seek(at: time)
             self.earliest = time
         }
 
         /// The time of the last frame, as far as the files' ends tell.
         func lastFrame() throws(Failure) -> Int64? {
-            do throws(RecordingFailure) {
-                return try self.stream.last { if case .frame = $0.content { true } else { false } }
-            } catch {
-                throw Failure(error)
-            }
+            try self.stream.last { if case .frame = $0.content { true } else { false } }
         }
     }
 }

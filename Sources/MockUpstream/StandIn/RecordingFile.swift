@@ -17,13 +17,7 @@ extension RecordingFailure {
 /// It may be compressed, and it may be of several files: naming one plays all that follow it in the same run.
 package struct RecordingFile: Sendable {
     /// Why a file cannot be replayed, in one line.
-    package struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        package let description: String
-
-        package init(description: String) { self.description = description }
-
-        init(_ failure: RecordingFailure) { self.description = failure.description }
-    }
+    package typealias Failure = RecordingFailure
 
     /// How much of a text is looked through for its symbols when its header does not name them, in bytes.
     private static let searchedBytes = 64 << 20
@@ -54,18 +48,13 @@ package struct RecordingFile: Sendable {
     package init(path: String, beforeRead: (@Sendable () -> Void)? = nil) throws(Failure) {
         self.path = path
         self.beforeRead = beforeRead
-        let reader: Reader
-        do throws(RecordingFailure) {
-            let stream = try RecordingStream(path: path)
-            self.segments = stream.segments
-            self.unreadable = stream.unreadable
-            if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
-                throw .foreign(foreign.path)
-            }
-            reader = Reader(stream, damage: self.damage)
-        } catch {
-            throw Failure(error)
+        let stream = try RecordingStream(path: path)
+        self.segments = stream.segments
+        self.unreadable = stream.unreadable
+        if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
+            throw .foreign(foreign.path)
         }
+        let reader = Reader(stream, damage: self.damage)
         var frameReader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
@@ -84,7 +73,7 @@ package struct RecordingFile: Sendable {
         }
         guard frames > 0 else {
             throw Failure(
-                description: "\(path) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")"
+                "\(path) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")"
             )
         }
         var symbols = reader.header?.symbols ?? []
@@ -118,10 +107,6 @@ package struct RecordingFile: Sendable {
 
     /// Makes a reader at the start of the recording.
     package func makeReader() throws(Failure) -> Reader {
-        do throws(RecordingFailure) {
-            return Reader(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
-        } catch {
-            throw Failure(error)
-        }
+        Reader(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
     }
 }

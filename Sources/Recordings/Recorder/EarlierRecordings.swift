@@ -24,6 +24,9 @@ package struct EarlierRecordings {
         package init() {}
     }
 
+    /// What is read of a file that is not compressed at a time, bytes.
+    private static let blockBytes = 1 << 20
+
     private let folder: String
     private let limits: Limits
     private let deadline: Int64
@@ -100,15 +103,17 @@ package struct EarlierRecordings {
     }
 
     private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {
-        guard let file = RecordingBackwards(path: path), let header = file.header, header.source == "live" else {
-            return nil
-        }
+        // Without a table there is no way back through a compressed file.
+        guard let file = try? RecordingMap(path: path), !file.isBeingWritten, let header = file.header,
+            header.source == "live", var end = file.length
+        else { return nil }
         var tail = RecordedTail(header: header, limit: limit, notBefore: now - self.limits.age)
         while !tail.isComplete, bytes > 0, Self.monotonic < self.deadline,
-            let block = file.previous(atMost: bytes)
+            let text = file.text(before: end, atMost: min(bytes, Self.blockBytes))
         {
-            bytes -= block.text.readableBytes
-            tail.take(block.text, isFirst: block.isFirst)
+            bytes -= text.readableBytes
+            end -= Int64(text.readableBytes)
+            tail.take(text, isFirst: end == 0)
         }
         return tail.found()
     }

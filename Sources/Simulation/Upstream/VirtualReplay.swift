@@ -4,6 +4,7 @@ import Logging
 package import Market
 package import MockUpstream
 import NIOCore
+import Recordings
 import NIOEmbedded
 import WebSocket
 package import Wire
@@ -53,9 +54,8 @@ package final class VirtualReplay {
         let whole = try material.span()
         let bounds = try material.bounds(from: settings.from, to: settings.to, in: whole)
         guard bounds.upperBound.subtractingCapped(bounds.lowerBound) <= Self.longest else {
-            throw RecordingFile.Failure(
-                description:
-                    "a recording of more than 31 days takes too long on virtual time: choose a part of it with "
+            throw RecordingFailure(
+                "a recording of more than 31 days takes too long on virtual time: choose a part of it with "
                     + "--from and --to"
             )
         }
@@ -118,7 +118,7 @@ package final class VirtualReplay {
         guard isOver.value, let endedAt = upstream.endedAt else {
             supervisor.stop()
             self.clock.loop.run()
-            throw RecordingFile.Failure(description: "the recording was not played to its end")
+            throw RecordingFailure("the recording was not played to its end")
         }
         return endedAt
     }

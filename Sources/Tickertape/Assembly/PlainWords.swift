@@ -2,6 +2,7 @@ import Feeds
 import Glibc
 import MockUpstream
 import NIOCore
+import Recordings
 
 /// An error of the system in the system's words, without the calls and numbers around them.
 enum PlainWords {

@@ -74,33 +74,18 @@ enum RecordingOffice {
     private static func look(
         _ file: String
     ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
-        let bytes = try RecordingCheck.open(file)
-        var check = RecordingCheck()
-        var reader = RecordingReader()
-        var frameReader = FrameReader()
+        var reader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
         var counts: [Int] = []
-        while true {
-            while let line = reader.nextLine() {
-                if case .frame(let frame, _, let dialect) = line.content {
-                    _ = frameReader.read(frame, of: dialect, symbols: &table, into: &trades)
-                    while counts.count < table.count { counts.append(0) }
-                    for trade in trades { counts[Int(trade.symbol.index)] += 1 }
-                    trades.removeAll(keepingCapacity: true)
-                }
-                check.take(line)
-            }
-            if check.isFinished { break }
-            if let text = try bytes.next() {
-                check.read(text.readableBytes)
-                reader.feed(text)
-            } else {
-                reader.finish()
-                check.finish(bytes)
-            }
+        let findings = try RecordingCheck.check(file) { line in
+            guard case .frame(let frame, _, let dialect) = line.content else { return }
+            _ = reader.read(frame, of: dialect, symbols: &table, into: &trades)
+            while counts.count < table.count { counts.append(0) }
+            for trade in trades { counts[Int(trade.symbol.index)] += 1 }
+            trades.removeAll(keepingCapacity: true)
         }
-        return (check.findings, Dictionary(uniqueKeysWithValues: zip(table.names, counts)))
+        return (findings, Dictionary(uniqueKeysWithValues: zip(table.names, counts)))
     }
 }
 

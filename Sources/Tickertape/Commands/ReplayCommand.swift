@@ -3,6 +3,7 @@ import Feeds
 import Market
 import MockUpstream
 package import NIOCore
+import Recordings
 import Wire
 
 /// Lives a recording again.
@@ -170,7 +171,7 @@ package struct ReplayPart: Sendable, Equatable {
                 _ = try recording.bounds(from: settings.from, to: settings.to, in: span)
             } catch {
                 let words = "\(error.description) (--from, --to); it is \(Self.words(span))"
-                throw RecordingFile.Failure(description: words)
+                throw RecordingFailure(words)
             }
         } catch {
             throw OperatorError(error.description, status: .usage)

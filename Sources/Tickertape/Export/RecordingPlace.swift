@@ -49,11 +49,7 @@ struct RecordingPlace: Sendable, Equatable {
     }
 
     private static func span(of path: String) throws(RecordingFailure) -> RecordingSpan {
-        do throws(RecordingFile.Failure) {
-            return try RecordingFile(path: path).span()
-        } catch {
-            throw RecordingFailure(error.description)
-        }
+        try RecordingFile(path: path).span()
     }
 
     /// When a recording probably began that does not say so, ns since 1970.

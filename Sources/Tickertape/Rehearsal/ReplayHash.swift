@@ -2,6 +2,7 @@ import Feeds
 package import Market
 package import MockUpstream
 import NIOCore
+import Recordings
 package import Simulation
 
 /// What is to be proved of a replay: the same bytes on every sink, whatever the speed, the run and the machine.
