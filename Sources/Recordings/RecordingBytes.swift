@@ -56,22 +56,12 @@ package final class RecordingBytes {
         try self.init(file: try DiskFile(reading: path))
     }
 
-    init(file: DiskFile) throws(RecordingFailure) {
-        self.file = file
-        self.path = file.path
-        self.size = file.size
-        let head = try file.read(at: 0, count: 4)
-        let magic = head.getInteger(at: head.readerIndex, endianness: .little, as: UInt32.self)
-        self.isPacked = magic.map(FrameMagic.isStart) ?? false
-        self.unpacker = self.isPacked ? FrameUnpacker() : nil
-    }
-
-    /// Opens a file inside.
+    /// Opens a file, or goes on inside of it.
     ///
     /// - Parameters:
     ///   - position: where to begin in the file: at the start of a frame where it is compressed.
     ///   - skip: how many bytes of text behind that are left out.
-    init(file: DiskFile, at position: Int64, skip: Int64) throws(RecordingFailure) {
+    init(file: DiskFile, at position: Int64 = 0, skip: Int64 = 0) throws(RecordingFailure) {
         self.file = file
         self.path = file.path
         self.size = file.size

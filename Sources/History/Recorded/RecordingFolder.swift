@@ -30,19 +30,15 @@ package enum RecordingFolder {
         source: String,
         known: [HistoryBatch.Segment]
     ) -> [HistoryBatch.Segment] {
-        guard let listing = opendir(folder) else { return [] }
-        defer { closedir(listing) }
         let known = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         var found: [HistoryBatch.Segment] = []
         var count = 0
-        while count < Self.mostFiles, let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in SegmentNames.names(in: folder) {
             let isPacked = name.hasSuffix(SegmentNames.packedSuffix)
             let plain = isPacked ? String(name.dropLast(SegmentNames.packedSuffix.count)) : name
             guard plain.hasSuffix(".jsonl") else { continue }
             count += 1
+            guard count <= Self.mostFiles else { break }
             let path = "\(folder)/\(plain)"
             // Between two steps of a compression both are there, and are the same.
             guard !isPacked || access(path, F_OK) != 0 else { continue }

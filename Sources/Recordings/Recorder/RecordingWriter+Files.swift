@@ -91,12 +91,10 @@ extension RecordingWriter {
         self.place = next.place
         self.segment += 1
         self.segments += 1
-        self.stops.beganFile(later: monotonic - self.origin)
-        self.nextMark = RecordedStops.interval
-        self.beganWalls(wall)
+        self.lines.beginFile(wall: wall, later: monotonic - self.origin)
+        self.linesInFile = self.lines
         self.origin = monotonic
         self.segmentDay = Self.day(of: wall)
-        self.lastAt = 0
         self.file = SegmentFile(
             next.output,
             path: next.path,
@@ -106,7 +104,7 @@ extension RecordingWriter {
                 previous: previous,
                 wall: wall,
                 monotonic: monotonic,
-                first: self.number
+                first: self.lines.number
             )
         )
     }
@@ -118,7 +116,7 @@ extension RecordingWriter {
         self.tellUnsynced(monotonic)
         var note = RecordedNote(.end)
         note.word = next
-        RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
+        self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
         self.flush(now: monotonic)
         self.sync(now: monotonic)
         self.file.close()

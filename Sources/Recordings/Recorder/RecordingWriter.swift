@@ -28,11 +28,9 @@ package struct RecordingWriter: Sendable {
     var segmentDay: Int64
     var buffer = ByteBuffer()
     private var framesInBuffer: UInt64 = 0
-    /// The number of the next line, and of the buffer's first.
-    var number: UInt64 = 1
-    private var numberInFile: UInt64 = 1
-    /// The newest line's time; the lines' times never go back.
-    var lastAt: Int64 = 0
+    /// The newest file's lines, with those in the buffer and without.
+    var lines: RecordingLines
+    var linesInFile: RecordingLines
     /// Since when written bytes may be missing from the disk itself, monotonic ns, and the frames that are concerned.
     private var unsyncedSince: Int64?
     private var unsynced = UnsyncedFrames()
@@ -43,12 +41,6 @@ package struct RecordingWriter: Sendable {
     var lastRotationFailure: Int64?
     var untoldRotation: String?
     private var missing = MissingFrames()
-    /// What `next-gap` goes to, and how long the file is when the next mark is due.
-    var stops = RecordedStops()
-    var nextMark = RecordedStops.interval
-    /// The wall clocks of the newest file's lines, with those in the buffer and without.
-    var walls = RecordedWalls()
-    var wallsInFile = RecordedWalls()
     /// The arrival of the buffer's first frame, if there is one, and of the newest.
     private var bufferBegan: Int64?
     private var newest: Int64 = 0
@@ -101,7 +93,8 @@ package struct RecordingWriter: Sendable {
             path: made.path,
             header: Self.header(header, segment: 1, wall: start, monotonic: monotonic, first: 1)
         )
-        self.beganWalls(start)
+        self.lines = RecordingLines(first: 1, start: start)
+        self.linesInFile = self.lines
         self.flush(now: monotonic)
         if let problem = self.takeProblem() {
             self.file.close()
@@ -134,18 +127,20 @@ package struct RecordingWriter: Sendable {
         }
         self.makeRoom(wall: received, monotonic: monotonic)
         self.tellMissing(monotonic)
-        if self.length >= self.nextMark { self.mark(wall: received, monotonic) }
+        let at = self.at(monotonic)
+        self.lines.markIfDue(flushed: Int(self.file.bytes), wall: received, at: at, into: &self.buffer)
         self.newest = received
         self.bufferBegan = self.bufferBegan ?? received
-        RecordingSyntax.frame(
+        self.lines.frame(
             frame,
             of: dialect,
-            self.stamp(received, monotonic),
             numbers: numbers.count > 0 && epoch == self.header.epoch ? numbers : nil,
+            hasTrades: numbers.count > 0 || !numbers.leftOut.isEmpty,
+            wall: received,
+            at: at,
             into: &self.buffer
         )
         self.framesInBuffer += 1
-        if numbers.count > 0 || !numbers.leftOut.isEmpty { self.stops.traded(at: self.lastAt) }
     }
 
     /// How long the newest file will be, bytes.
@@ -155,15 +150,14 @@ package struct RecordingWriter: Sendable {
     package mutating func append(gap: Gap, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
         self.tellMissing(monotonic)
-        RecordingSyntax.gap(gap, self.stamp(wall, monotonic), into: &self.buffer)
-        if gap.symbol == nil { self.stops.gapped() }
+        self.lines.gap(gap, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Appends anything else.
     package mutating func append(note: RecordedNote, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
         self.tellMissing(monotonic)
-        RecordingSyntax.note(note, self.stamp(wall, monotonic), into: &self.buffer)
+        self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Notes that frames were left out before the next one, because the disk was too slow.
@@ -174,12 +168,10 @@ package struct RecordingWriter: Sendable {
         self.trouble.wasSlow(now: now)
     }
 
-    mutating func stamp(_ wall: Int64, _ monotonic: Int64) -> RecordingSyntax.Stamp {
+    /// A monotonic time as the newest file counts it, ns since its beginning.
+    func at(_ monotonic: Int64) -> Int64 {
         let (since, isOut) = monotonic.subtractingReportingOverflow(self.origin)
-        self.lastAt = max(self.lastAt, isOut ? 0 : since)
-        self.walls.take(RecordingSyntax.microseconds(wall))
-        defer { self.number += 1 }
-        return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
+        return isOut ? 0 : since
     }
 
     // MARK: What is missing
@@ -187,14 +179,13 @@ package struct RecordingWriter: Sendable {
     /// Writes where frames are missing, so that no reader of the file takes it for whole.
     mutating func tellMissing(_ monotonic: Int64) {
         guard let (gap, count) = self.missing.take(nextSequence: self.nextSequence, epoch: self.epoch) else { return }
-        RecordingSyntax.gap(gap, dropped: count, self.stamp(gap.to, monotonic), into: &self.buffer)
-        self.stops.gapped()
+        self.lines.gap(gap, dropped: count, wall: gap.to, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Writes which frames the disk may not keep.
     mutating func tellUnsynced(_ monotonic: Int64) {
         guard let note = self.unsynced.note() else { return }
-        RecordingSyntax.note(note, self.stamp(self.newest, monotonic), into: &self.buffer)
+        self.lines.note(note, wall: self.newest, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Whether all is well again since the failure that was told last; once.
@@ -233,8 +224,7 @@ package struct RecordingWriter: Sendable {
         do throws(DiskFailure) {
             try self.file.write(self.buffer)
             self.frames += self.framesInBuffer
-            self.numberInFile = self.number
-            self.wallsInFile = self.walls
+            self.linesInFile = self.lines
             self.unsyncedSince = self.unsyncedSince ?? now
             self.unsynced.ended(isWritten: true)
             self.unsynced.wrote(self.framesInBuffer, from: self.bufferBegan ?? self.newest, to: self.newest)
@@ -251,8 +241,7 @@ package struct RecordingWriter: Sendable {
                 to: self.newest,
                 reason: "\(error)"
             )
-            self.number = self.numberInFile
-            self.walls = self.wallsInFile
+            self.lines.goBack(to: self.linesInFile)
         }
         self.missing.ended(isWritten: isWritten)
         self.bufferBegan = nil
@@ -275,7 +264,7 @@ package struct RecordingWriter: Sendable {
             self.unsynced.synced()
             guard !self.isClosed else { return }
             // The disk writes again; the line is synced with what follows it.
-            self.tellUnsynced(self.origin + self.lastAt)
+            self.tellUnsynced(self.origin + self.lines.lastAt)
             self.flush(now: now)
         } catch {
             // Again in half an interval, for as long as it fails: what comes meanwhile wants to be kept.

@@ -133,7 +133,7 @@ struct LineMembers {
     }
 
     /// What the line is.
-    mutating func content(_ frame: inout ByteBuffer) -> RecordingLine.Content {
+    mutating func content(_ frame: inout ByteBuffer) -> RecordedLine.Content {
         if let version {
             self.details.version = version
             self.details.epoch = self.epoch
@@ -142,7 +142,7 @@ struct LineMembers {
             return .header(self.details)
         }
         if let event { return self.content(of: event) }
-        guard let text else { return .other }
+        guard let text else { return .unknown }
         guard let at, at >= 0 else { return .damaged(reason: "a frame without its time") }
         guard !self.isOutgoing else {
             self.note.kind = .request
@@ -156,10 +156,10 @@ struct LineMembers {
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
             JSONString.unescape(text.raw, into: $0)
         }
-        return .frame(RecordedNumbers(self.numbers), dialect)
+        return .frame(frame, RecordedNumbers(self.numbers), dialect)
     }
 
-    private func content(of event: String) -> RecordingLine.Content {
+    private func content(of event: String) -> RecordedLine.Content {
         if event == "gap" || event == "dropped" {
             guard let at, at >= 0, let from = self.from.flatMap(Self.nanoseconds),
                 let to = self.to.flatMap(Self.nanoseconds)
@@ -176,7 +176,7 @@ struct LineMembers {
             )
             return .gap(gap, dropped: event == "dropped" ? self.dropped ?? 0 : nil)
         }
-        guard let kind = RecordedNote.Kind(rawValue: event), let at, at >= 0 else { return .other }
+        guard let kind = RecordedNote.Kind(rawValue: event), let at, at >= 0 else { return .unknown }
         var note = self.note
         note.kind = kind
         note.frame = self.text?.buffer

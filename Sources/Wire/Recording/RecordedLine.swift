@@ -70,9 +70,9 @@ package struct RecordedLine: Sendable, Equatable {
     package var content: Content
 
     package init(
-        line: Int,
-        offset: Int64,
-        length: Int,
+        line: Int = 0,
+        offset: Int64 = 0,
+        length: Int = 0,
         number: UInt64? = nil,
         wall: Int64? = nil,
         at: Int64? = nil,

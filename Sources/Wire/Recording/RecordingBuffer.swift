@@ -6,16 +6,14 @@ package struct RecordingBuffer: Sendable {
     package private(set) var bytes = ByteBuffer()
     /// ns since 1970.
     private let start: Int64
-    private var number: UInt64
-    /// Of the newest line, ns since the start.
-    private var lastAt: Int64 = 0
+    private var lines: RecordingLines
 
     /// Writes the header; its first line has the number 1 where it names none.
     package init(_ header: RecordingHeader) {
         var header = header
         let first = header.first ?? 1
         header.first = first
-        self.number = first &- 1
+        self.lines = RecordingLines(first: first, start: header.start)
         self.start = header.start ?? 0
         RecordingSyntax.header(header, into: &self.bytes)
     }
@@ -24,31 +22,31 @@ package struct RecordingBuffer: Sendable {
     ///
     /// - Parameter at: when it came, ns since the start.
     package mutating func frame(_ frame: ByteBuffer, at: Int64, numbers: RecordedNumbers? = nil) {
-        let stamp = self.stamp(at)
-        RecordingSyntax.frame(frame, stamp, numbers: numbers, into: &self.bytes)
+        self.lines.frame(
+            frame,
+            of: .finnhub,
+            numbers: numbers,
+            hasTrades: false,
+            wall: self.start.addingCapped(at),
+            at: at,
+            into: &self.bytes
+        )
     }
 
     /// Writes a gap of the feed.
     package mutating func gap(_ gap: Gap, at: Int64) {
-        let stamp = self.stamp(at)
-        RecordingSyntax.gap(gap, stamp, into: &self.bytes)
+        self.lines.gap(gap, wall: self.start.addingCapped(at), at: at, into: &self.bytes)
     }
 
     /// Writes the last line.
     package mutating func end() {
-        let stamp = self.stamp(self.lastAt)
-        RecordingSyntax.note(RecordedNote(.end), stamp, into: &self.bytes)
+        let at = self.lines.lastAt
+        self.lines.note(RecordedNote(.end), wall: self.start.addingCapped(at), at: at, into: &self.bytes)
     }
 
     /// Takes out what was written so far.
     package mutating func takeBytes() -> ByteBuffer {
         defer { self.bytes = ByteBuffer() }
         return self.bytes
-    }
-
-    private mutating func stamp(_ at: Int64) -> RecordingSyntax.Stamp {
-        self.number &+= 1
-        self.lastAt = at
-        return RecordingSyntax.Stamp(number: self.number, wall: self.start.addingCapped(at), at: at)
     }
 }

@@ -159,7 +159,7 @@ public struct RecordingReader: Sendable {
         let isSealed = self.isSealed
         let wantsText = !self.leavesTextOut
         let parsed = self.pending.withUnsafeReadableBytes { bytes in
-            RecordingLine.parse(
+            RecordedLine.parse(
                 UnsafeRawBufferPointer(rebasing: bytes[..<length]),
                 isSealed: isSealed,
                 wantsText: wantsText,
@@ -167,36 +167,23 @@ public struct RecordingReader: Sendable {
             )
         }
         self.scratch = scratch
-        let content: RecordedLine.Content
-        switch parsed.content {
-        case .frame(let numbers, let dialect): content = .frame(scratch, numbers, dialect)
-        case .gap(let gap, let dropped): content = .gap(gap, dropped: dropped)
-        case .note(let note): content = .note(note)
-        case .header(let header) where !RecordingHeader.readVersions.contains(header.version):
-            self.refusedVersion = header.version
-            content = .damaged(reason: "a header of version \(header.version)")
-        case .header(let header):
-            self.begin(header)
-            content = .header(header)
-        case .other: content = .unknown
-        case .damaged(let reason): content = .damaged(reason: reason)
-        case .blank: return nil
+        guard var line = parsed else { return nil }
+        line.line = self.line
+        line.offset = self.offset
+        line.length = length
+        if case .header(let header) = line.content {
+            if RecordingHeader.readVersions.contains(header.version) {
+                self.begin(header)
+            } else {
+                self.refusedVersion = header.version
+                line.content = .damaged(reason: "a header of version \(header.version)")
+            }
         }
-        let at = parsed.at.map { at in
-            let (sum, isOut) = at.addingReportingOverflow(self.shift)
-            return isOut ? Int64.max : sum
+        if let at = line.at?.addingCapped(self.shift) {
+            line.at = at
+            self.newest = max(self.newest, at)
         }
-        if let at { self.newest = max(self.newest, at) }
-        return RecordedLine(
-            line: self.line,
-            offset: self.offset,
-            length: length,
-            number: parsed.number,
-            wall: parsed.wall,
-            at: at,
-            textChecksum: parsed.textChecksum,
-            content: content
-        )
+        return line
     }
 
     /// Takes a header: another file of the recording begins.

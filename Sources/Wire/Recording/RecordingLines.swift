@@ -1,0 +1,92 @@
+package import Market
+package import NIOCore
+
+/// The lines of one recording's file as they are written: numbered, in order of time, with a mark now and then
+/// (docs/recording-format.md).
+package struct RecordingLines: Sendable {
+    /// The number of the next line.
+    package private(set) var number: UInt64
+    /// The newest line's time, ns since the file's start; the lines' times never go back.
+    package private(set) var lastAt: Int64 = 0
+    /// What `next-gap` goes to, and how long the file is when the next mark is due, bytes.
+    private var stops = RecordedStops()
+    private var nextMark = RecordedStops.interval
+    /// The wall clocks of the file's lines.
+    private var walls = RecordedWalls()
+
+    /// - Parameters:
+    ///   - first: the number of the first line behind the header.
+    ///   - start: the header's wall clock, ns since 1970; `nil` where it has none.
+    package init(first: UInt64, start: Int64?) {
+        self.number = first
+        if let start { self.walls.take(RecordingSyntax.microseconds(start)) }
+    }
+
+    /// Goes on in another file of the recording, which begins at a wall clock (ns since 1970), so much later than this one, ns.
+    package mutating func beginFile(wall: Int64, later: Int64) {
+        self.stops.beganFile(later: later)
+        self.nextMark = RecordedStops.interval
+        self.walls = RecordedWalls(latest: RecordingSyntax.microseconds(wall))
+        self.lastAt = 0
+    }
+
+    /// Takes back what has been written since a copy was made; the stops stay counted, for there may be one too many.
+    package mutating func goBack(to before: RecordingLines) {
+        self.number = before.number
+        self.walls = before.walls
+    }
+
+    /// Writes a frame.
+    ///
+    /// - Parameter hasTrades: whether it brought any, on the tape or repeated.
+    package mutating func frame(
+        _ frame: ByteBuffer,
+        of dialect: FrameDialect,
+        numbers: RecordedNumbers?,
+        hasTrades: Bool,
+        wall: Int64,
+        at: Int64,
+        into buffer: inout ByteBuffer
+    ) {
+        RecordingSyntax.frame(frame, of: dialect, self.stamp(wall, at), numbers: numbers, into: &buffer)
+        if hasTrades { self.stops.traded(at: self.lastAt) }
+    }
+
+    /// Writes a gap, or with `dropped` that so many frames are missing.
+    package mutating func gap(
+        _ gap: Gap,
+        dropped: UInt64? = nil,
+        wall: Int64,
+        at: Int64,
+        into buffer: inout ByteBuffer
+    ) {
+        RecordingSyntax.gap(gap, dropped: dropped, self.stamp(wall, at), into: &buffer)
+        if gap.symbol == nil || dropped != nil { self.stops.gapped() }
+    }
+
+    /// Writes anything else.
+    package mutating func note(_ note: RecordedNote, wall: Int64, at: Int64, into buffer: inout ByteBuffer) {
+        RecordingSyntax.note(note, self.stamp(wall, at), into: &buffer)
+    }
+
+    /// Writes how many stops there were so far, and how the wall clock went, where that is due.
+    ///
+    /// - Parameter flushed: how much of the file is before the buffer, bytes.
+    package mutating func markIfDue(flushed: Int, wall: Int64, at: Int64, into buffer: inout ByteBuffer) {
+        let offset = flushed + buffer.readableBytes
+        guard offset >= self.nextMark else { return }
+        var note = RecordedNote(.mark)
+        note.stops = self.stops
+        note.walls = self.walls
+        note.offset = Int64(offset)
+        self.note(note, wall: wall, at: at, into: &buffer)
+        self.nextMark = flushed + buffer.readableBytes + RecordedStops.interval
+    }
+
+    private mutating func stamp(_ wall: Int64, _ at: Int64) -> RecordingSyntax.Stamp {
+        self.lastAt = max(self.lastAt, at)
+        self.walls.take(RecordingSyntax.microseconds(wall))
+        defer { self.number &+= 1 }
+        return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
+    }
+}
