@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Platform
 
 /// An open file, closed with its last owner.
 final class DiskFile {
@@ -29,7 +30,7 @@ final class DiskFile {
         self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard self.descriptor >= 0 else {
             throw errno == EEXIST
-                ? RecordingFailure("\(path) exists, and is not overwritten; choose another name")
+                ? RecordingFailure("cannot write \(path): it exists, and nothing is overwritten; choose another file")
                 : .system("write", path)
         }
     }
@@ -80,45 +81,10 @@ final class DiskFile {
         }
     }
 
-    /// Appends all of it.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(RecordingFailure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let written = Glibc.write(self.descriptor, part.baseAddress, part.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw .system("write", self.path)
-            }
-            rest = rest.dropFirst(written)
-        }
-    }
-
-    /// Appends all of it.
-    func write(_ bytes: ByteBuffer) throws(RecordingFailure) {
-        let result: Result<Void, RecordingFailure> = bytes.withUnsafeReadableBytes { bytes in
-            do throws(RecordingFailure) {
-                try self.write(bytes)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
-    }
-
-    /// Writes all of it over what is at a place.
-    func overwrite(_ bytes: ByteBuffer, at place: Int64) throws(RecordingFailure) {
-        var rest = bytes
-        while rest.readableBytes > 0 {
-            let offset = off_t(place) + off_t(bytes.readableBytes - rest.readableBytes)
-            let written = rest.withUnsafeReadableBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, offset) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw .system("write", self.path)
-            }
-            rest.moveReaderIndex(forwardBy: written)
-        }
+    /// Writes all of it behind what was written, or over what is at a place.
+    func write(_ bytes: ByteBuffer, at place: Int64? = nil) throws(RecordingFailure) {
+        let code = bytes.withUnsafeReadableBytes { WholeWrite.write($0, to: self.descriptor, at: place) }
+        guard code == 0 else { throw .system("write", self.path, code) }
     }
 
     /// Returns when the file would survive a power cut.

@@ -1,4 +1,5 @@
 package import Glibc
+import Platform
 
 /// A small text file that is replaced as a whole, so that after a power cut it has the old text or the new one.
 ///
@@ -53,14 +54,7 @@ package enum DurableFile {
 
     /// Writes a short text from the descriptor's place on; returns whether all of it went.
     package static func append(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes.removeFirst(count)
-        }
-        return true
+        Array(text.utf8).withUnsafeBytes { WholeWrite.write($0, to: descriptor) } == 0
     }
 
     /// The folder that a file's name is in.

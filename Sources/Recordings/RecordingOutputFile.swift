@@ -1,4 +1,3 @@
-import Glibc
 import Market
 import NIOCore
 package import Wire
@@ -10,8 +9,7 @@ package struct RecordingOutputFile: ~Copyable {
 
     private static let bufferBytes = 1 << 20
 
-    private let file: DiskFile
-    private let unfinished: UnfinishedFile
+    private let file: OutputFile
     private let form: Form
     private var header: RecordingHeader
     private var buffer = ByteBuffer()
@@ -23,14 +21,12 @@ package struct RecordingOutputFile: ~Copyable {
     private var flushed = 0
     package private(set) var frames = 0
     package private(set) var lines = 0
-    private var isFinished = false
 
     /// Makes the file.
     ///
     /// - Parameter header: what it says; numbers and places in it are the new file's own.
     package init(path: String, form: Form, header: RecordingHeader) throws(RecordingFailure) {
-        self.file = try DiskFile(creating: path)
-        self.unfinished = UnfinishedFile(path)
+        self.file = try OutputFile(path)
         self.form = form
         self.header = header
         self.numbered = RecordingLines(first: 1, start: header.start)
@@ -57,9 +53,6 @@ package struct RecordingOutputFile: ~Copyable {
         RecordingSyntax.header(self.header, into: &line)
         try self.file.overwrite(line, at: 0)
     }
-
-    // A file that is not whole is no recording, and would be in the way of the next try.
-    deinit { if !self.isFinished { unlink(self.file.path) } }
 
     /// Appends a line as it is, with the next number; damaged ones and other files' headers have no place in a new file.
     ///
@@ -108,8 +101,7 @@ package struct RecordingOutputFile: ~Copyable {
             self.numbered.note(RecordedNote(.end), wall: wall, at: self.lastAt, into: &self.buffer)
         }
         try self.flush()
-        try self.file.sync()
-        self.isFinished = true
+        try self.file.finish()
     }
 
     private mutating func flush() throws(RecordingFailure) {

@@ -16,6 +16,22 @@ package struct SegmentNames: Sendable, Equatable {
         package var size: Int64
         /// When it was changed last, wall clock, ns since 1970.
         package var changed: Int64
+
+        /// Looks at a file; `nil` where it is not there, or is no file.
+        package init?(_ path: String, place: Int, isPacked: Bool) {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            self.place = place
+            self.path = path
+            self.isPacked = isPacked
+            self.size = Int64(status.st_size)
+            self.changed = Self.moment(status.st_mtim)
+        }
+
+        /// A file's time in ns since 1970, within some 120 years of that: a file may bear any, and ages are reckoned with it.
+        private static func moment(_ time: timespec) -> Int64 {
+            Int64(min(max(time.tv_sec, -4_000_000_000), 4_000_000_000)) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
     }
 
     /// The folder, without a slash at its end.
@@ -87,27 +103,13 @@ package struct SegmentNames: Sendable, Equatable {
         return access(path, F_OK) != 0 && access(packed, F_OK) == 0 ? packed : path
     }
 
-    /// A file's time in ns since 1970, within some 120 years of that: a file may bear any, and ages are reckoned with it.
-    package static func moment(seconds: Int, nanoseconds: Int) -> Int64 {
-        Int64(min(max(seconds, -4_000_000_000), 4_000_000_000)) * 1_000_000_000 + Int64(nanoseconds)
-    }
-
     /// The segments that are there, in order; of one that is there twice, the one that is not compressed.
     package func all() -> [Segment] {
         var found: [Int: Segment] = [:]
         for name in Self.names(in: self.folder) {
             guard let (place, isPacked) = self.place(of: name) else { continue }
             if isPacked, found[place] != nil { continue }
-            let path = self.path(of: name)
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            found[place] = Segment(
-                place: place,
-                path: path,
-                isPacked: isPacked,
-                size: Int64(status.st_size),
-                changed: Self.moment(seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec))
-            )
+            if let segment = Segment(self.path(of: name), place: place, isPacked: isPacked) { found[place] = segment }
         }
         return found.values.sorted { $0.place < $1.place }
     }

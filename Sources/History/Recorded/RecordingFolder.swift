@@ -42,12 +42,9 @@ package enum RecordingFolder {
             let path = "\(folder)/\(plain)"
             // Between two steps of a compression both are there, and are the same.
             guard !isPacked || access(path, F_OK) != 0 else { continue }
-            var status = stat()
-            guard stat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            let changed = SegmentNames.moment(
-                seconds: Int(status.st_mtim.tv_sec),
-                nanoseconds: Int(status.st_mtim.tv_nsec)
-            )
+            guard
+                let changed = SegmentNames.Segment("\(folder)/\(name)", place: 1, isPacked: isPacked)?.changed
+            else { continue }
             if let segment = known[path], segment.lastTime >= changed { continue }
             guard let header = RecordingMap.ofHistory(path)?.header, header.source == source,
                 let start = header.start

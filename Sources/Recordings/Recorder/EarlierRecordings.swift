@@ -87,16 +87,12 @@ package struct EarlierRecordings {
         for name in SegmentNames.names(in: self.folder)
         where name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl\(SegmentNames.packedSuffix)") {
             let path = "\(self.folder)/\(name)"
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            let changed = SegmentNames.moment(
-                seconds: Int(status.st_mtim.tv_sec),
-                nanoseconds: Int(status.st_mtim.tv_nsec)
-            )
-            guard changed >= now - self.limits.age else { continue }
             let first = SegmentNames.first(of: path) ?? SegmentNames(first: path).path(1)
-            let place = SegmentNames(first: first).place(of: name)?.place ?? 1
-            found.append((path, changed, first, place))
+            let (place, isPacked) = SegmentNames(first: first).place(of: name) ?? (1, false)
+            guard let segment = SegmentNames.Segment(path, place: place, isPacked: isPacked),
+                segment.changed >= now - self.limits.age
+            else { continue }
+            found.append((path, segment.changed, first, place))
         }
         // Of the same time, as copies have it, by the files' numbers: in the alphabet `a-0002` stands before `a`.
         return found.sorted { ($0.changed, $0.first, $0.place) > ($1.changed, $1.first, $1.place) }.map(\.path)

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// What the recorder asks of a disk; one that fails on purpose is another.
 package protocol RecordingDisk: Sendable {
@@ -76,16 +77,8 @@ private final class SystemFile: RecordingOutput, @unchecked Sendable {
     deinit { self.close() }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(DiskFailure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let written = Glibc.write(self.descriptor, part.baseAddress, part.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw DiskFailure(errno)
-            }
-            rest = rest.dropFirst(written)
-        }
+        let code = WholeWrite.write(bytes, to: self.descriptor)
+        guard code == 0 else { throw DiskFailure(code) }
     }
 
     func truncate(to length: UInt64) -> Bool { ftruncate(self.descriptor, off_t(length)) == 0 }

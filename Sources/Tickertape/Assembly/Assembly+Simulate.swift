@@ -1,5 +1,4 @@
 import Feeds
-import Glibc
 import Market
 import MockUpstream
 import NIOCore
@@ -26,46 +25,19 @@ extension Assembly {
     /// Writes a simulated market to a new file as a recording.
     static func write(_ order: MarketOrder, to path: String) throws(OperatorError) {
         HalfFile.take()
-        // O_EXCL: whatever is there already is somebody's evidence.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.cannotWrite(path) }
-        let unfinished = UnfinishedFile(path)
-        defer { withExtendedLifetime(unfinished) { _ = close(descriptor) } }
         var bytes = 0
-        var isWhole = false
-        // A file that is not whole would be taken for one, and be in the way of the next try.
-        defer { if !isWhole { unlink(path) } }
         do {
+            let file = try OutputFile(path)
             try SimulatedRun.record(order.run(start: nil)) { piece in
                 bytes += piece.readableBytes
-                try Self.append(piece, to: descriptor, path)
+                try file.write(piece)
             }
-            // What is no file on a disk, as a pipe, cannot be synced.
-            guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.cannotWrite(path) }
-            isWhole = true
-        } catch let error as OperatorError {
-            throw error
+            try file.finish()
+        } catch let failure as RecordingFailure {
+            throw OperatorError(failure.description, status: .failure)
         } catch {
             throw OperatorError("cannot write \(path): \(error)", status: .failure)
         }
         Console.complain("wrote \(bytes) bytes to \(path)")
-    }
-
-    private static func append(_ piece: ByteBuffer, to descriptor: Int32, _ path: String) throws(OperatorError) {
-        var rest = piece
-        while rest.readableBytes > 0 {
-            let written = rest.withUnsafeReadableBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw Self.cannotWrite(path)
-            }
-            rest.moveReaderIndex(forwardBy: written)
-        }
-    }
-
-    private static func cannotWrite(_ path: String) -> OperatorError {
-        let reason =
-            errno == EEXIST ? "it exists, and a recording is never overwritten" : String(cString: strerror(errno))
-        return OperatorError("cannot write \(path): \(reason)", status: .failure)
     }
 }

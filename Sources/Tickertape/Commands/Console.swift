@@ -1,5 +1,7 @@
 import Glibc
 import Market
+import Platform
+import Platform
 import Synchronization
 import Wire
 
@@ -53,13 +55,6 @@ enum Console {
     /// Answers with the system's number for what went wrong, or 0.
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : EIO }
-            bytes.removeFirst(count)
-        }
-        return 0
+        Array(text.utf8).withUnsafeBytes { WholeWrite.write($0, to: descriptor) }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Platform
 import Recordings
 package import Wire
 
@@ -164,59 +165,41 @@ private final class ExportSource {
 private final class ExportOutput {
     static let chunkBytes = 256 << 10
 
-    private let path: String?
-    private let descriptor: Int32
-    private var unfinished: UnfinishedFile?
-    private var isWhole = false
+    /// Where it is not standard output.
+    private let file: OutputFile?
 
     init(path: String?) throws(OperatorError) {
-        self.path = path
-        guard let path else {
-            self.descriptor = STDOUT_FILENO
-            return
+        do throws(RecordingFailure) {
+            self.file = if let path { try OutputFile(path) } else { nil }
+        } catch {
+            throw OperatorError(error.description, status: .failure)
         }
-        self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard self.descriptor >= 0 else {
-            let reason =
-                errno == EEXIST ? "it exists, and nothing is overwritten" : String(cString: strerror(errno))
-            throw OperatorError("cannot write \(path): \(reason); choose another file", status: .failure)
-        }
-        self.unfinished = UnfinishedFile(path)
-    }
-
-    // A file that is not whole would be taken for one, and be in the way of the next try.
-    deinit {
-        guard let path, self.descriptor >= 0, !self.isWhole else { return }
-        Glibc.close(self.descriptor)
-        unlink(path)
     }
 
     /// Writes all of it; `false` where nobody reads it any more.
     func write(_ text: ByteBuffer) throws(OperatorError) -> Bool {
-        var rest = text.readableBytesView[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(self.descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EPIPE { return false }
-                throw self.failure()
+        guard let file else {
+            let code = text.withUnsafeReadableBytes { WholeWrite.write($0, to: STDOUT_FILENO) }
+            guard code != EPIPE else { return false }
+            guard code == 0 else {
+                throw OperatorError("cannot write the rows: \(String(cString: strerror(code)))", status: .failure)
             }
-            rest = rest.dropFirst(count)
+            return true
         }
-        return true
+        do throws(RecordingFailure) {
+            try file.write(text)
+            return true
+        } catch {
+            throw OperatorError(error.description, status: .failure)
+        }
     }
 
     /// Sees to it that a file is on the disk.
     func close() throws(OperatorError) {
-        guard self.path != nil else { return }
-        guard fsync(self.descriptor) == 0 || errno == EINVAL, Glibc.close(self.descriptor) == 0 else {
-            throw self.failure()
+        do throws(RecordingFailure) {
+            try self.file?.finish()
+        } catch {
+            throw OperatorError(error.description, status: .failure)
         }
-        self.isWhole = true
-        self.unfinished = nil
-    }
-
-    private func failure() -> OperatorError {
-        OperatorError("cannot write \(self.path ?? "the rows"): \(String(cString: strerror(errno)))", status: .failure)
     }
 }
