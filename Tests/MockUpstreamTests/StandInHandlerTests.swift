@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOEmbedded
+import Recordings
 import Testing
 import TickertapeTesting
 import WebSocket
@@ -71,7 +72,7 @@ struct StandInHandlerTests {
             known: recording.allSymbols,
             go: promise.futureResult,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            makePlayer: { () throws(RecordingFile.Failure) in
+            makePlayer: { () throws(RecordingFailure) in
                 try ReplayPlayer(.recording(recording), settings: settings.replay, loop: loop, wallClock: { 1 })
             }
         )

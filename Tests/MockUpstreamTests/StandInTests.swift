@@ -214,12 +214,12 @@ struct StandInTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write(text, to: "a.jsonl")
-        let error = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: path) }
+        let error = #expect(throws: RecordingFailure.self) { try RecordingFile(path: path) }
         #expect(error?.description.contains(words) == true)
         #expect(error?.description.contains(path) == true)
-        let missing = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: path + ".missing") }
+        let missing = #expect(throws: RecordingFailure.self) { try RecordingFile(path: path + ".missing") }
         #expect(missing?.description.contains("No such file") == true)
-        let directory = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: folder.path) }
+        let directory = #expect(throws: RecordingFailure.self) { try RecordingFile(path: folder.path) }
         #expect(directory?.description.contains("not a file") == true)
     }
 

@@ -31,7 +31,7 @@ final class GapSearch {
         lastTrade: Int64?,
         end: Int64,
         answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
-    ) throws(RecordingFile.Failure) {
+    ) throws(RecordingFailure) {
         self.file = recording
         self.cursor = try ReplayCursor(recording, at: place)
         self.stops = StopSearch(recording.segments)
@@ -46,7 +46,7 @@ final class GapSearch {
     var bytesRead: Int { self.bytesBefore + self.cursor.bytesRead + Int(self.stops.bytesRead) }
 
     /// Reads a little on; in a recording that tells where its stops are, what has none is passed over.
-    func step() throws(RecordingFile.Failure) -> Outcome {
+    func step() throws(RecordingFailure) -> Outcome {
         guard try self.passOver() else { return .none }
         let before = self.cursor.bytesRead
         while let item = try self.cursor.next() {
@@ -69,7 +69,7 @@ final class GapSearch {
     }
 
     /// Goes to where the next stop may be; returns whether there is one.
-    private func passOver() throws(RecordingFile.Failure) -> Bool {
+    private func passOver() throws(RecordingFailure) -> Bool {
         guard !self.hasGap else { return true }
         guard let way = try self.stops.clear(from: self.at, lastTrade: self.lastTrade) else { return false }
         guard way.at > self.at else { return true }

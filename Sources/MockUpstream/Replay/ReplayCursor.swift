@@ -1,4 +1,5 @@
 import Market
+import Recordings
 import Wire
 
 /// A reader that knows where it is, so that a place can be found again.
@@ -19,7 +20,7 @@ struct ReplayCursor {
     private(set) var place = Place(time: .min)
 
     /// The recording from its start, or from the first frame of that time or later.
-    init(_ recording: RecordingFile, at time: Int64?) throws(RecordingFile.Failure) {
+    init(_ recording: RecordingFile, at time: Int64?) throws(RecordingFailure) {
         let reader = try recording.makeReader()
         if let time { try reader.seek(to: time) }
         self.source = .file(reader)
@@ -29,7 +30,7 @@ struct ReplayCursor {
     init(_ market: SimulatedRun) { self.source = .market(market) }
 
     /// The recording from that frame on.
-    init(_ recording: RecordingFile, at place: Place) throws(RecordingFile.Failure) {
+    init(_ recording: RecordingFile, at place: Place) throws(RecordingFailure) {
         try self.init(recording, at: place.time)
         var left = place.ties
         while left > 0, let item = try self.next() {
@@ -50,7 +51,7 @@ struct ReplayCursor {
         }
     }
 
-    mutating func next() throws(RecordingFile.Failure) -> RecordingFile.Item? {
+    mutating func next() throws(RecordingFailure) -> RecordingFile.Item? {
         let item: RecordingFile.Item?
         switch self.source {
         case .file(let reader):
@@ -75,7 +76,7 @@ enum ReplaySearch {
         _ recording: RecordingFile,
         at time: Int64,
         in bounds: ClosedRange<Int64>
-    ) throws(RecordingFile.Failure) -> ReplayCursor.Place {
+    ) throws(RecordingFailure) -> ReplayCursor.Place {
         let end = ReplayCursor.Place(time: time, ties: .max)
         return try Self.before(end, messages: 1, recording, in: bounds).last
             ?? ReplayCursor.Place(time: bounds.lowerBound)
@@ -87,7 +88,7 @@ enum ReplaySearch {
         messages: Int,
         from place: ReplayCursor.Place,
         in bounds: ClosedRange<Int64>
-    ) throws(RecordingFile.Failure) -> ReplayCursor.Place {
+    ) throws(RecordingFailure) -> ReplayCursor.Place {
         try Self.before(place, messages: messages + 1, recording, in: bounds).first
             ?? ReplayCursor.Place(time: bounds.lowerBound)
     }
@@ -98,7 +99,7 @@ enum ReplaySearch {
         messages: Int,
         _ recording: RecordingFile,
         in bounds: ClosedRange<Int64>
-    ) throws(RecordingFile.Failure) -> [ReplayCursor.Place] {
+    ) throws(RecordingFailure) -> [ReplayCursor.Place] {
         // Ever farther back, until enough are between there and the place.
         var window: Int64 = 1_000_000_000
         while true {

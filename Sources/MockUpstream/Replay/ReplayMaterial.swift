@@ -1,5 +1,5 @@
 package import Market
-import Recordings
+package import Recordings
 import Wire
 
 /// What a stand-in plays: a recording, or a market that is made while it is played.
@@ -16,7 +16,7 @@ package enum ReplayMaterial: Sendable {
     }
 
     /// When it begins and ends; a market without end is far from it.
-    package func span() throws(RecordingFile.Failure) -> RecordingSpan {
+    package func span() throws(RecordingFailure) -> RecordingSpan {
         switch self {
         case .recording(let file):
             return try file.span()
@@ -30,7 +30,7 @@ package enum ReplayMaterial: Sendable {
         from: ReplayPlace?,
         to: ReplayPlace?,
         in span: RecordingSpan
-    ) throws(RecordingFile.Failure) -> ClosedRange<Int64> {
+    ) throws(RecordingFailure) -> ClosedRange<Int64> {
         switch self {
         case .recording(let file):
             return try file.bounds(from: from, to: to, in: span)
@@ -43,7 +43,7 @@ package enum ReplayMaterial: Sendable {
     }
 
     /// A cursor at the start, or in a recording at the first frame of that time or later.
-    func cursor(at time: Int64?) throws(RecordingFile.Failure) -> ReplayCursor {
+    func cursor(at time: Int64?) throws(RecordingFailure) -> ReplayCursor {
         switch self {
         case .recording(let file): try ReplayCursor(file, at: time)
         case .market(let run): ReplayCursor(SimulatedRun(run))

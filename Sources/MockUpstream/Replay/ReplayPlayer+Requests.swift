@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import Recordings
 
 /// What is asked of a replay.
 extension ReplayPlayer {
@@ -12,7 +13,7 @@ extension ReplayPlayer {
             search.answer(.failure(ReplayRefusal("another request came before the gap was found")))
         }
         let from = self.position.at
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             switch self.machine.requested(request, start: self.span.start, now: self.now) {
             case .refuse(let refusal): return answer(.failure(refusal))
             case .none: return answer(.success(self.position))
@@ -54,7 +55,7 @@ extension ReplayPlayer {
         showing time: Int64?,
         pauses: Bool = false,
         from: Int64
-    ) throws(RecordingFile.Failure) {
+    ) throws(RecordingFailure) {
         self.reading.land(try ReplayCursor(file, at: place))
         self.isBroken = false
         if let time {
@@ -77,7 +78,7 @@ extension ReplayPlayer {
     private func findGap(
         in file: RecordingFile,
         _ answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
-    ) throws(RecordingFile.Failure) {
+    ) throws(RecordingFailure) {
         self.timer?.cancel()
         self.timer = nil
         self.search = try GapSearch(
@@ -93,7 +94,7 @@ extension ReplayPlayer {
     /// Looks through some of the file, and lets other work of the loop have its turn.
     private func searchOn() {
         guard let search = self.search else { return }
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             switch try search.step() {
             case .more:
                 let loopBound = NIOLoopBound(self, eventLoop: self.loop)

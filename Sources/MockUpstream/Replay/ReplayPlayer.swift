@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import Recordings
 import Wire
 
 /// The player of a recording: reads it at the pace of its ``ReplayMachine`` and hands each message to its outputs.
@@ -26,7 +27,7 @@ package final class ReplayPlayer {
     var timer: Scheduled<Void>?
     var search: GapSearch?
     private var rebase: Int64?
-    private var parser = FinnhubParser()
+    private var frameReader = FrameReader()
     /// Kept where the replay is moved or begins again: a clock that was behind in one place of a recording mostly was so in the
     /// others, and with no memory the first reads of each place would be ahead.
     private var arrivals = ArrivalCheck()
@@ -39,13 +40,13 @@ package final class ReplayPlayer {
     /// Is told the machine whenever its clock was set.
     var moved: (ReplayMachine) -> Void = { _ in }
 
-    /// - Throws: ``RecordingFile/Failure`` when the file cannot be read, or nothing is between the two ends.
+    /// - Throws: ``RecordingFailure`` when the file cannot be read, or nothing is between the two ends.
     init(
         _ material: ReplayMaterial,
         settings: ReplaySettings,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64
-    ) throws(RecordingFile.Failure) {
+    ) throws(RecordingFailure) {
         self.material = material
         self.settings = settings
         self.loop = loop
@@ -188,7 +189,13 @@ package final class ReplayPlayer {
 
     private func read(_ frame: RecordedFrame) -> ReplayMessage {
         self.trades.removeAll(keepingCapacity: true)
-        guard case .trade = self.parser.parse(frame.frame, symbols: &self.symbols, into: &self.trades) else {
+        let content = self.frameReader.read(
+            frame.frame,
+            of: frame.dialect,
+            symbols: &self.symbols,
+            into: &self.trades
+        )
+        guard case .trades = content else {
             // Pings, errors and what nobody knows go out as they were recorded.
             return ReplayMessage(frame: frame, hasTrades: false, trades: [], symbols: self.symbols, isMoved: false)
         }
@@ -236,7 +243,7 @@ package final class ReplayPlayer {
 
     /// What comes next; at the end the recording's beginning, where it repeats. `nil` when it is over, or paused at its end.
     private func peek() -> ReplayReading.Next? {
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             if let next = try self.reading.peek() { return next }
             if self.settings.repeats {
                 let from = self.position.at

@@ -1,4 +1,5 @@
 import Market
+import Recordings
 import Wire
 
 /// What of a recording is played next: messages, pings and pongs, gaps, and where connections break.
@@ -83,7 +84,7 @@ struct ReplayReading {
     }
 
     /// What comes next; `nil` at the end.
-    mutating func peek() throws(RecordingFile.Failure) -> Next? {
+    mutating func peek() throws(RecordingFailure) -> Next? {
         if let next = self.upcoming.first { return next }
         while let item = try self.cursor.next() {
             if let at = Self.time(of: item), at > self.bounds.upperBound { break }

@@ -1,5 +1,6 @@
 import Market
 package import NIOCore
+package import Recordings
 import Wire
 
 /// Where a stand-in's clients get their players: one for all, or one for each.
@@ -12,13 +13,13 @@ package final class ReplaySource {
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
 
-    /// - Throws: ``RecordingFile/Failure`` when there is nothing to play.
+    /// - Throws: ``RecordingFailure`` when there is nothing to play.
     package init(
         _ material: ReplayMaterial,
         settings: StandInSettings,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64
-    ) throws(RecordingFile.Failure) {
+    ) throws(RecordingFailure) {
         self.material = material
         self.settings = settings.replay
         self.loop = loop
@@ -58,7 +59,7 @@ package final class ReplaySource {
     }
 
     /// The player of a client that wants to begin at that place, or wherever the others are.
-    func player(start: ReplayPlace?) throws(RecordingFile.Failure) -> ReplayPlayer {
+    func player(start: ReplayPlace?) throws(RecordingFailure) -> ReplayPlayer {
         if start == nil, let shared { return shared }
         var settings = self.settings
         if let start { settings.from = start }

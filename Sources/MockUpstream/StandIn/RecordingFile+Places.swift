@@ -1,5 +1,5 @@
 package import Market
-import Recordings
+package import Recordings
 import Wire
 
 /// When a recording begins and ends.
@@ -23,9 +23,9 @@ package struct RecordingSpan: Sendable, Equatable {
 extension RecordingFile {
     /// Finds out when the recording begins and ends; reads a little of its start and of its end, and all only of a
     /// compressed file of another program's that has no table of its frames.
-    package func span() throws(Failure) -> RecordingSpan {
+    package func span() throws(RecordingFailure) -> RecordingSpan {
         let reader = try self.makeReader()
-        guard let first = try reader.next() else { throw Failure("\(self.path) holds no recorded frame") }
+        guard let first = try reader.next() else { throw RecordingFailure("\(self.path) holds no recorded frame") }
         let start = if let told = reader.header?.start { told } else { try self.likelyStart() }
         var last = first.at
         if let found = try reader.lastFrame() {
@@ -41,16 +41,16 @@ extension RecordingFile {
         from: ReplayPlace?,
         to: ReplayPlace?,
         in span: RecordingSpan
-    ) throws(Failure) -> ClosedRange<Int64> {
+    ) throws(RecordingFailure) -> ClosedRange<Int64> {
         let first = if let from { try self.time(of: from, in: span) } else { span.bounds.lowerBound }
         let last = if let to { try self.time(of: to, in: span) } else { span.bounds.upperBound }
         guard first <= last, first <= span.bounds.upperBound, last >= span.bounds.lowerBound else {
-            throw Failure("nothing of \(self.path) is between these two places")
+            throw RecordingFailure("nothing of \(self.path) is between these two places")
         }
         return max(first, span.bounds.lowerBound)...min(last, span.bounds.upperBound)
     }
 
-    private func time(of place: ReplayPlace, in span: RecordingSpan) throws(Failure) -> Int64 {
+    private func time(of place: ReplayPlace, in span: RecordingSpan) throws(RecordingFailure) -> Int64 {
         let bounds = span.bounds
         switch place {
         case .time(let time): return time.subtractingCapped(span.start)
@@ -58,12 +58,12 @@ extension RecordingFile {
         case .percent(let percent):
             let length = bounds.upperBound.subtractingCapped(bounds.lowerBound)
             return bounds.lowerBound.addingCapped(ReplayPlace.part(percent, of: length))
-        case .nextGap: throw Failure("next-gap is no place to begin or to end at")
+        case .nextGap: throw RecordingFailure("next-gap is no place to begin or to end at")
         }
     }
 
     /// The plain form tells no wall clock.
-    private func likelyStart() throws(Failure) -> Int64 {
+    private func likelyStart() throws(RecordingFailure) -> Int64 {
         try RecordingStream(self.segments).likelyStart() ?? 0
     }
 }

@@ -1,4 +1,4 @@
-import Recordings
+package import Recordings
 package import Wire
 
 extension RecordingFile {
@@ -42,7 +42,7 @@ extension RecordingFile {
         package var textBytesRead: Int { Int(self.stream.bytesRead) }
 
         /// The next frame, or `nil` at the end.
-        package func next() throws(Failure) -> RecordedFrame? {
+        package func next() throws(RecordingFailure) -> RecordedFrame? {
             while let item = try self.nextItem() {
                 if case .frame(let frame) = item { return frame }
             }
@@ -50,7 +50,7 @@ extension RecordingFile {
         }
 
         /// What comes next, or `nil` at the end.
-        package func nextItem() throws(Failure) -> Item? {
+        package func nextItem() throws(RecordingFailure) -> Item? {
             self.beforeRead?()
             while let line = try self.stream.next() {
                 if let earliest, let at = line.at, at < earliest { continue }
@@ -98,13 +98,13 @@ extension RecordingFile {
         /// stands before it and is not earlier.
         ///
         /// In a compressed file by its index, in one that is not by halving: little of it is read, however long it is.
-        package func seek(to time: Int64) throws(Failure) {
+        package func seek(to time: Int64) throws(RecordingFailure) {
             try self.stream.seek(at: time)
             self.earliest = time
         }
 
         /// The time of the last frame, as far as the files' ends tell.
-        func lastFrame() throws(Failure) -> Int64? {
+        func lastFrame() throws(RecordingFailure) -> Int64? {
             try self.stream.last { if case .frame = $0.content { true } else { false } }
         }
     }

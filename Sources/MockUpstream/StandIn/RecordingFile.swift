@@ -16,9 +16,6 @@ extension RecordingFailure {
 ///
 /// It may be compressed, and it may be of several files: naming one plays all that follow it in the same run.
 package struct RecordingFile: Sendable {
-    /// Why a file cannot be replayed, in one line.
-    package typealias Failure = RecordingFailure
-
     /// How much of a text is looked through for its symbols when its header does not name them, in bytes.
     private static let searchedBytes = 64 << 20
     /// Of a recording of very many files so many are searched for symbols at its start, and as many at its end.
@@ -44,8 +41,8 @@ package struct RecordingFile: Sendable {
 
     /// Opens a recording and finds out which symbols it has.
     ///
-    /// - Throws: ``Failure`` when it cannot be read, or holds no frame in its first 64 MiB.
-    package init(path: String, beforeRead: (@Sendable () -> Void)? = nil) throws(Failure) {
+    /// - Throws: ``RecordingFailure`` when it cannot be read, or holds no frame in its first 64 MiB.
+    package init(path: String, beforeRead: (@Sendable () -> Void)? = nil) throws(RecordingFailure) {
         self.path = path
         self.beforeRead = beforeRead
         let stream = try RecordingStream(path: path)
@@ -72,7 +69,7 @@ package struct RecordingFile: Sendable {
             }
         }
         guard frames > 0 else {
-            throw Failure(
+            throw RecordingFailure(
                 "\(path) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")"
             )
         }
@@ -106,7 +103,7 @@ package struct RecordingFile: Sendable {
     }
 
     /// Makes a reader at the start of the recording.
-    package func makeReader() throws(Failure) -> Reader {
+    package func makeReader() throws(RecordingFailure) -> Reader {
         Reader(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
     }
 }

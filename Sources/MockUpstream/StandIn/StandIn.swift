@@ -85,7 +85,7 @@ package final class StandIn: Sendable {
     ///   - loop: carries the listening socket, all connections and the reading of the file.
     ///   - wallClock: ns since 1970.
     /// - Throws: an `IOError` when the address cannot be bound, ``TLSError`` for unusable credentials,
-    ///   ``RecordingFile/Failure`` when there is nothing to play.
+    ///   ``RecordingFailure`` when there is nothing to play.
     package static func start(
         _ material: ReplayMaterial,
         settings: StandInSettings,

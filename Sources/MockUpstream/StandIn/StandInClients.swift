@@ -3,6 +3,7 @@ package import Logging
 import Market
 package import NIOCore
 package import NIOHTTP1
+import Recordings
 import WebSocket
 import Wire
 
@@ -86,7 +87,7 @@ package final class StandInClients {
             go: go,
             logger: logger,
             sharing: source.sharing(start: start),
-            makePlayer: { () throws(RecordingFile.Failure) in try source.player(start: start) }
+            makePlayer: { () throws(RecordingFailure) in try source.player(start: start) }
         )
     }
 

@@ -2,6 +2,7 @@ import Ingest
 import Logging
 package import Market
 import NIOCore
+import Recordings
 import WebSocket
 package import Wire
 
@@ -42,7 +43,7 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     private let settings: StandInSettings
     private let line: FaultyLine?
     private let go: EventLoopFuture<Void>
-    private let makePlayer: () throws(RecordingFile.Failure) -> ReplayPlayer
+    private let makePlayer: () throws(RecordingFailure) -> ReplayPlayer
     private let sharing: Sharing
     private let logger: Logger
     private var state = State.idle
@@ -65,7 +66,7 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
         go: EventLoopFuture<Void>,
         logger: Logger,
         sharing: Sharing = .own,
-        makePlayer: @escaping () throws(RecordingFile.Failure) -> ReplayPlayer
+        makePlayer: @escaping () throws(RecordingFailure) -> ReplayPlayer
     ) {
         self.settings = settings
         self.line = line
@@ -136,7 +137,7 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     private func begin(on loop: any EventLoop) {
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             self.player = try self.makePlayer()
         } catch {
             self.failed("\(error)")

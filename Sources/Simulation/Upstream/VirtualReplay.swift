@@ -4,7 +4,7 @@ import Logging
 package import Market
 package import MockUpstream
 import NIOCore
-import Recordings
+package import Recordings
 import NIOEmbedded
 import WebSocket
 package import Wire
@@ -43,7 +43,7 @@ package final class VirtualReplay {
     /// Prepares it; the clock shows when the first message was recorded.
     ///
     /// - Parameter settings: how it is played: the pace is the player's on its own clock, and no reader sees it.
-    package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFile.Failure) {
+    package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFailure) {
         var standIn = StandInSettings()
         standIn.replay = settings
         // As in a replay inside the program.
@@ -81,8 +81,8 @@ package final class VirtualReplay {
     /// Plays all of it to these readers; to be called once.
     ///
     /// - Returns: how long that took by the player's clock, ns: as long as the recording is, at its own pace.
-    /// - Throws: ``RecordingFile/Failure`` when the recording cannot be played to its end.
-    package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFile.Failure) -> Int64 {
+    /// - Throws: ``RecordingFailure`` when the recording cannot be played to its end.
+    package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFailure) -> Int64 {
         var settings = FinnhubSettings(key: APIKey("replay"))
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
         settings.symbols = order.symbols

@@ -5,6 +5,7 @@ import MockUpstream
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import Recordings
 import ServiceLifecycle
 import TLS
 import UnixSignals
@@ -52,7 +53,7 @@ extension Assembly {
                 logger: logger,
                 wallClock: WallClock.now
             )
-        } catch let error where error is TLSError || error is RecordingFile.Failure {
+        } catch let error where error is TLSError || error is RecordingFailure {
             throw OperatorError("\(error)", status: .failure)
         } catch {
             throw OperatorError(

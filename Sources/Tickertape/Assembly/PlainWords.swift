@@ -26,7 +26,7 @@ enum PlainWords {
 extension OperatorError {
     /// Opens a recording, or says in a line for the person why it cannot be used.
     static func opening(recording path: String) throws(OperatorError) -> RecordingFile {
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             let file = try RecordingFile(path: path)
             PlainWords.tellLeftOut(file.unreadable)
             return file

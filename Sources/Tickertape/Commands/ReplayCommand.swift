@@ -161,13 +161,13 @@ package struct ReplayPart: Sendable, Equatable {
     func apply(to settings: inout ReplaySettings, recording: RecordingFile) throws(OperatorError) {
         settings.machine.longestSilence = self.longestSilence?.nanoseconds
         settings.repeats = settings.repeats || self.repeats
-        do throws(RecordingFile.Failure) {
+        do throws(RecordingFailure) {
             let span = try recording.span()
             // Its clock begins with its header: the first message may come in a later second.
             settings.from = self.from.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
             settings.to = self.to.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
             guard settings.from != nil || settings.to != nil else { return }
-            do throws(RecordingFile.Failure) {
+            do throws(RecordingFailure) {
                 _ = try recording.bounds(from: settings.from, to: settings.to, in: span)
             } catch {
                 let words = "\(error.description) (--from, --to); it is \(Self.words(span))"

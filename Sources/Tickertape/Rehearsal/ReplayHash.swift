@@ -66,7 +66,7 @@ package struct ReplayHash: Sendable {
             order.cutting = self.cutting
             let elapsed = try replay.run(order, readers: sinks.readers + [history])
             return Report(outputs: sinks.finish(), elapsed: elapsed)
-        } catch let failure as RecordingFile.Failure {
+        } catch let failure as RecordingFailure {
             throw OperatorError("\(self.recording.path): \(failure.description)", status: .failure)
         }
     }

@@ -2,6 +2,7 @@ import Feeds
 import Market
 import MockUpstream
 import NIOCore
+import Recordings
 import Testing
 import TickertapeTesting
 import Wire
@@ -25,7 +26,7 @@ struct RecordingPlacesTests {
             let stamp = RecordingSyntax.Stamp(number: 1, wall: 1_000, at: 0)
             RecordingSyntax.frame(ByteBuffer(string: "x"), of: .tickertape, stamp, into: &text)
             let path = try folder.write(String(buffer: text), to: "\(version).jsonl")
-            let failure = #expect(throws: RecordingFile.Failure.self) { try RecordingFile(path: path) }
+            let failure = #expect(throws: RecordingFailure.self) { try RecordingFile(path: path) }
             let words = failure.map { "\($0)" } ?? ""
             #expect(words.contains("recording cut --dialect finnhub FILE NEW-FILE") && !words.contains("\n"))
         }

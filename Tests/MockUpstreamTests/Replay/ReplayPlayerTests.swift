@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import NIOEmbedded
+import Recordings
 import Testing
 import TickertapeTesting
 import Wire
@@ -206,7 +207,7 @@ struct ReplayPlayerTests {
         bench.output.hasRoom = true
         bench.ask(.stepMessages(3))
         #expect(bench.output.take() == ["paused", "97", "9700>9650", "97", "9700>9650", "97", "9700>9650"])
-        #expect(throws: RecordingFile.Failure.self) {
+        #expect(throws: RecordingFailure.self) {
             try Bench(Self.steady) {
                 $0.from = .percent(60)
                 $0.to = .percent(50)
