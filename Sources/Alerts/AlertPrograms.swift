@@ -79,10 +79,11 @@ package final class AlertPrograms: Sendable {
         }
         guard isTaken else { return self.meter.ended(.dropped, reason: "too many alerts at once; one was left out") }
         if mustStart {
-            OwnThread.start {
+            let work: @Sendable () -> Void = {
                 var runner = Runner(programs: self)
                 runner.run()
             }
+            if !OwnThread.start(work) { work() }
         } else {
             self.wake.ring()
         }
@@ -157,12 +158,10 @@ package final class AlertPrograms: Sendable {
         }
 
         private func listen(isStopping: Bool) {
-            var descriptors = [pollfd(fd: self.programs.wake.descriptor, events: Int16(POLLIN), revents: 0)]
             let canSleep =
                 self.children.isEmpty && !isStopping
                 && self.programs.state.withLockedValue { $0.queue.isIdle }
-            DisplayClock.wait(&descriptors, nanoseconds: canSleep ? nil : Self.glance)
-            if descriptors[0].revents != 0 { self.programs.wake.hush() }
+            self.programs.wake.wait(atMost: canSleep ? .max : Self.glance)
         }
 
         private mutating func start(_ order: Order) {

@@ -5,6 +5,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +19,10 @@ int tickertape_rename_to_new(const char *path, const char *name) {
 
 void tickertape_name_thread(const char *name) {
     prctl(PR_SET_NAME, name);
+}
+
+int tickertape_open_event(void) {
+    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
 void tickertape_trim_heap(void) {

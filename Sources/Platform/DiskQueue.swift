@@ -1,4 +1,3 @@
-import Glibc
 import NIOConcurrencyHelpers
 package import NIOCore
 
@@ -49,17 +48,17 @@ package final class DiskQueue: DiskWorker {
     private final class Shared: Sendable {
         struct State {
             var waiting: [@Sendable () -> Void] = []
-            var hasThread = false
+            /// Wakes the thread; `nil` where there is none.
+            var wake: WakeSignal?
             var isClosed = false
         }
 
         let name: String
-        let bell = Bell()
         let state = NIOLockedValueBox(State())
 
         init(name: String) { self.name = name }
 
-        func run() {
+        func run(_ wake: WakeSignal) {
             // Others wait for what it does: an attempt for its line in the file, a takeover for the lock.
             DiskThread.begin(self.name, niceness: 0)
             while true {
@@ -70,7 +69,7 @@ package final class DiskQueue: DiskWorker {
                 for piece in work { piece() }
                 if work.isEmpty {
                     if isOver { return }
-                    self.bell.wait(atMost: .max / 4)
+                    wake.wait(atMost: .max)
                 }
             }
         }
@@ -82,42 +81,25 @@ package final class DiskQueue: DiskWorker {
     package init(_ name: String) { self.shared = Shared(name: name) }
 
     deinit {
-        self.shared.state.withLockedValue { $0.isClosed = true }
-        self.shared.bell.ring()
+        let wake = self.shared.state.withLockedValue { state in
+            state.isClosed = true
+            return state.wake
+        }
+        wake?.ring()
     }
 
     package func submit(_ work: @escaping @Sendable () -> Void) {
-        let mustStart = self.shared.state.withLockedValue { state in
+        let wake = self.shared.state.withLockedValue { state in
             state.waiting.append(work)
-            defer { state.hasThread = true }
-            return !state.hasThread
+            if state.wake == nil { state.wake = Self.start(self.shared) }
+            return state.wake
         }
-        if mustStart, !self.start() {
-            // No thread is to be had now; perhaps for the next work.
-            self.shared.state.withLockedValue { $0.hasThread = false }
-        } else {
-            self.shared.bell.ring()
-        }
+        wake?.ring()
     }
 
-    private func start() -> Bool {
-        let context = Unmanaged.passRetained(self.shared)
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Shared>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            },
-            context.toOpaque()
-        )
-        guard result == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
+    /// Starts the thread; `nil` where the system has none left, or nothing to wake it with: perhaps for the next work.
+    private static func start(_ shared: Shared) -> WakeSignal? {
+        guard let wake = try? WakeSignal(), OwnThread.start({ shared.run(wake) }) else { return nil }
+        return wake
     }
 }

@@ -7,8 +7,8 @@ package enum OwnThread {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new detached thread, or on the caller's where the system has no thread left.
-    package static func start(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` on a new detached thread; says whether the system had one.
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let work = Unmanaged.passRetained(Work(body))
         var thread = pthread_t()
         let failure = pthread_create(
@@ -22,9 +22,18 @@ package enum OwnThread {
             work.toOpaque()
         )
         guard failure == 0 else {
-            work.takeRetainedValue().body()
-            return
+            work.release()
+            return false
         }
         pthread_detach(thread)
+        return true
+    }
+
+    /// What `body` gives, run on a new thread, or on the caller's where the system has no thread left.
+    package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            guard !Self.start({ continuation.resume(returning: body()) }) else { return }
+            continuation.resume(returning: body())
+        }
     }
 }

@@ -22,7 +22,7 @@ private struct Resting {
             settings: DisplaySettings(bytesPerSecond: nil)
         )
         self.prices = PriceDisplay(
-            output: .screen(self.display),
+            output: self.display,
             loop: self.loop,
             symbols: ["A:B"],
             pipeline: PricePipeline.Settings(),
@@ -45,7 +45,7 @@ private struct Resting {
 
     /// What the screen has been given since it was asked the last time.
     func given() -> DisplayState? {
-        self.display.mailbox.withLockedValue { mailbox in
+        self.display.mailbox.withContent { mailbox in
             defer { mailbox.newest = nil }
             return mailbox.newest
         }
@@ -125,7 +125,7 @@ struct PricePublishingTests {
     @Test("While it rests none comes, and the last of all shortly before it looks again")
     func held() throws {
         let it = try Resting()
-        it.display.rest(until: 11 * oneSecond)
+        it.display.rest.until = 11 * oneSecond
         it.show("1", 1)
         #expect(it.given() == nil)
         it.advance(to: 10_500_000_000)
@@ -172,7 +172,7 @@ struct PricePublishingTests {
     @Test("When it does not rest, or looks soon, they come at once", arguments: [9_000, 10_000, 10_003, 10_005])
     func atOnce(rest: Int64) throws {
         let it = try Resting()
-        it.display.rest(until: rest * 1_000_000)
+        it.display.rest.until = rest * 1_000_000
         it.show("1", 1)
         #expect(it.price(it.given()) == sampleDecimal("1"))
     }
@@ -182,7 +182,7 @@ struct PricePublishingTests {
     )
     func overtaken() throws {
         let it = try Resting()
-        it.display.rest(until: 11 * oneSecond)
+        it.display.rest.until = 11 * oneSecond
         it.show("1", 1)
         #expect(it.given() == nil)
         it.prices.statusChanged(sampleStatus(.reconnecting(attempt: 1, retryAt: 0)))
@@ -196,7 +196,7 @@ struct PricePublishingTests {
         it.advance(to: 10_995_000_000)
         #expect(it.price(it.given()) == sampleDecimal("2"))
         // The screen has drawn, and rests anew.
-        it.display.rest(until: 12 * oneSecond)
+        it.display.rest.until = 12 * oneSecond
         it.advance(to: 11_100_000_000)
         it.show("3", 3)
         #expect(it.given() == nil)

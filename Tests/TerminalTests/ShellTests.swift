@@ -122,12 +122,12 @@ struct TerminalShellTests {
         for cents in Int64(0)..<20 where !isHeard {
             var prices = state
             prices.rows[0].summary.price = ExactDecimal(significand: 6_000_000 + cents, exponent: -2) ?? .zero
-            let rest = display.restsUntil
+            let rest = display.rest.until
             display.publish(prices)
-            while !isHeard, display.restsUntil == rest, DisplayClock.monotonic() < limit {
+            while !isHeard, display.rest.until == rest, DisplayClock.monotonic() < limit {
                 // It has these prices and has drawn no frame since, and waits to be called.
-                let isWaiting = display.mailbox.withLockedValue { $0.newest == nil && $0.sleeps }
-                isHeard = isWaiting && display.restsUntil == rest
+                let isWaiting = display.mailbox.withContent { $0.newest == nil } && display.mailbox.sleeps
+                isHeard = isWaiting && display.rest.until == rest
                 await Task.yield()
             }
         }
@@ -194,11 +194,11 @@ struct TerminalShellTests {
             display.call([UInt8](repeating: 7, count: 2_048))
             // The loop has its turn with each, where it would take them.
             let next = DisplayClock.monotonic() + 20_000_000
-            while DisplayClock.monotonic() < min(next, limit), !display.mailbox.withLockedValue({ $0.calls.isEmpty }) {
+            while DisplayClock.monotonic() < min(next, limit), !display.mailbox.withContent({ $0.calls.isEmpty }) {
                 await Task.yield()
             }
         }
-        let waiting = display.mailbox.withLockedValue { $0.calls.count }
+        let waiting = display.mailbox.withContent { $0.calls.count }
         #expect(waiting == TerminalDisplay.mostCallBytes)
         // What waited comes when the terminal reads again.
         let rest = await terminal.screen.until { $0.contains("\u{7}") }
@@ -258,6 +258,6 @@ struct TerminalShellTests {
         let drawn = await terminal?.screen.until { $0.contains("LIVE") }
         #expect(drawn?.contains("LIVE") == true)
         terminal = nil
-        #expect(await cause == .hangup)
+        #expect(await cause == .closed)
     }
 }

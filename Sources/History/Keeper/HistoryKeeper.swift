@@ -103,7 +103,7 @@ package final class HistoryKeeper: TapeReader {
     private let limits: Limits
     private let queue = NIOLockedValueBox(Queue())
     /// Rung when there is nothing to wait for any more.
-    private let bell = Bell()
+    private let bell: WakeSignal
     /// Held for as long as the disk takes; nobody but the thread waits for it.
     private let writer: NIOLockedValueBox<HistoryWriter>
     /// What others ask of the writer, as of its last transaction.
@@ -126,6 +126,11 @@ package final class HistoryKeeper: TapeReader {
         wallClock: @escaping @Sendable () -> Int64,
         tell: @escaping @Sendable (String) -> Void
     ) throws(HistoryFailure) {
+        do throws(SystemCallFailure) {
+            self.bell = try WakeSignal()
+        } catch {
+            throw HistoryFailure(.world, "\(error)")
+        }
         self.limits = limits
         let lock = try HistoryLock(path: path)
         let store = try HistoryStore.opening(path, now: wallClock(), tell: tell)

@@ -32,7 +32,7 @@ package final class Recorder: TapeReader {
     /// The writing thread; none where somebody has it written by hand.
     private let pool: NIOThreadPool?
     /// Rung when there is something to write.
-    let bell = Bell()
+    let bell: WakeSignal
     let file: NIOLockedValueBox<RecordingWriter>
     let keeper: SegmentKeeper?
     let complain: @Sendable (String) -> Void
@@ -66,6 +66,7 @@ package final class Recorder: TapeReader {
         isByHand: Bool = false,
         complain: @escaping @Sendable (String) -> Void
     ) throws {
+        self.bell = try WakeSignal()
         self.settings = settings
         self.clock = clock
         self.complain = complain

@@ -29,10 +29,7 @@ final class LineRehearsal {
     }
 
     /// For a ``PriceDisplay``.
-    var display: DisplayObserver {
-        let bound = NIOLoopBound(self, eventLoop: self.loop)
-        return DisplayObserver(item: { bound.value.took($0) })
-    }
+    var display: any DisplayOutput { RehearsedLines(lines: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
         self.timer?.cancel()
@@ -43,7 +40,7 @@ final class LineRehearsal {
         Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
     }
 
-    private func took(_ item: LineItem) {
+    fileprivate func took(_ item: LineItem) {
         let lines = self.lines.lines(item, now: self.now.monotonic)
         self.output.take(lines.output)
         self.errors?.take(lines.errors)
@@ -90,17 +87,14 @@ final class ScreenRehearsal {
     }
 
     /// For a ``PriceDisplay``.
-    var display: DisplayObserver {
-        let bound = NIOLoopBound(self, eventLoop: self.loop)
-        return DisplayObserver(state: { bound.value.published($0) })
-    }
+    var display: any DisplayOutput { RehearsedScreen(screen: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
         self.timer?.cancel()
         self.output.take(TerminalModes.leave)
     }
 
-    private func published(_ state: DisplayState) {
+    fileprivate func published(_ state: DisplayState) {
         self.film.published(state)
         self.arm()
     }
@@ -129,4 +123,16 @@ final class ScreenRehearsal {
         }
         self.arm()
     }
+}
+
+private struct RehearsedLines: DisplayOutput {
+    let lines: NIOLoopBound<LineRehearsal>
+    var isScreen: Bool { false }
+    func show(_ item: LineItem) { self.lines.value.took(item) }
+}
+
+private struct RehearsedScreen: DisplayOutput {
+    let screen: NIOLoopBound<ScreenRehearsal>
+    var isScreen: Bool { true }
+    func publish(_ state: DisplayState) { self.screen.value.published(state) }
 }

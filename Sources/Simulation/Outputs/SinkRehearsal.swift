@@ -146,9 +146,9 @@ package final class SinkRehearsal {
         self.show(screen.display)
     }
 
-    private func show(_ rehearsal: DisplayObserver) {
+    private func show(_ output: any DisplayOutput) {
         let display = PriceDisplay(
-            output: .observer(rehearsal),
+            output: output,
             loop: self.loop,
             symbols: self.plan.symbols,
             pipeline: PricePipeline.Settings(),

@@ -17,14 +17,10 @@ extension PriceDisplay {
 
     /// Shows a symbol that is wanted from now on, with the price that is known of it. From any thread.
     package func symbolAdded(_ symbol: String) {
-        guard self.output.isScreen else { return }
-        self.loop.execute {
-            self.state.withValue { state in
-                state.model.symbolAdded(symbol)
-                state.model.happened("\(symbol) is added", at: self.wallClock())
-                self.recall(symbol, in: &state)
-                self.publish(&state)
-            }
+        self.changeState { state in
+            state.model.symbolAdded(symbol)
+            state.model.happened("\(symbol) is added", at: self.wallClock())
+            self.recall(symbol, in: &state)
         }
     }
 
@@ -44,15 +40,7 @@ extension PriceDisplay {
     }
 
     /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
-    package func notice(_ text: String) {
-        guard self.output.isScreen else { return }
-        self.loop.execute {
-            self.state.withValue { state in
-                state.model.noticed(text, now: self.now, at: self.wallClock())
-                self.publish(&state)
-            }
-        }
-    }
+    package func notice(_ text: String) { self.change { $0.noticed(text, now: self.now, at: self.wallClock()) } }
 
     /// Shows that the replay has been moved, stopped or let go. From any thread.
     package func replayMoved() {
@@ -60,7 +48,7 @@ extension PriceDisplay {
         self.loop.execute {
             self.state.withValue { state in
                 let isPaused = replay()?.isPaused ?? false
-                if isPaused != state.isPaused { self.output.tell(.paused(isPaused, since: self.wallClock())) }
+                if isPaused != state.isPaused { self.output.show(.paused(isPaused, since: self.wallClock())) }
                 state.isPaused = isPaused
                 self.publish(&state)
             }
@@ -71,11 +59,15 @@ extension PriceDisplay {
     package func relayChanged() { self.change { _ in } }
 
     /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
-    func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+    private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
+        self.changeState { body(&$0.model) }
+    }
+
+    private func changeState(_ body: @escaping @Sendable (inout State) -> Void) {
         guard self.output.isScreen else { return }
         self.loop.execute {
             self.state.withValue { state in
-                body(&state.model)
+                body(&state)
                 self.publish(&state)
             }
         }
@@ -91,11 +83,6 @@ extension PriceDisplay {
 
     /// Tells of an alert: as a line, and to the terminal by its own means. From any thread.
     package func fired(_ alert: Alert, actions: Set<AlertAction>) {
-        let call = AlertText.call(alert, actions)
-        switch self.output {
-        case .screen(let display): display.call(call)
-        case .lines(let printer): printer.alert(alert, call: call)
-        case .observer(let observer): observer.item?(.alert(alert, call: call))
-        }
+        self.output.show(.alert(alert, call: AlertText.call(alert, actions)))
     }
 }

@@ -3,9 +3,6 @@ import NIOCore
 
 /// When the screen is given what there is to show, and when what is held back is due.
 extension PriceDisplay {
-    /// So long before the screen looks at them prices are published, ns.
-    private static let lead: Int64 = 5_000_000
-
     /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
     /// the word alone would hold their price back for as long as the cap on frames wants.
     func publishSoon(_ state: inout State) {
@@ -18,14 +15,9 @@ extension PriceDisplay {
         }
     }
 
-    /// Publishes prices when the screen looks at them next: a state that is given away is copied with the next trade.
+    /// Publishes prices when the screen looks at them next.
     func publishPrices(_ state: inout State, now: Int64) {
-        // What came at the very moment at which the screen looks would be seen a whole rest later.
-        guard let restsUntil = self.output.restsUntil, restsUntil > now, case let due = restsUntil - Self.lead,
-            due > now
-        else {
-            return self.publish(&state)
-        }
+        guard let due = self.output.publishingTime(now: now) else { return self.publish(&state) }
         guard !state.isPublishingLater else { return }
         state.isPublishingLater = true
         self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due))) {

@@ -14,7 +14,7 @@ extension PriceDisplay {
                 state.model.wishAgain(update.summary.symbol)
                 // One that was there before us says nothing of how long the way takes.
                 state.model.take(update, now: now, age: age)
-                self.output.tell(.snapshot(update, arrived: now - age))
+                self.output.show(.snapshot(update, arrived: now - age))
             } else {
                 self.show([update], in: &state, now: now)
             }
@@ -26,7 +26,7 @@ extension PriceDisplay {
 
     /// Takes which symbols a relay has, for an output that is to wait for all of them.
     package func expect(_ symbols: [String]) {
-        self.output.tell(.expected(symbols))
+        self.output.show(.expected(symbols))
     }
 
     /// Notes that trades came without a new price, from a relay. On the loop only.

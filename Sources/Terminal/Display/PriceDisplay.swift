@@ -26,7 +26,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     let loop: any EventLoop
-    let output: Output
+    let output: any DisplayOutput
     let wallClock: @Sendable () -> Int64
     let relay: (@Sendable () -> DisplayRelay?)?
     let clients: (@Sendable () -> Int)?
@@ -42,7 +42,7 @@ package final class PriceDisplay: TapeReader {
     ///   - replay: where the replay stands, if it is one; read when something is shown.
     ///   - wallClock: ns since 1970.
     package init(
-        output: Output,
+        output: any DisplayOutput,
         loop: any EventLoop,
         symbols: [String],
         pipeline: PricePipeline.Settings,
@@ -116,7 +116,7 @@ package final class PriceDisplay: TapeReader {
     package func statusChanged(_ status: FeedStatus) {
         self.state.withValue { state in
             state.model.statusChanged(status, at: self.wallClock())
-            self.output.tell(.status(status))
+            self.output.show(.status(status))
             self.publishSoon(&state)
         }
     }
@@ -127,7 +127,7 @@ package final class PriceDisplay: TapeReader {
             state.model.symbolChanged(status)
             // Its row went when nobody asked for it, and a price that is still the same would not bring it back.
             if isRecalled, self.output.isScreen { self.recall(status.symbol, in: &state) }
-            self.output.tell(.symbol(status))
+            self.output.show(.symbol(status))
             self.publishSoon(&state)
         }
     }
@@ -138,7 +138,7 @@ package final class PriceDisplay: TapeReader {
     package func symbolUnwished(_ symbol: String, since: Int64) {
         self.state.withValue { state in
             state.model.symbolUnwished(symbol)
-            self.output.tell(.unwished(symbol, since: since))
+            self.output.show(.unwished(symbol, since: since))
             self.publishSoon(&state)
         }
     }
@@ -147,7 +147,7 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             if gap.movesClock { state.pipeline.clockMoved() }
             state.model.gapFound(gap)
-            self.output.tell(.gap(gap))
+            self.output.show(.gap(gap))
             self.publish(&state)
         }
     }
@@ -174,7 +174,7 @@ package final class PriceDisplay: TapeReader {
         for update in updates {
             let arrived = state.newest.map { $0.monotonic - ($0.received - update.summary.received) } ?? now
             state.model.take(update, now: now, arrived: arrived)
-            self.output.tell(.price(update, arrived: arrived))
+            self.output.show(.price(update, arrived: arrived))
         }
     }
 

@@ -30,7 +30,7 @@ struct LineLoop {
         self.pending = self.output.header[...]
     }
 
-    mutating func run() -> LinePrinter.ExitCause {
+    mutating func run() -> OutputEnd {
         while true {
             let isLast = self.fill()
             guard self.flush() else { return self.failure.map { .failed($0) } ?? .closed }
@@ -59,16 +59,15 @@ struct LineLoop {
     }
 
     private var hasMore: Bool {
-        !self.items.isEmpty || self.next != nil || self.printer.mailbox.withLockedValue { !$0.queue.isEmpty }
+        !self.items.isEmpty || self.next != nil || self.printer.mailbox.withContent { !$0.isEmpty }
     }
 
     /// Turns waiting items into one piece of whole lines; tells whether the end has come or has been asked for.
     private mutating func fill() -> Bool {
         let canTake = self.items.isEmpty && self.next == nil && self.pending.isEmpty
         // Only taken out under the lock, for the feed's loop waits for that.
-        let (queue, isStopping) = self.printer.mailbox.withLockedValue { mailbox in
-            (canTake ? mailbox.queue.takeOut() : nil, mailbox.isStopping)
-        }
+        let isStopping = self.printer.mailbox.isStopping
+        let queue = canTake ? self.printer.mailbox.withContent { $0.takeOut() } : nil
         if var queue {
             let (items, dropped) = queue.take()
             self.items = items[...]
@@ -132,28 +131,18 @@ struct LineLoop {
     }
 
     private mutating func listen(atMost wait: Int64?) {
-        let isCalled = self.printer.mailbox.withLockedValue { mailbox in
-            let canTake = self.pending.isEmpty && self.items.isEmpty
-            mailbox.sleeps = canTake && mailbox.queue.isEmpty
-            return canTake && !mailbox.queue.isEmpty || mailbox.isStopping && self.stopAt == nil
-        }
-        var descriptors = [
-            pollfd(fd: self.printer.wake.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(
-                fd: self.printer.output.descriptor,
-                events: self.pending.isEmpty ? 0 : Int16(POLLOUT),
-                revents: 0
-            ),
-        ]
+        let events = self.pending.isEmpty ? 0 : Int16(POLLOUT)
+        var descriptors = [pollfd(fd: self.printer.output.descriptor, events: events, revents: 0)]
         if !self.pendingErrors.isEmpty {
             descriptors.append(
                 pollfd(fd: self.printer.errors.descriptor, events: Int16(POLLOUT), revents: 0)
             )
         }
-        DisplayClock.wait(&descriptors, nanoseconds: isCalled ? 0 : wait)
-        self.printer.mailbox.withLockedValue { $0.sleeps = false }
-        if descriptors[0].revents != 0 { self.printer.wake.hush() }
+        let canTake = self.pending.isEmpty && self.items.isEmpty
+        self.printer.mailbox.wait(with: &descriptors, atMost: wait) { queue, isStopping in
+            (canTake && queue.isEmpty, canTake && !queue.isEmpty || isStopping && self.stopAt == nil)
+        }
         // Also heard while there is nothing to write: `tickertape | head -1` ends with its reader.
-        self.isClosed = Int32(descriptors[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
+        self.isClosed = Int32(descriptors[0].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
     }
 }

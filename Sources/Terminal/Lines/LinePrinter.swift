@@ -1,24 +1,13 @@
 import Glibc
 package import Market
 package import Measurements
-import NIOConcurrencyHelpers
 package import Platform
 
 /// The output without a screen: one line a price, or one for all of them, written by a thread of its own.
 ///
 /// A reader that stops reading never holds up the feed: lines wait in a bounded queue, and what overflows is counted
 /// and said. Lines are whole in every write as long as they are shorter than `PIPE_BUF`. A closed pipe ends it quietly.
-package final class LinePrinter: Sendable {
-    package enum ExitCause: Sendable, Equatable {
-        case stopped
-        /// Nobody reads the output any more.
-        case closed
-        /// The output does not take the lines, with the system's reason.
-        case failed(String)
-        /// Not every symbol had a fresh price in time; which, and why.
-        case missed(String)
-    }
-
+package final class LinePrinter: ThreadedOutput {
     /// What is printed.
     package struct Settings: Sendable, Equatable {
         package var format: OutputFormat
@@ -36,14 +25,7 @@ package final class LinePrinter: Sendable {
         }
     }
 
-    struct Mailbox {
-        var queue: LineQueue
-        var isStopping = false
-        var sleeps = false
-    }
-
-    let mailbox: NIOLockedValueBox<Mailbox>
-    let wake: WakeSignal
+    let mailbox: OutputMailbox<LineQueue>
     let output: PatientOutput
     let errors: PatientOutput
     let settings: Settings
@@ -66,49 +48,30 @@ package final class LinePrinter: Sendable {
         latency: LatencyBook? = nil
     ) throws(SystemCallFailure) {
         self.latency = latency
-        self.wake = try WakeSignal()
+        self.mailbox = try OutputMailbox(LineQueue(capacity: capacity))
         self.output = PatientOutput(output)
         self.errors = PatientOutput(errors)
         self.settings = settings
         self.status = status
-        self.mailbox = NIOLockedValueBox(Mailbox(queue: LineQueue(capacity: capacity)))
         signal(SIGPIPE, SIG_IGN)
     }
 
+    package var isScreen: Bool { false }
+
     /// Prints an item. From any thread; never waits.
-    package func print(_ item: LineItem) {
-        let mustWake = self.mailbox.withLockedValue { mailbox in
-            mailbox.queue.append(item)
-            defer { mailbox.sleeps = false }
-            return mailbox.sleeps
-        }
-        if mustWake { self.wake.ring() }
+    package func show(_ item: LineItem) {
+        guard case .alert(let alert, _) = item, isatty(self.errors.descriptor) != 1 else { return self.print(item) }
+        // What a terminal is sent beside an alert goes nowhere else.
+        self.print(.alert(alert, call: []))
     }
 
-    /// Prints an alert. From any thread; never waits.
-    ///
-    /// - Parameter call: what a terminal is sent beside it; nothing where the errors go elsewhere.
-    package func alert(_ alert: Alert, call: [UInt8]) {
-        self.print(.alert(alert, call: isatty(self.errors.descriptor) == 1 ? call : []))
-    }
+    func print(_ item: LineItem) { self.mailbox.leave { $0.append(item) } }
 
     /// Ends ``run()`` within a second, with all that was printed before written if the reader takes it.
-    package func stop() {
-        self.mailbox.withLockedValue { $0.isStopping = true }
-        self.wake.ring()
-    }
+    package func stop() { self.mailbox.stop() }
 
-    /// Writes until asked to end; a cancelled task is asked so. Call it once.
-    package func run() async -> ExitCause {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                OwnThread.start {
-                    var loop = LineLoop(printer: self)
-                    continuation.resume(returning: loop.run())
-                }
-            }
-        } onCancel: {
-            self.stop()
-        }
+    package func work() -> OutputEnd {
+        var loop = LineLoop(printer: self)
+        return loop.run()
     }
 }

@@ -38,10 +38,10 @@ struct TerminalLoop {
         )
     }
 
-    mutating func run() -> TerminalDisplay.ExitCause {
-        TerminalRescue.install(bell: self.display.wake.bell)
+    mutating func run() -> OutputEnd {
+        TerminalRescue.install(bell: self.display.mailbox.wake.descriptor)
         self.goInside()
-        var cause: TerminalDisplay.ExitCause?
+        var cause: OutputEnd?
         while cause == nil {
             cause = self.turn()
         }
@@ -51,9 +51,9 @@ struct TerminalLoop {
     }
 
     /// Goes once around: signals, news, drawing, writing, waiting, keys.
-    private mutating func turn() -> TerminalDisplay.ExitCause? {
+    private mutating func turn() -> OutputEnd? {
         let events = TerminalRescue.takeEvents()
-        if events.contains(.hungUp) { return .hangup }
+        if events.contains(.hungUp) { return .closed }
         if events.contains(.stopAsked) { self.suspend() }
         if events.contains(.continued), self.isInside {
             self.comeBack()
@@ -63,14 +63,11 @@ struct TerminalLoop {
         // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
         if events.contains(.resized) { self.film.forgetScreen() }
 
-        let (news, answers, isStopping) = self.display.mailbox.withLockedValue { mailbox in
-            defer {
-                mailbox.newest = nil
-                mailbox.answers = []
-            }
-            return (mailbox.newest, mailbox.answers, mailbox.isStopping)
+        if self.display.mailbox.isStopping { return .stopped }
+        let (news, answers) = self.display.mailbox.withContent { mailbox in
+            defer { (mailbox.newest, mailbox.answers) = (nil, []) }
+            return (mailbox.newest, mailbox.answers)
         }
-        if isStopping { return .stopped }
         if let news { self.film.published(news) }
         for answer in answers {
             self.carryOut(self.dialogue.heard(answer, state: self.newest, now: DisplayClock.now()))
@@ -78,9 +75,9 @@ struct TerminalLoop {
         }
         self.takeCalls()
         // What is under way goes first: only an empty line to the terminal lets the next frame be made.
-        guard self.flush() else { return .hangup }
+        guard self.flush() else { return .closed }
         let wait = self.drawIfDue()
-        guard self.flush() else { return .hangup }
+        guard self.flush() else { return .closed }
         return self.listen(atMost: wait)
     }
 
@@ -88,7 +85,7 @@ struct TerminalLoop {
     /// stays in the mailbox, which is bounded. A job in the background is silent.
     private mutating func takeCalls() {
         guard self.pending.isEmpty || !self.isInside else { return }
-        let calls = self.display.mailbox.withLockedValue { mailbox in
+        let calls = self.display.mailbox.withContent { mailbox in
             defer { mailbox.calls = [] }
             return mailbox.calls
         }
@@ -118,7 +115,7 @@ struct TerminalLoop {
                     latency: choice.pane == .list(.latency, at: 0) ? self.display.latency?.report : nil
                 )[...]
             self.dialogue.helpEnd = self.film.helpEnd ?? .max
-            self.display.rest(until: self.film.allowed(now: now.monotonic))
+            self.display.rest.until = self.film.allowed(now: now.monotonic)
             guard case .sleep(let until) = self.film.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }
         }
@@ -138,31 +135,26 @@ struct TerminalLoop {
     }
 
     /// Waits for whatever comes first, and takes the keys.
-    private mutating func listen(atMost wait: Int64?) -> TerminalDisplay.ExitCause? {
+    private mutating func listen(atMost wait: Int64?) -> OutputEnd? {
         // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
         // been no state at all, dirty as the screen then is; nor soon enough while a frame waits for its budget, and what
         // comes then may be urgent.
         let comesSoon = self.film.isDirty && self.film.state != nil && (wait ?? .max) <= Self.soon
         let needsBell = self.isInside && self.pending.isEmpty && !comesSoon
-        let isCalled = self.display.mailbox.withLockedValue { mailbox in
-            mailbox.sleeps = needsBell && mailbox.newest == nil
-            let hasCalls = self.pending.isEmpty && !mailbox.calls.isEmpty
-            return mailbox.isStopping || (needsBell && mailbox.newest != nil) || !mailbox.answers.isEmpty || hasCalls
-        }
         var events: Int16 = self.isInside ? Int16(POLLIN) : 0
         if !self.pending.isEmpty { events |= Int16(POLLOUT) }
-        var descriptors = [
-            pollfd(fd: self.display.wake.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.display.device.descriptor, events: events, revents: 0),
-        ]
+        var descriptors = [pollfd(fd: self.display.device.descriptor, events: events, revents: 0)]
         let untilKey = self.keys.deadline.map { max($0 - DisplayClock.monotonic(), 0) }
-        let isReady = isCalled || self.display.device.hasTyped
-        DisplayClock.wait(&descriptors, nanoseconds: isReady ? 0 : [wait, untilKey].compactMap(\.self).min())
-        self.display.mailbox.withLockedValue { $0.sleeps = false }
-        if descriptors[0].revents != 0 { self.display.wake.hush() }
-        let heard = Int32(descriptors[1].revents)
+        let limit = [wait, untilKey].compactMap(\.self).min()
+        let hasTyped = self.display.device.hasTyped
+        self.display.mailbox.wait(with: &descriptors, atMost: limit) { mailbox, isStopping in
+            let hasNews = needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty
+            let hasCalls = self.pending.isEmpty && !mailbox.calls.isEmpty
+            return (needsBell && mailbox.newest == nil, isStopping || hasTyped || hasNews || hasCalls)
+        }
+        let heard = Int32(descriptors[0].revents)
         if heard & POLLIN != 0 || self.display.device.hasTyped { return self.takeKeys() }
-        if heard & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .hangup }
+        if heard & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .closed }
         return self.keysPaused()
     }
 
@@ -171,10 +163,10 @@ struct TerminalLoop {
         self.film.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
     }
 
-    private mutating func takeKeys() -> TerminalDisplay.ExitCause? {
+    private mutating func takeKeys() -> OutputEnd? {
         switch self.display.device.read() {
         case .nothing: return nil
-        case .closed: return .hangup
+        case .closed: return .closed
         case .bytes(let bytes):
             let now = DisplayClock.now()
             for byte in bytes {
@@ -187,14 +179,14 @@ struct TerminalLoop {
     }
 
     /// Takes what the keys' machine completed by itself: an Esc behind which nothing came.
-    private mutating func keysPaused() -> TerminalDisplay.ExitCause? {
+    private mutating func keysPaused() -> OutputEnd? {
         guard let deadline = self.keys.deadline else { return nil }
         let now = DisplayClock.now()
         guard now.monotonic >= deadline, let input = self.keys.timePassed(now: now.monotonic) else { return nil }
         return self.take(input, now)
     }
 
-    private mutating func take(_ input: TerminalInput, _ now: Moment) -> TerminalDisplay.ExitCause? {
+    private mutating func take(_ input: TerminalInput, _ now: Moment) -> OutputEnd? {
         let wishes = self.dialogue.took(input, state: self.newest, now: now)
         self.film.touched()
         return self.carryOut(wishes)
@@ -202,7 +194,7 @@ struct TerminalLoop {
 
     /// Does what is wished at once, or has it begun elsewhere.
     @discardableResult
-    private mutating func carryOut(_ wishes: [ScreenWish]) -> TerminalDisplay.ExitCause? {
+    private mutating func carryOut(_ wishes: [ScreenWish]) -> OutputEnd? {
         for wish in wishes {
             switch wish {
             case .quit: return .quitKey
@@ -278,7 +270,7 @@ struct TerminalLoop {
     /// Gives the terminal back, stops the job as Ctrl-Z should, and goes on when the job does.
     private mutating func suspend() {
         self.goOutside()
-        TerminalRescue.stopJob(wake: self.display.wake)
+        TerminalRescue.stopJob(wake: self.display.mailbox.wake)
         self.goInside()
     }
 }

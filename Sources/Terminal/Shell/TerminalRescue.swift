@@ -115,9 +115,7 @@ enum TerminalRescue {
         while !Events(rawValue: Self.events.load(ordering: .sequentiallyConsistent)).contains(.continued) {
             let left = limit - DisplayClock.monotonic()
             guard left > 0 else { break }
-            var descriptors = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
-            DisplayClock.wait(&descriptors, nanoseconds: min(left, 20_000_000))
-            wake.hush()
+            wake.wait(atMost: min(left, 20_000_000))
         }
         sigaction(SIGTSTP, &ours, nil)
         // This stop is over and done with; who hears of it again would enter a second time.

@@ -12,7 +12,7 @@ struct DisplayPart {
     let isScreen: Bool
     /// Goes to standard error, unless that is the terminal that the screen is drawn on.
     let logger: Logger
-    private let output: PriceDisplay.Output
+    private let output: any ThreadedOutput
 
     /// Makes the display that the settings ask for, or none with `--quiet`.
     ///
@@ -40,14 +40,14 @@ struct DisplayPart {
             case .tui:
                 try settings.refuseAmbiguousNumbers()
                 let look = DisplaySettings(settings.screen, environment: environment)
-                self.output = .screen(try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency))
+                self.output = try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency)
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
                 lines.fields = settings.display.fields
                 lines.symbols = symbols
                 lines.limits = limits
                 lines.once = isOnce ? OnceGate.Settings(settings, symbols: symbols) : nil
-                self.output = .lines(try LinePrinter(lines, status: status, latency: latency))
+                self.output = try LinePrinter(lines, status: status, latency: latency)
             }
         } catch let error as OperatorError {
             throw error
@@ -73,7 +73,7 @@ struct DisplayPart {
 
     /// Has the keys of the screen carried out; before it runs. Without a screen there are none.
     func connect(_ remote: DisplayRemote) {
-        if case .screen(let screen) = self.output { screen.connect(remote) }
+        (self.output as? TerminalDisplay)?.connect(remote)
     }
 
     /// What the settings lead to here; `nil` for no output. A screen that was asked for is one only on a terminal.
@@ -98,27 +98,17 @@ struct DisplayPart {
         return ProgramPart("display") {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    switch output {
-                    case .screen(let screen): _ = await screen.run()
-                    case .lines(let printer):
-                        switch await printer.run() {
-                        case .stopped, .closed: break
-                        case .failed(let reason):
-                            throw OperatorError("cannot write the lines: \(reason)", status: .failure)
-                        case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
-                        }
-                    case .observer: preconditionFailure("a display that runs has a screen or lines")
+                    switch await output.run() {
+                    case .stopped, .quitKey, .closed: return true
+                    case .failed(let reason):
+                        throw OperatorError("cannot write the lines: \(reason)", status: .failure)
+                    case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
                     }
-                    return true
                 }
                 group.addTask {
                     do { try await gracefulShutdown() } catch { return false }
                     await display.finish()
-                    switch output {
-                    case .screen(let screen): screen.stop()
-                    case .lines(let printer): printer.stop()
-                    case .observer: break
-                    }
+                    output.stop()
                     return false
                 }
                 while let hasEnded = try await group.next() {

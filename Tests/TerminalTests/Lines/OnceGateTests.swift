@@ -128,7 +128,7 @@ struct OncePrinterTests {
         _ format: OutputFormat,
         within: Int64 = 60 * oneSecond,
         _ play: (LinePrinter) -> Void
-    ) async throws -> (LinePrinter.ExitCause, output: String, errors: String) {
+    ) async throws -> (OutputEnd, output: String, errors: String) {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         var errors: [Int32] = [-1, -1]
