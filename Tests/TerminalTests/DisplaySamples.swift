@@ -1,6 +1,6 @@
 import Market
 import Measurements
-import Terminal
+@testable import Terminal
 import TickertapeTesting
 
 func sampleStatus(

@@ -1,5 +1,5 @@
 import Market
-import Terminal
+@testable import Terminal
 
 /// A terminal just large enough to obey ``ScreenPainter``: cursor, clearing, styles, wide characters, no wrapping.
 ///

@@ -118,8 +118,8 @@ final class ScreenRehearsal {
 
     private func draw() {
         let now = Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
-        if case .draw = self.film.next(now: now.monotonic), let state = self.film.state {
-            self.output.take(self.film.draw(state, size: self.size, now: now))
+        if case .draw = self.film.next(now: now.monotonic) {
+            self.output.take(self.film.draw(size: self.size, now: now))
         }
         self.arm()
     }

@@ -1,22 +1,17 @@
-package import Market
+import Market
 
 /// What befell the feed, for the event pane: each change of its state with the reason, gaps, refused symbols, warnings.
 ///
 /// Bounded: of more than ``capacity`` the oldest go. Times are wall clock, ns since 1970.
-package struct DisplayEventLog: Sendable {
-    package static let capacity = 500
-    /// The most symbols whose trouble is remembered.
-    private static let mostTroubled = SymbolTable.capacity
+struct DisplayEventLog: Sendable {
+    static let capacity = 500
 
-    package private(set) var events: [DisplayEvent] = []
+    private(set) var events: [DisplayEvent] = []
     private var status: FeedStatus?
-    /// Symbols that were last told to be quiet or refused, with the word.
-    private var troubled: [String: String] = [:]
-
-    package init() {}
+    private var troubles = SymbolTroubles()
 
     /// Adds an entry; the same text at the same time again is none.
-    package mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
+    mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
         let event = DisplayEvent(time: time, text: text, isTrouble: isTrouble)
         guard self.events.last != event else { return }
         if self.events.count >= Self.capacity { self.events.removeFirst(self.events.count - Self.capacity + 1) }
@@ -25,7 +20,7 @@ package struct DisplayEventLog: Sendable {
 
     /// Takes the state of the feed; what only repeats the one before is no entry, and neither is the attempt that was
     /// announced with the failure before.
-    package mutating func statusChanged(_ status: FeedStatus, at time: Int64) {
+    mutating func statusChanged(_ status: FeedStatus, at time: Int64) {
         defer { self.status = status }
         if let before = self.status, before.word == status.word, before.reason == status.reason,
             before.via == status.via, Self.attempt(before) == Self.attempt(status)
@@ -36,28 +31,22 @@ package struct DisplayEventLog: Sendable {
         self.add(Self.sentence(status), isTrouble: status.phase.isTroubleOnScreen, at: time)
     }
 
-    package mutating func gapFound(_ gap: Gap) {
+    mutating func gapFound(_ gap: Gap) {
         guard !gap.movesClock else { return self.add(gap.reason, isTrouble: false, at: gap.to) }
         let whose = gap.symbol.map { " of \($0)" } ?? ""
         self.add("gap\(whose) of \(AgeText.words(gap.length)): \(gap.reason)", isTrouble: true, at: gap.to)
     }
 
-    /// Takes the state of a symbol: trouble, and that it is over. That one was asked for and came is seen by its price.
-    package mutating func symbolChanged(_ status: SymbolStatus) {
+    /// Takes the state of a symbol: trouble, and that it is over.
+    mutating func symbolChanged(_ status: SymbolStatus) {
+        guard self.troubles.isNews(status) else { return }
+        let isOver = status.state == .live
         let reason = status.reason.map { ": \($0)" } ?? ""
-        switch status.state {
-        case .asked: break
-        case .live:
-            guard self.troubled.removeValue(forKey: status.symbol) != nil else { return }
-            self.add("\(status.symbol) trades again", isTrouble: false, at: status.since)
-        case .quiet, .refused:
-            guard self.troubled[status.symbol] != status.word else { return }
-            if self.troubled.count < Self.mostTroubled { self.troubled[status.symbol] = status.word }
-            self.add("\(status.symbol) \(status.word)\(reason)", isTrouble: true, at: status.since)
-        }
+        let text = isOver ? "\(status.symbol) trades again" : "\(status.symbol) \(status.word)\(reason)"
+        self.add(text, isTrouble: !isOver, at: status.since)
     }
 
-    package mutating func symbolUnwished(_ symbol: String) { self.troubled[symbol] = nil }
+    mutating func symbolUnwished(_ symbol: String) { self.troubles.forget(symbol) }
 
     private static func attempt(_ status: FeedStatus) -> Int? {
         guard case .reconnecting(let attempt, _) = status.phase else { return nil }
@@ -66,16 +55,9 @@ package struct DisplayEventLog: Sendable {
 
     /// The state with its reason. How long a wait is depends on when the line is read, so moments are told.
     private static func sentence(_ status: FeedStatus) -> String {
-        var text = status.spokenWord
-        switch status.phase {
-        case .reconnecting(let attempt, let retryAt):
-            text += ", attempt \(attempt) at \(UTCText.timeOfDay(retryAt))"
-        case .rateLimited(let until): text += " until \(UTCText.timeOfDay(until))"
-        case .keyInUse(let retryAt), .keyRejected(.some(let retryAt)):
-            text += ", next attempt at \(UTCText.timeOfDay(retryAt))"
-        case .connecting, .waiting, .live, .late, .stale, .keyRejected(nil), .noSuchSymbol, .notPermitted, .ended,
-            .stopped:
-            break
+        var text = status.words { time in
+            let moment = UTCText.timeOfDay(time)
+            return ("at \(moment)", "until \(moment)")
         }
         if let via = status.via { text += " by the relay at \(via)" }
         return status.reason.map { "\(text): \($0)" } ?? text

@@ -1,4 +1,4 @@
-package import Market
+import Market
 
 /// Charts that begin with what was before.
 extension DisplayModel {
@@ -15,7 +15,7 @@ extension DisplayModel {
     /// another day.
     ///
     /// - Parameter wall: our wall clock, ns since 1970.
-    package mutating func begin(with earlier: [EarlierBars], wall: Int64) {
+    mutating func begin(with earlier: [EarlierBars], wall: Int64) {
         guard self.state.status.source != .demo else { return }
         for symbol in Set(earlier.map(\.symbol)) where self.earlier.count < SymbolTable.capacity {
             let row = self.rowOf[symbol]

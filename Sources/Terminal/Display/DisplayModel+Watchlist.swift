@@ -1,20 +1,20 @@
-package import Market
+import Market
 
 /// Symbols that the person at the screen adds and removes, and the log of what befell the feed.
 extension DisplayModel {
     /// Notes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
-    package mutating func symbolAwaited(_ symbol: String) {
+    mutating func symbolAwaited(_ symbol: String) {
         if self.hidden.remove(symbol) != nil { self.awaited.insert(symbol) }
         self.wishAgain(symbol)
     }
 
     /// Notes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
-    package mutating func symbolDenied(_ symbol: String) {
+    mutating func symbolDenied(_ symbol: String) {
         if self.awaited.remove(symbol) != nil { self.symbolRemoved(symbol) }
     }
 
     /// Takes a symbol that is wanted from now on, behind those that were before.
-    package mutating func symbolAdded(_ symbol: String) {
+    mutating func symbolAdded(_ symbol: String) {
         self.hidden.remove(symbol)
         self.awaited.remove(symbol)
         self.wishAgain(symbol)
@@ -33,13 +33,13 @@ extension DisplayModel {
     /// Takes what was known of a symbol all the time, where nothing is shown of it: the price of then, and no trade of now.
     ///
     /// - Parameter age: how old it is, ns.
-    package mutating func recalled(_ summary: SymbolSummary, age: Int64, now: Int64) {
+    mutating func recalled(_ summary: SymbolSummary, age: Int64, now: Int64) {
         guard self.rowOf[summary.symbol] == nil else { return }
         self.take(PriceUpdate(summary: summary, skipped: 0), now: now, age: max(age, 1))
     }
 
     /// Notes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
-    package mutating func symbolRemoved(_ symbol: String) {
+    mutating func symbolRemoved(_ symbol: String) {
         self.rankOf[symbol] = nil
         self.state.waiting.removeAll { $0 == symbol }
         self.state.symbolStates[symbol] = nil
@@ -49,13 +49,12 @@ extension DisplayModel {
     }
 
     /// Takes something that the person did, or that was done for them, for the event log.
-    package mutating func happened(_ text: String, isTrouble: Bool = false, at wall: Int64) {
+    mutating func happened(_ text: String, isTrouble: Bool = false, at wall: Int64) {
         self.log.add(text, isTrouble: isTrouble, at: wall)
-        self.state.events = self.log.events
     }
 
     /// Takes where the replay stands; `now` in monotonic ns.
-    package mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
+    mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
         let isNews = self.state.replay != nil
         if position?.isPaused == true {
             for index in self.state.rows.indices { self.state.rows[index].history.stoodStill() }

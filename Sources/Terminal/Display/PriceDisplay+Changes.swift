@@ -76,7 +76,7 @@ extension PriceDisplay {
     /// Shows the alerts that are set, and where they stand. On the loop only.
     package func alertsChanged(_ alerts: [ListedAlert]) {
         self.state.withValue { state in
-            state.model.alertsChanged(alerts)
+            state.model.state.alerts = alerts
             self.publishSoon(&state)
         }
     }

@@ -31,8 +31,8 @@ extension PriceDisplay {
         guard self.output.isScreen else { return }
         state.mustPublish = false
         state.isPublishingLater = false
-        if let relay { state.model.relayChanged(relay()) }
-        if let clients { state.model.clientsChanged(clients()) }
+        if let relay { state.model.state.relay = relay() }
+        if let clients { state.model.state.clients = clients() }
         if let replay { state.model.replayMoved(replay(), now: self.now) }
         state.model.state.publishedAt = self.now
         self.output.publish(state.model.state)

@@ -1,4 +1,4 @@
-package import Market
+import Market
 
 /// Which keys do what.
 ///
@@ -43,7 +43,7 @@ package struct KeyBindings: Sendable, Equatable {
     }
 
     /// Each key with what it does, those for replays only where it is one.
-    package func help(isReplay: Bool, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
+    func help(isReplay: Bool, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
             guard isReplay || !action.isForReplays else { return nil }
             var labels = self[action].map { $0.label(glyphs: glyphs) }

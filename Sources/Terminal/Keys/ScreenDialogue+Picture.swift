@@ -7,7 +7,7 @@ extension ScreenDialogue {
     /// Only the picture stands still then: alerts, events and warnings are of now, and so is what is said of the feed.
     ///
     /// - Parameter now: monotonic ns.
-    package func shown(_ state: DisplayState, now: Int64) -> DisplayState {
+    func shown(_ state: DisplayState, now: Int64) -> DisplayState {
         var shown = self.frozen ?? state
         shown.news = self.news
         var notices = [state.notice]

@@ -1,10 +1,10 @@
-package import Market
+import Market
 
 /// The conversation with the person at the screen: a machine that turns keys into a choice and into wishes.
 ///
 /// The loop that reads the terminal calls it, draws ``choice`` with what ``shown(_:now:)`` answers, and carries out the
 /// wishes. Times are arguments; `now` is on both clocks.
-package struct ScreenDialogue: Sendable {
+struct ScreenDialogue: Sendable {
     /// How far back and on the keys for that go in a replay, ns.
     static let leap: Int64 = 10_000_000_000
     /// How far back and on the keys for a step by time go, ns.
@@ -12,11 +12,11 @@ package struct ScreenDialogue: Sendable {
     /// News that are older are asked for again when their pane is opened, ns.
     static let newsLast: Int64 = 60_000_000_000
 
-    package internal(set) var choice = DisplayChoice()
+    var choice = DisplayChoice()
     /// How many lines a page of a pane or of the table has.
-    package var pageLines = 10
+    var pageLines = 10
     /// How far the help can be scrolled, as it was drawn last.
-    package var helpEnd = Int.max
+    var helpEnd = Int.max
     let bindings: KeyBindings
     /// What the rest of the program can do for the screen.
     let remote: DisplayRemote
@@ -33,7 +33,7 @@ package struct ScreenDialogue: Sendable {
     /// When the news came; monotonic ns.
     private var newsSince: Int64?
 
-    package init(
+    init(
         bindings: KeyBindings = KeyBindings(),
         remote: DisplayRemote,
         glyphs: ScreenGlyphs = .unicode
@@ -53,7 +53,7 @@ package struct ScreenDialogue: Sendable {
     // MARK: Keys
 
     /// Takes what came from the terminal; `state` is the newest there is.
-    package mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenWish] {
+    mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenWish] {
         switch input {
         case .pasted(let text):
             // Elsewhere it would be keys that nobody pressed.
@@ -254,7 +254,7 @@ package struct ScreenDialogue: Sendable {
     // MARK: Answers
 
     /// Takes what became of a wish; may lead to another one.
-    package mutating func heard(_ answer: ScreenAnswer, state: DisplayState, now: Moment) -> [ScreenWish] {
+    mutating func heard(_ answer: ScreenAnswer, state: DisplayState, now: Moment) -> [ScreenWish] {
         switch answer {
         case .subscribed(let symbol, let problem):
             guard self.settled(.symbol, of: symbol, problem: problem, now: now) else { return [] }

@@ -1,7 +1,7 @@
 package import Market
 
 /// What the person at the screen wants of the rest of the program.
-package enum ScreenWish: Sendable, Equatable {
+enum ScreenWish: Sendable, Equatable {
     case quit
     /// Stop the job, as Ctrl-Z does.
     case suspend
@@ -23,7 +23,7 @@ package enum ScreenWish: Sendable, Equatable {
 }
 
 /// What became of a wish.
-package enum ScreenAnswer: Sendable, Equatable {
+enum ScreenAnswer: Sendable, Equatable {
     /// `problem`: one line that says why not, with the cure; `nil` where it was done.
     case subscribed(String, problem: String?)
     case unsubscribed(String, problem: String?)
@@ -41,14 +41,14 @@ package enum ScreenAbility<Doing: Sendable>: Sendable {
     /// One line with the cure: `this is not a replay`.
     case cannot(String)
 
-    package var doing: Doing? {
+    var doing: Doing? {
         switch self {
         case .can(let doing): doing
         case .cannot: nil
         }
     }
 
-    package var obstacle: String? {
+    var obstacle: String? {
         switch self {
         case .can: nil
         case .cannot(let reason): reason
@@ -103,7 +103,7 @@ package struct DisplayRemote: Sendable {
 
     /// Does what a wish asks for, and says what became of it; `nil` for a wish that the screen fulfils by itself, and for one
     /// that cannot be fulfilled.
-    package func answer(to wish: ScreenWish) async -> ScreenAnswer? {
+    func answer(to wish: ScreenWish) async -> ScreenAnswer? {
         switch wish {
         case .quit, .suspend, .abort, .redraw: break
         case .subscribe(let symbol):

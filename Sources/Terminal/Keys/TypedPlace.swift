@@ -1,17 +1,17 @@
-package import Market
+import Market
 import Wire
 
 /// A place in a replay as a person at the screen types it: what ``ReplayPlaceText`` reads, and it must lie in the recording.
-package enum TypedPlace {
+enum TypedPlace {
     /// Why a text is no place, in one line.
-    package struct Misfit: Error, Equatable {
-        package var reason: String
+    struct Misfit: Error, Equatable {
+        var reason: String
     }
 
-    package static let usage = "write a time such as 14:03 or 14:03:05 (UTC), +30s, -2m, 50% or gap"
+    static let usage = "write a time such as 14:03 or 14:03:05 (UTC), +30s, -2m, 50% or gap"
 
     /// - Parameter position: where the replay stands.
-    package static func parse(_ text: String, at position: ReplayPosition?) throws(Misfit) -> ReplayPlace {
+    static func parse(_ text: String, at position: ReplayPosition?) throws(Misfit) -> ReplayPlace {
         guard let place = ReplayPlaceText.parse(text, start: position?.start ?? 0, at: position?.at ?? 0) else {
             throw Misfit(reason: Self.usage)
         }

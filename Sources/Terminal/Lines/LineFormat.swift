@@ -24,8 +24,7 @@ package struct LineFormat: Sendable {
     /// What is true of the feed, and whether the replay behind it stands still.
     private var status: FeedStatus
     private var isPaused = false
-    /// Symbols that were last told to be quiet or refused, with the word, so that their recovery is news.
-    private var troubled: [String: String] = [:]
+    private var troubles = SymbolTroubles()
 
     /// - Parameter fields: what a line says, in this order; none means ``LineField/usual(in:)``.
     package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
@@ -110,7 +109,7 @@ package struct LineFormat: Sendable {
         case .symbol(let status):
             return Lines(errors: self.news(of: status).map(Self.line) ?? [])
         case .unwished(let symbol, _):
-            self.troubled[symbol] = nil
+            self.troubles.forget(symbol)
             return Lines()
         case .expected:
             return Lines()
@@ -135,20 +134,9 @@ package struct LineFormat: Sendable {
         self.fields.isEmpty ? StreamEncoder.price(price.update) : Self.json(price, self.fields)
     }
 
-    /// What is told of a symbol: that it is quiet or refused, and that it trades again. That it was asked for and came is
-    /// seen by its prices.
+    /// What is told of a symbol: that it is quiet or refused, and that it trades again.
     private mutating func news(of status: SymbolStatus) -> String? {
-        switch status.state {
-        case .asked:
-            return nil
-        case .live:
-            guard self.troubled.removeValue(forKey: status.symbol) != nil else { return nil }
-        case .quiet, .refused:
-            // Another attempt that fails alike is no news.
-            guard self.troubled[status.symbol] != status.word else { return nil }
-            // The feed has no more symbols than this.
-            if self.troubled.count < SymbolTable.capacity { self.troubled[status.symbol] = status.word }
-        }
+        guard self.troubles.isNews(status) else { return nil }
         var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
         if case .refused(_, let retryAt) = status.state, retryAt > status.since {
@@ -189,17 +177,9 @@ package struct LineFormat: Sendable {
 
     /// What is true of the feed, with the reason.
     static func sentence(_ status: FeedStatus) -> String {
-        var text = status.spokenWord
-        switch status.phase {
-        case .reconnecting(let attempt, let retryAt):
-            text += ", attempt \(attempt) in \(AgeText.record(retryAt - status.since))"
-        case .rateLimited(let until):
-            text += " for \(AgeText.record(until - status.since))"
-        case .keyInUse(let retryAt), .keyRejected(.some(let retryAt)):
-            text += ", next attempt in \(AgeText.record(retryAt - status.since))"
-        case .connecting, .waiting, .live, .late, .stale, .keyRejected(nil), .noSuchSymbol, .notPermitted, .ended,
-            .stopped:
-            break
+        var text = status.words { time in
+            let wait = AgeText.record(time - status.since)
+            return ("in \(wait)", "for \(wait)")
         }
         if let via = status.via { text += " by the relay at \(ScreenText.clean(via, columns: 64))" }
         if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }

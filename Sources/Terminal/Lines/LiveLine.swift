@@ -1,12 +1,12 @@
-package import Market
+import Market
 import NIOCore
 import Wire
 
 /// All symbols in one line, which is written anew whenever its words change: for the status bars of tmux, i3 and Waybar.
 ///
 /// The age counts on although nothing arrives, so that a dead feed is seen there too. A pure machine: time is an argument.
-package struct LiveLine: Sendable {
-    package enum Style: Sendable, Equatable {
+struct LiveLine: Sendable {
+    enum Style: Sendable, Equatable {
         /// Plain text.
         case oneline
         /// A JSON object for Waybar's custom module with `return-type: json`.
@@ -14,7 +14,7 @@ package struct LiveLine: Sendable {
     }
 
     /// The shortest time between two lines, ns.
-    package static let interval: Int64 = 1_000_000_000
+    static let interval: Int64 = 1_000_000_000
     /// The most symbols that a line has room for.
     private static let mostSymbols = 20
 
@@ -43,7 +43,7 @@ package struct LiveLine: Sendable {
     private var isChanged = true
 
     /// - Parameter symbols: those that stand first, also before they have a price.
-    package init(_ style: Style, symbols: [String], status: FeedStatus, limits: FreshnessLimits = FreshnessLimits()) {
+    init(_ style: Style, symbols: [String], status: FeedStatus, limits: FreshnessLimits = FreshnessLimits()) {
         self.style = style
         self.feed = FeedFacts(status: status)
         self.feed.limits = limits
@@ -59,7 +59,7 @@ package struct LiveLine: Sendable {
     }
 
     /// Takes what the next line is to say.
-    package mutating func took(_ item: LineItem, now: Int64) {
+    mutating func took(_ item: LineItem, now: Int64) {
         self.isChanged = true
         switch item {
         case .price(let update, let arrived): self.took(update, arrived: arrived ?? now)
@@ -107,7 +107,7 @@ package struct LiveLine: Sendable {
     }
 
     /// When ``line(now:)`` may have something to say, monotonic ns; `nil` when only an item can change the words.
-    package var due: Int64? {
+    var due: Int64? {
         let earliest = self.written.map { written in
             // A recording may say any time.
             let (at, isOut) = written.at.addingReportingOverflow(Self.interval)
@@ -120,7 +120,7 @@ package struct LiveLine: Sendable {
     /// The line, where its words are others than those of the one before.
     ///
     /// - Parameter isForced: whether it comes at any rate.
-    package mutating func line(now: Moment, isForced: Bool = false) -> [UInt8]? {
+    mutating func line(now: Moment, isForced: Bool = false) -> [UInt8]? {
         guard isForced || self.due.map({ $0 <= now.monotonic }) ?? false else { return nil }
         self.isChanged = false
         let (text, lasts) = self.words(now)
@@ -132,7 +132,7 @@ package struct LiveLine: Sendable {
 
     /// The last line of all, where its words are others than those of the one before, however soon it comes behind that: every
     /// reader keeps the newest, and would show a feed that has ended as one that lives.
-    package mutating func last(now: Moment) -> [UInt8]? {
+    mutating func last(now: Moment) -> [UInt8]? {
         guard self.words(now).text != self.written?.text else { return nil }
         return self.line(now: now, isForced: true)
     }

@@ -4,23 +4,23 @@
 /// than ``longestWait``. So in any second no more is sent than what was saved and what is earned meanwhile, each a second's
 /// worth, and one piece; while more is wanted than is earned, nothing is saved, and it is the rate and one piece. A pure
 /// machine: times are monotonic ns.
-package struct ByteBudget: Sendable {
+struct ByteBudget: Sendable {
     /// The longest that a piece waits because of those before it, ns.
-    package static let longestWait: Int64 = 1_000_000_000
+    static let longestWait: Int64 = 1_000_000_000
 
     /// Bytes a second.
-    package let rate: Int64
+    let rate: Int64
     /// When all that was sent has been earned; before ``longestWait`` ago there is nothing to be saved.
     private var paidAt: Int64?
 
     /// - Parameter rate: bytes a second, 1 or more.
-    package init(rate: Int) { self.rate = Int64(max(rate, 1)) }
+    init(rate: Int) { self.rate = Int64(max(rate, 1)) }
 
     /// The earliest time for the next piece.
-    package func due(now: Int64) -> Int64 { self.paidAt.map { max($0, now) } ?? now }
+    func due(now: Int64) -> Int64 { self.paidAt.map { max($0, now) } ?? now }
 
     /// Notes that so many bytes are sent at `now`.
-    package mutating func sent(_ bytes: Int, now: Int64) {
+    mutating func sent(_ bytes: Int, now: Int64) {
         let saved = now - 1_000_000_000
         let price = Int64(min(bytes, 1 << 30)) * 1_000_000_000 / self.rate
         let paid = max(self.paidAt ?? saved, saved) + price

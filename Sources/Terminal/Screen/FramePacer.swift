@@ -10,11 +10,11 @@ package struct FramePacer: Sendable {
     }
 
     /// The least time between two frames.
-    package let interval: Int64
+    let interval: Int64
     private var budget: ByteBudget?
     private var lastFrame: Int64?
     /// Whether something has changed since the last frame, so that the next one comes without another call.
-    package private(set) var isDirty = true
+    private(set) var isDirty = true
     /// Whether that is nothing to save bytes on.
     private var isUrgent = true
     private var contentChangesAt: Int64?
@@ -24,7 +24,7 @@ package struct FramePacer: Sendable {
     /// - Parameters:
     ///   - framesPerSecond: 1 to 60.
     ///   - bytesPerSecond: how many bytes frames may have together; `nil` for any number.
-    package init(framesPerSecond: Int = 10, bytesPerSecond: Int? = nil) {
+    init(framesPerSecond: Int = 10, bytesPerSecond: Int? = nil) {
         self.interval = 1_000_000_000 / Int64(min(max(framesPerSecond, 1), 60))
         self.budget = bytesPerSecond.map { ByteBudget(rate: $0) }
     }
@@ -32,7 +32,7 @@ package struct FramePacer: Sendable {
     /// Notes that a frame drawn now may look different.
     ///
     /// - Parameter isUrgent: whether somebody waits for it, so that only the cap on frames holds it up.
-    package mutating func contentChanged(isUrgent: Bool = false) {
+    mutating func contentChanged(isUrgent: Bool = false) {
         self.isDirty = true
         self.isUrgent = self.isUrgent || isUrgent
     }
@@ -42,7 +42,7 @@ package struct FramePacer: Sendable {
     /// - Parameters:
     ///   - contentChangesAt: when its text changes by the clock alone.
     ///   - stateChangesAt: when a state in it does so, a price is late, say, which the budget does not hold up.
-    package mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?, stateChangesAt: Int64? = nil) {
+    mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?, stateChangesAt: Int64? = nil) {
         self.lastFrame = now
         self.isDirty = false
         self.isUrgent = false
@@ -52,7 +52,7 @@ package struct FramePacer: Sendable {
     }
 
     /// What to do at `now`.
-    package func next(now: Int64) -> Action {
+    func next(now: Int64) -> Action {
         let wanted = self.isDirty ? now : self.contentChangesAt
         let due = [wanted.map { max($0, self.paid(now: now)) }, self.stateDue(now: now)].compactMap(\.self).min()
         guard let due else { return .sleep(until: nil) }
@@ -60,7 +60,7 @@ package struct FramePacer: Sendable {
     }
 
     /// The earliest time for the next frame, if there is something to draw.
-    package func allowed(now: Int64) -> Int64 { min(self.paid(now: now), self.stateDue(now: now) ?? .max) }
+    func allowed(now: Int64) -> Int64 { min(self.paid(now: now), self.stateDue(now: now) ?? .max) }
 
     /// When a frame has to come although those before it have not been earned.
     private func stateDue(now: Int64) -> Int64? { self.stateChangesAt.map { max($0, self.capped(now: now)) } }

@@ -4,17 +4,17 @@ extension ScreenGrid {
     /// One place of a screen: a character with up to two combining marks, in a look.
     ///
     /// Without a reference inside, so that a screen of thousands is made, compared and thrown away like numbers.
-    package struct Cell: Sendable, Equatable {
+    struct Cell: Sendable, Equatable {
         /// Up to three scalars of 21 bits, the first one lowest; 0 for no text.
         private var scalars: UInt64
         /// 1 or 2, and 0 for the right half of a wide one.
-        package var width: UInt8
-        package var style: CellStyle
+        var width: UInt8
+        var style: CellStyle
 
         private static let scalarBits: UInt64 = 21
         private static let scalarMask: UInt64 = 1 << scalarBits - 1
 
-        package init(text: String, width: UInt8, style: CellStyle) {
+        init(text: String, width: UInt8, style: CellStyle) {
             self.scalars = Self.packed(text)
             self.width = width
             self.style = style
@@ -28,7 +28,7 @@ extension ScreenGrid {
         }
 
         /// One printable unit; empty in the right half of a wide one.
-        package var text: String {
+        var text: String {
             get {
                 var text = ""
                 self.forEachScalar { text.unicodeScalars.append($0) }
@@ -37,7 +37,7 @@ extension ScreenGrid {
             set { self.scalars = Self.packed(newValue) }
         }
 
-        package static let blank = Cell(" ", style: .plain)
+        static let blank = Cell(" ", style: .plain)
 
         /// Whether it is one scalar of one column, though to a terminal with East Asian habits an ambiguous one may have two
         /// (UAX #11).

@@ -1,5 +1,5 @@
 package import Market
-package import Measurements
+import Measurements
 
 /// The pictures of one screen, one after the other: when the next one is due, and the bytes that make it of the one before.
 ///
@@ -13,7 +13,7 @@ package struct ScreenFilm: Sendable {
     private let look: DisplayLook
     private var pacer: FramePacer
     /// The newest state.
-    package private(set) var state: DisplayState?
+    private(set) var state: DisplayState?
     /// What the terminal shows, once the bytes are written.
     private var shown: ScreenGrid?
     /// What happened until then has been seen, monotonic ns.
@@ -58,10 +58,15 @@ package struct ScreenFilm: Sendable {
     /// When prices that come from now on can be seen.
     func allowed(now: Int64) -> Int64 { self.pacer.allowed(now: now) }
 
+    /// Makes the next picture of the newest state: the bytes for it; without a state, none.
+    package mutating func draw(size: ScreenGrid.Size, now: Moment) -> [UInt8] {
+        self.state.map { self.draw($0, size: size, now: now) } ?? []
+    }
+
     /// Makes the next picture: the bytes for it.
     ///
     /// - Parameter state: what is drawn, in place of the newest state, where the person looks at something else.
-    package mutating func draw(
+    mutating func draw(
         _ state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,

@@ -1,9 +1,9 @@
-package import Market
+import Market
 
 /// The look of a cell, in terms of meaning; how it becomes colour is the painter's business.
-package struct CellStyle: Sendable, Hashable {
+struct CellStyle: Sendable, Hashable {
     /// What a colour stands for. Never the only carrier of that meaning.
-    package enum Ink: UInt8, Sendable, CaseIterable {
+    enum Ink: UInt8, Sendable, CaseIterable {
         case plain
         case rising
         case falling
@@ -16,27 +16,27 @@ package struct CellStyle: Sendable, Hashable {
         case faint
     }
 
-    package struct Attributes: OptionSet, Sendable, Hashable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    struct Attributes: OptionSet, Sendable, Hashable {
+        let rawValue: UInt8
+        init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        package static let bold = Attributes(rawValue: 1)
-        package static let dim = Attributes(rawValue: 2)
-        package static let struck = Attributes(rawValue: 4)
-        package static let reversed = Attributes(rawValue: 8)
+        static let bold = Attributes(rawValue: 1)
+        static let dim = Attributes(rawValue: 2)
+        static let struck = Attributes(rawValue: 4)
+        static let reversed = Attributes(rawValue: 8)
         /// On a tint of its ink: something has just changed.
-        package static let flash = Attributes(rawValue: 16)
+        static let flash = Attributes(rawValue: 16)
     }
 
-    package var ink: Ink
-    package var attributes: Attributes
+    var ink: Ink
+    var attributes: Attributes
 
-    package init(_ ink: Ink = .plain, _ attributes: Attributes = []) {
+    init(_ ink: Ink = .plain, _ attributes: Attributes = []) {
         self.ink = ink
         self.attributes = attributes
     }
 
-    package static let plain = CellStyle()
+    static let plain = CellStyle()
 }
 
 /// A screen of a terminal as a value: `rows` lines of `columns` cells.
@@ -44,13 +44,13 @@ package struct ScreenGrid: Sendable, Equatable {
     /// Columns and lines of a terminal.
     package struct Size: Sendable, Equatable {
         /// More than any screen has; bounds the memory whatever the terminal claims.
-        package static let largest = Size(columns: 1_000, rows: 400)
+        static let largest = Size(columns: 1_000, rows: 400)
 
         package var columns: Int
         package var rows: Int
 
         /// Makes a size within `1×1` and `largest`.
-        package static func bounded(columns: Int, rows: Int) -> Size {
+        static func bounded(columns: Int, rows: Int) -> Size {
             Size(columns: min(max(columns, 1), largest.columns), rows: min(max(rows, 1), largest.rows))
         }
 
@@ -60,23 +60,23 @@ package struct ScreenGrid: Sendable, Equatable {
         }
     }
 
-    package let size: Size
-    package private(set) var cells: [Cell]
+    let size: Size
+    private(set) var cells: [Cell]
     /// What the terminal's title says, without control characters; `nil` leaves it alone.
-    package var title: String?
+    var title: String?
 
-    package init(size: Size) {
+    init(size: Size) {
         self.size = Size.bounded(columns: size.columns, rows: size.rows)
         self.cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
     }
 
-    package subscript(row: Int, column: Int) -> Cell {
+    subscript(row: Int, column: Int) -> Cell {
         self.cells[row * self.size.columns + column]
     }
 
     /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; gives the columns used.
     @discardableResult
-    package mutating func put(
+    mutating func put(
         _ text: String,
         row: Int,
         column: Int,
@@ -121,13 +121,13 @@ package struct ScreenGrid: Sendable, Equatable {
     }
 
     /// Writes one character of one column; what lies outside is left out.
-    package mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
+    mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
         guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return }
         self.cells[row * self.size.columns + column] = Cell(text: text, width: 1, style: style)
     }
 
     /// Adds an attribute to what is there; what lies outside is left out.
-    package mutating func add(_ attribute: CellStyle.Attributes, row: Int, columns: Range<Int>) {
+    mutating func add(_ attribute: CellStyle.Attributes, row: Int, columns: Range<Int>) {
         guard row >= 0, row < self.size.rows else { return }
         for column in columns.clamped(to: 0..<self.size.columns) {
             self.cells[row * self.size.columns + column].style.attributes.insert(attribute)
@@ -140,7 +140,7 @@ package struct ScreenGrid: Sendable, Equatable {
     }
 
     /// The text of a line without its trailing blanks; for tests and for copying.
-    package func line(_ row: Int) -> String {
+    func line(_ row: Int) -> String {
         var text = ""
         for column in 0..<self.size.columns { text += self[row, column].text }
         while text.hasSuffix(" ") { text.removeLast() }

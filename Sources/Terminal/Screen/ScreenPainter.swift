@@ -3,26 +3,26 @@
 /// Pure: the old grid and the new one in, one write out. Only cells that differ are sent, and nothing at all when none
 /// does. What is sent goes in the order in which it takes the fewest bytes: cells of one look together, and from each place
 /// to one near by.
-package struct ScreenPainter: Sendable {
+struct ScreenPainter: Sendable {
     /// What the inks become. Attributes such as dim are no colours and stay without them (no-color.org).
-    package var palette: ScreenPalette
+    var palette: ScreenPalette
     /// Whether frames are synchronised (private mode 2026). A terminal that does not know the mode ignores it, so it is left
     /// out only where one has said that it does not know it.
-    package var synchronises: Bool
+    var synchronises: Bool
 
-    package init(palette: ScreenPalette, synchronises: Bool = true) {
+    init(palette: ScreenPalette, synchronises: Bool = true) {
         self.palette = palette
         self.synchronises = synchronises
     }
 
     /// Enters the alternate screen: the title is kept on the terminal's stack (xterm's `CSI 22 t`), no cursor, and no
     /// wrapping should the terminal shrink under a frame.
-    package static let enter: [UInt8] = Array("\u{1B}[?1049h\u{1B}[22;0t".utf8) + Self.inside
+    static let enter: [UInt8] = Array("\u{1B}[?1049h\u{1B}[22;0t".utf8) + Self.inside
     /// The same on a terminal that may have been given to others meanwhile and has the title on its stack.
     static let enterAgain: [UInt8] = Array("\u{1B}[?1049h".utf8) + Self.inside
     private static let inside: [UInt8] = Array("\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8)
     /// Leaves everything as it was found; also closes a synchronised frame that was cut short, and a title.
-    package static let leave: [UInt8] = Array(
+    static let leave: [UInt8] = Array(
         "\u{1B}\\\u{1B}[?2026l\u{1B}[23;0t\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l".utf8
     )
 
@@ -32,7 +32,7 @@ package struct ScreenPainter: Sendable {
     private static let lookahead = 48
 
     /// The bytes after which a terminal that shows `old` shows `new`; a missing or other-sized `old` means unknown.
-    package func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
+    func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
         var bytes = self.synchronises ? Self.frameStart : []
         let known: ScreenGrid
         if let old, old.size == new.size {

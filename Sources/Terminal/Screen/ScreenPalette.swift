@@ -10,7 +10,7 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     /// What is behind the text.
-    package enum Background: Sendable, Equatable {
+    enum Background: Sendable, Equatable {
         case dark
         case light
         /// Only the terminal's own sixteen colours are safe on it.
@@ -31,7 +31,7 @@ package struct ScreenPalette: Sendable, Equatable {
     private let flashes: [String]
     private let depth: Depth
 
-    package init(depth: Depth, background: Background = .unknown, hues: Hues = .standard) {
+    init(depth: Depth, background: Background = .unknown, hues: Hues = .standard) {
         let depth = background == .unknown && depth != .none ? .sixteen : depth
         self.depth = depth
         let isBlue = hues == .colourBlind
@@ -69,7 +69,7 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     /// The parameters that select a style from any other.
-    package func codes(_ style: CellStyle) -> String { self.rendition(style).codes }
+    func codes(_ style: CellStyle) -> String { self.rendition(style).codes }
 
     /// The parameters that make the new style of the old one: what differs, or all anew where that is shorter; empty for
     /// the terminal's own look, `nil` where both look the same here.

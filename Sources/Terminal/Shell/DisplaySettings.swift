@@ -1,4 +1,4 @@
-package import Market
+import Market
 
 /// How the display looks, apart from what it shows.
 package struct DisplaySettings: Sendable, Equatable {
@@ -33,13 +33,13 @@ package struct DisplaySettings: Sendable, Equatable {
     /// About the most bytes a second for the terminal, beyond a burst; `nil` for any number.
     package var bytesPerSecond: Int?
     /// What `COLORFGBG` says of the background.
-    package var statedBackground: ScreenPalette.Background?
+    var statedBackground: ScreenPalette.Background?
     /// Whether the terminal is one that answers questions, or leaves them unanswered without a trace.
-    package var mayAsk: Bool
+    var mayAsk: Bool
     /// How long an answer is waited for, ns; the first picture comes behind it.
-    package var patience: Int64 = 250_000_000
+    var patience: Int64 = 250_000_000
 
-    package var glyphs: ScreenGlyphs { self.look.glyphs }
+    var glyphs: ScreenGlyphs { self.look.glyphs }
 
     package init(
         depth: ScreenPalette.Depth = .sixteen,

@@ -1,14 +1,9 @@
 /// What a terminal has said of itself.
-package struct TerminalAnswers: Sendable, Equatable {
+struct TerminalAnswers: Sendable, Equatable {
     /// What is behind the text; `nil`: it did not say.
-    package var background: ScreenPalette.Background?
+    var background: ScreenPalette.Background?
     /// Whether it knows synchronised output; `nil`: it did not say.
-    package var synchronises: Bool?
-
-    package init(background: ScreenPalette.Background? = nil, synchronises: Bool? = nil) {
-        self.background = background
-        self.synchronises = synchronises
-    }
+    var synchronises: Bool?
 
     /// The questions: synchronised output (DECRQM for mode 2026), the background's colour (`OSC 11`), and last the one that
     /// every terminal answers (DA1), so that nobody waits for an answer that never comes.
@@ -16,19 +11,17 @@ package struct TerminalAnswers: Sendable, Equatable {
 }
 
 /// The answers of a terminal, picked out of what is typed meanwhile.
-package struct TerminalAnswerReader: Sendable {
-    package private(set) var answers = TerminalAnswers()
+struct TerminalAnswerReader: Sendable {
+    private(set) var answers = TerminalAnswers()
     /// Whether the last answer has come.
-    package private(set) var isComplete = false
+    private(set) var isComplete = false
     /// What is no answer, as it came.
-    package private(set) var typed: [UInt8] = []
+    private(set) var typed: [UInt8] = []
     private var sequence: [UInt8] = []
     /// No answer is longer; what is, is not one.
     private static let longest = 256
 
-    package init() {}
-
-    package mutating func took(_ byte: UInt8) {
+    mutating func took(_ byte: UInt8) {
         guard !self.sequence.isEmpty else {
             if byte == 0x1B { self.sequence = [byte] } else { self.typed.append(byte) }
             return
@@ -47,7 +40,7 @@ package struct TerminalAnswerReader: Sendable {
     }
 
     /// Gives up waiting: the beginning of a sequence was typed.
-    package mutating func ended() {
+    mutating func ended() {
         self.completed(false)
     }
 

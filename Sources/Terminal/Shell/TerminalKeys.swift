@@ -1,5 +1,5 @@
 /// What a terminal sends.
-package enum TerminalInput: Sendable, Equatable {
+enum TerminalInput: Sendable, Equatable {
     case key(TerminalKey)
     /// Text from the clipboard, without control characters; the lines of it separated by blanks.
     case pasted(String)
@@ -13,9 +13,9 @@ package enum TerminalInput: Sendable, Equatable {
 /// sequences like any other.
 ///
 /// After ECMA-48, 5.4 (control sequences) and the xterm control sequences; keys as in terminfo(5).
-package struct TerminalKeys: Sendable {
+struct TerminalKeys: Sendable {
     /// For how long an Esc may be the beginning of a sequence, ns; terminals send those at once, a slow line in pieces.
-    package static let escapePatience: Int64 = 50_000_000
+    static let escapePatience: Int64 = 50_000_000
     /// For how long the rest of a sequence may take whose Esc has been given out as a key, ns.
     static let restPatience: Int64 = 250_000_000
     /// After so long a silence a sequence is over, ns, ...
@@ -56,12 +56,10 @@ package struct TerminalKeys: Sendable {
     /// When the newest byte came; monotonic ns.
     private var newest: Int64 = 0
 
-    package init() {}
-
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
     /// Takes one byte of input; gives what it completes.
-    package mutating func took(_ byte: UInt8, now: Int64) -> TerminalInput? {
+    mutating func took(_ byte: UInt8, now: Int64) -> TerminalInput? {
         let silence = now - self.newest
         self.newest = now
         if byte == 0x03, !self.isPasting || silence >= Self.typedAfter {
@@ -90,7 +88,7 @@ package struct TerminalKeys: Sendable {
     }
 
     /// When ``timePassed(now:)`` wants to be called; monotonic ns.
-    package var deadline: Int64? {
+    var deadline: Int64? {
         switch self.state {
         case .ground: nil
         case .escape: self.newest + Self.escapePatience
@@ -101,7 +99,7 @@ package struct TerminalKeys: Sendable {
     }
 
     /// Notes that nothing has come until now: an Esc at the end was a key by itself, and what was not finished is over.
-    package mutating func timePassed(now: Int64) -> TerminalInput? {
+    mutating func timePassed(now: Int64) -> TerminalInput? {
         guard let deadline, now >= deadline else { return nil }
         switch self.state {
         case .escape:

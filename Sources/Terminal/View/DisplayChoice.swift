@@ -1,28 +1,26 @@
-package import Market
+import Market
 
 /// What the person at the screen has chosen, apart from what the feed brings.
 ///
 /// The keys change it, ``DisplayView`` draws it.
-package struct DisplayChoice: Sendable, Equatable {
+struct DisplayChoice: Sendable, Equatable {
     /// The selected symbol of a table; `nil`: the first.
-    package var selected: String?
+    var selected: String?
     /// The symbol that is open as if it were the only one.
-    package var opened: String?
-    package var order = DisplayOrder.watchlist
-    package var isReversed = false
+    var opened: String?
+    var order = DisplayOrder.watchlist
+    var isReversed = false
     /// The span of the chart and of the sparklines.
-    package var span = ChartSpan.session
+    var span = ChartSpan.session
     /// When the view was frozen; the feed runs on.
-    package var frozenSince: Moment?
-    package var pane: DisplayPane?
+    var frozenSince: Moment?
+    var pane: DisplayPane?
     /// What the last line says of the keys, longest first.
-    package var hints = ["? help   q quits", "? help"]
-
-    package init() {}
+    var hints = ["? help   q quits", "? help"]
 }
 
 /// What a table is sorted by.
-package enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
+enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
     /// As the symbols were named.
     case watchlist
     case symbol
@@ -34,7 +32,7 @@ package enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
 }
 
 /// How far back a chart reaches.
-package enum ChartSpan: Sendable, Equatable, CaseIterable {
+enum ChartSpan: Sendable, Equatable, CaseIterable {
     case session
     case minute
     case fiveMinutes
@@ -42,14 +40,14 @@ package enum ChartSpan: Sendable, Equatable, CaseIterable {
 }
 
 /// A pane over or beside the prices; one at a time.
-package enum DisplayPane: Sendable, Equatable {
+enum DisplayPane: Sendable, Equatable {
     /// A list from so many entries on; of alerts, the one that is selected.
     case list(DisplayList, at: Int)
     case prompt(DisplayPrompt)
 }
 
 /// What a pane lists.
-package enum DisplayList: Sendable, Equatable {
+enum DisplayList: Sendable, Equatable {
     /// Each key as it is bound, with what it does.
     case help([KeyHelp])
     case latency
@@ -73,15 +71,10 @@ package enum DisplayList: Sendable, Equatable {
 }
 
 /// One line of the help.
-package struct KeyHelp: Sendable, Equatable {
+struct KeyHelp: Sendable, Equatable {
     /// The keys as a person reads them: `q`, `Ctrl-C`, `↑`.
-    package var keys: String
-    package var meaning: String
-
-    package init(keys: String, meaning: String) {
-        self.keys = keys
-        self.meaning = meaning
-    }
+    var keys: String
+    var meaning: String
 }
 
 /// A line that is being typed, with what fits it.
@@ -98,16 +91,16 @@ package struct DisplayPrompt: Sendable, Equatable {
     }
 
     /// What is asked for: `add a symbol`.
-    package var title: String
-    package var text: String
+    var title: String
+    var text: String
     /// The caret, in characters from the start.
-    package var caret: Int
-    package var suggestions: [Suggestion] = []
-    package var chosen: Int?
+    var caret: Int
+    var suggestions: [Suggestion] = []
+    var chosen: Int?
     /// An error or a hint, with the cure.
-    package var message: String?
+    var message: String?
 
-    package init(title: String, text: String = "", message: String? = nil) {
+    init(title: String, text: String = "", message: String? = nil) {
         self.title = title
         self.text = text
         self.caret = text.count
@@ -116,18 +109,12 @@ package struct DisplayPrompt: Sendable, Equatable {
 }
 
 /// One entry of the event log.
-package struct DisplayEvent: Sendable, Equatable {
+struct DisplayEvent: Sendable, Equatable {
     /// Wall clock, ns since 1970.
-    package var time: Int64
-    package var text: String
+    var time: Int64
+    var text: String
     /// Whether it is bad news.
-    package var isTrouble: Bool
-
-    package init(time: Int64, text: String, isTrouble: Bool) {
-        self.time = time
-        self.text = text
-        self.isTrouble = isTrouble
-    }
+    var isTrouble: Bool
 }
 
 /// One headline.

@@ -1,18 +1,18 @@
-package import Market
+import Market
 
 /// The order in which a table lists its symbols.
-package enum DisplayListing {
+enum DisplayListing {
     /// All symbols as the table has them from top to bottom: those with a price by the chosen order, then those that wait
     /// for one.
     ///
     /// The selection moves along this list. Equal ones keep the order of the watchlist, so that no two rows change places
     /// without a reason.
-    package static func symbols(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [String] {
+    static func symbols(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [String] {
         Self.rows(of: state, choice: choice, now: now).map { state.rows[$0].summary.symbol } + state.waiting
     }
 
     /// The symbol whose row is marked: the one chosen, or the first where that has gone.
-    package static func selected(of state: DisplayState, choice: DisplayChoice, now: Moment) -> String? {
+    static func selected(of state: DisplayState, choice: DisplayChoice, now: Moment) -> String? {
         let symbols = Self.symbols(of: state, choice: choice, now: now)
         if let selected = choice.selected, symbols.contains(selected) { return selected }
         return symbols.first

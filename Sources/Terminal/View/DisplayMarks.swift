@@ -13,6 +13,17 @@ extension FeedStatus {
         }
     }
 
+    /// The state with the time of the next attempt.
+    ///
+    /// - Parameter time: when that is, and until when nothing happens, in words.
+    func words(_ time: (_ retryAt: Int64) -> (at: String, until: String)) -> String {
+        guard let retryAt = self.phase.retryAt else { return self.spokenWord }
+        let (at, until) = time(retryAt)
+        if case .rateLimited = self.phase { return "\(self.spokenWord) \(until)" }
+        if case .reconnecting(let attempt, _) = self.phase { return "\(self.spokenWord), attempt \(attempt) \(at)" }
+        return "\(self.spokenWord), next attempt \(at)"
+    }
+
     /// Whether it is the attempt that was announced with a failure: its reason is that of the failure, which has been told.
     func isAttempt(after failure: FeedStatus) -> Bool {
         self.phase == .connecting && self.reason != nil && self.reason == failure.reason && failure.phase.retryAt != nil

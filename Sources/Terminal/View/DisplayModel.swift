@@ -1,11 +1,11 @@
-package import Market
+import Market
 
 /// The display's reading of the feed: news in, the state to be drawn out.
 ///
 /// A value without a clock. Whoever owns it (the feed's loop, a `watch` client) calls it and publishes ``state`` to a
 /// ``TerminalDisplay``. Times are monotonic nanoseconds.
 package struct DisplayModel: Sendable {
-    package internal(set) var state: DisplayState
+    var state: DisplayState
     var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
     /// The row of each symbol number of the epoch, or -1; found again when rows have moved.
     private var rowOfNumber: [Int32] = []
@@ -17,12 +17,12 @@ package struct DisplayModel: Sendable {
     var awaited: Set<String> = []
     /// Symbols that nobody asks for any more; a price that was held back till then brings none of them back.
     private var unwished: Set<String> = []
-    var log = DisplayEventLog()
+    var log = DisplayEventLog() { didSet { self.state.events = self.log.events } }
     /// What charts begin with, of symbols that have no row yet.
     var earlier: [String: PriceHistory] = [:]
 
     /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
-    package init(
+    init(
         symbols: [String],
         status: FeedStatus,
         relay: DisplayRelay? = nil,
@@ -38,7 +38,7 @@ package struct DisplayModel: Sendable {
     /// - Parameters:
     ///   - arrived: when its trade arrived; monotonic ns.
     ///   - age: how old it is already, ns.
-    package mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
+    mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
         guard !self.hidden.contains(summary.symbol), !self.unwished.contains(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
@@ -68,7 +68,7 @@ package struct DisplayModel: Sendable {
     ///
     /// The price on the screen stays the debounced one; age, rate, extremes and volume follow the tape. Without this a
     /// market whose price stands still would look silent.
-    package mutating func observe(_ summary: SymbolSummary, now: Int64) {
+    mutating func observe(_ summary: SymbolSummary, now: Int64) {
         guard let row = self.rowOf[summary.symbol] else { return }
         self.state.rows[row].note(summary, now: now)
         self.state.rows[row].summary.high = summary.high
@@ -85,7 +85,7 @@ package struct DisplayModel: Sendable {
     ///
     /// - Parameters:
     ///   - received: wall clock at the read, ns since 1970.
-    package mutating func chart(_ trades: [Trade], symbols: SymbolTable, received: Int64, now: Int64) {
+    mutating func chart(_ trades: [Trade], symbols: SymbolTable, received: Int64, now: Int64) {
         let followsExchange = self.state.followsExchangeClock
         for trade in trades {
             let number = Int(trade.symbol.index)
@@ -108,7 +108,7 @@ package struct DisplayModel: Sendable {
     ///
     /// - Parameter age: how old it was when it was told, ns. What was known long before begins no chart, which it would
     ///   stretch by all the time since: it waits for bars of that time (``begin(with:wall:)``) or for the next price.
-    package mutating func chart(_ summary: SymbolSummary, now: Int64, age: Int64 = 0) {
+    mutating func chart(_ summary: SymbolSummary, now: Int64, age: Int64 = 0) {
         guard let row = self.rowOf[summary.symbol] else { return }
         let time = self.state.followsExchangeClock ? summary.exchangeTime : summary.received
         if self.state.rows[row].history.start == nil {
@@ -127,18 +127,16 @@ package struct DisplayModel: Sendable {
     private static let recent: Int64 = 60_000_000_000
 
     /// - Parameter wall: when, ns since 1970; where it is not known, when the state began.
-    package mutating func statusChanged(_ status: FeedStatus, at wall: Int64? = nil) {
+    mutating func statusChanged(_ status: FeedStatus, at wall: Int64? = nil) {
         self.state.status = status
         self.log.statusChanged(status, at: wall ?? status.since)
-        self.state.events = self.log.events
     }
 
     /// Takes the state of one symbol.
-    package mutating func symbolChanged(_ status: SymbolStatus) {
+    mutating func symbolChanged(_ status: SymbolStatus) {
         guard !self.hidden.contains(status.symbol) else { return }
         self.unwished.remove(status.symbol)
         self.log.symbolChanged(status)
-        self.state.events = self.log.events
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
         else { return }
         self.state.symbolStates[status.symbol] = status
@@ -149,7 +147,7 @@ package struct DisplayModel: Sendable {
     }
 
     /// Notes that a symbol is asked for no more: unless it is of the watchlist it goes.
-    package mutating func symbolUnwished(_ symbol: String) {
+    mutating func symbolUnwished(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
         self.log.symbolUnwished(symbol)
         guard self.rankOf[symbol] == nil else { return }
@@ -158,7 +156,7 @@ package struct DisplayModel: Sendable {
         if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
     }
 
-    package mutating func gapFound(_ gap: Gap) {
+    mutating func gapFound(_ gap: Gap) {
         // Where a replay was moved nothing is missing.
         if !gap.movesClock {
             self.state.gaps += 1
@@ -171,26 +169,14 @@ package struct DisplayModel: Sendable {
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
         self.log.gapFound(gap)
-        self.state.events = self.log.events
     }
 
     /// Takes a warning for the person at the screen; it replaces the one before.
     ///
     /// - Parameter wall: when, ns since 1970, for the event log.
-    package mutating func noticed(_ text: String, now: Int64, at wall: Int64? = nil) {
+    mutating func noticed(_ text: String, now: Int64, at wall: Int64? = nil) {
         self.state.notice = DisplayNotice(text: text, since: now)
         if let wall { self.happened(text, isTrouble: true, at: wall) }
-    }
-
-    /// Takes the alerts that are set, and where they stand.
-    package mutating func alertsChanged(_ alerts: [ListedAlert]) { self.state.alerts = alerts }
-
-    /// Takes what has become of the relay.
-    package mutating func relayChanged(_ relay: DisplayRelay?) { self.state.relay = relay }
-
-    /// Takes the relay's count of clients.
-    package mutating func clientsChanged(_ clients: Int?) {
-        self.state.clients = clients
     }
 
     /// Forgets the symbols that nobody asks for any more, where there are too many.

@@ -2,7 +2,7 @@
 ///
 /// It leaves out the second under way, so that the number on the screen changes once a second at most, and says when. It falls
 /// by itself when nothing arrives, so a silent feed never shows the rate of better times. Times are monotonic nanoseconds.
-package struct DisplayRate: Sendable {
+struct DisplayRate: Sendable {
     static let window: Int64 = 10
 
     /// Trades by second; second `s` lives in slot `s % 11`, the eleventh being the second under way.
@@ -11,10 +11,8 @@ package struct DisplayRate: Sendable {
     private var newest: Int64?
     private var first: Int64 = 0
 
-    package init() {}
-
     /// Counts `trades` that arrived at `now`.
-    package mutating func add(_ trades: UInt64, now: Int64) {
+    mutating func add(_ trades: UInt64, now: Int64) {
         let second = Self.second(of: now)
         self.advance(to: second)
         // A clock that seems to go back counts into its newest second.
@@ -24,7 +22,7 @@ package struct DisplayRate: Sendable {
     }
 
     /// Tenths of a trade per second at `now`; `nil` before the first whole second is over.
-    package func tenthsPerSecond(now: Int64) -> Int64? {
+    func tenthsPerSecond(now: Int64) -> Int64? {
         guard let newest else { return nil }
         let second = max(Self.second(of: now), newest)
         let from = max(second - Self.window, self.first)
@@ -34,7 +32,7 @@ package struct DisplayRate: Sendable {
     }
 
     /// When the rate may next change without a trade; `nil` when it has come to rest.
-    package func nextChange(now: Int64) -> Int64? {
+    func nextChange(now: Int64) -> Int64? {
         guard let newest else { return nil }
         let second = max(Self.second(of: now), newest)
         guard self.total((second - Self.window)..<(second + 1), newest: newest) > 0 else { return nil }

@@ -1,15 +1,15 @@
-package import Market
-package import Measurements
+import Market
+import Measurements
 
 /// A screen as it should look, and when it should look again.
-package struct DisplayFrame: Sendable {
-    package var grid: ScreenGrid
+struct DisplayFrame: Sendable {
+    var grid: ScreenGrid
     /// When the picture changes by the clock alone, monotonic ns; `nil`: only news can change it.
-    package var changesAt: Int64?
+    var changesAt: Int64?
     /// When the clock alone makes untrue what it says of the feed or of a price, as a price that is late then; monotonic ns.
-    package var stateChangesAt: Int64?
+    var stateChangesAt: Int64?
     /// How far the help can be scrolled, where it is open.
-    package var helpEnd: Int?
+    var helpEnd: Int?
 }
 
 /// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
@@ -17,7 +17,7 @@ package struct DisplayFrame: Sendable {
 /// What does not fit is left out, never wrapped (but for the reason of a state and for what panes tell, where the cure
 /// stands at the end), by rank: the marks (demo, replay, frozen, unchecked certificate), then the price, then how old it
 /// is, then the rest.
-package struct DisplayView {
+struct DisplayView {
     let state: DisplayState
     let choice: DisplayChoice
     let now: Moment
@@ -44,7 +44,7 @@ package struct DisplayView {
     ///   - choice: what the person has chosen.
     ///   - since: what has happened since then has not been seen, monotonic ns.
     ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
-    package static func frame(
+    static func frame(
         of state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,
@@ -53,15 +53,7 @@ package struct DisplayView {
         look: DisplayLook = DisplayLook(),
         latency: LatencyReport? = nil
     ) -> DisplayFrame {
-        var view = DisplayView(
-            state: state,
-            choice: choice,
-            now: now,
-            since: since,
-            look: look,
-            latency: latency,
-            grid: ScreenGrid(size: size)
-        )
+        var view = DisplayView(state, choice, ScreenGrid(size: size), now: now, since: since, look, latency)
         view.draw()
         if look.setsTitle { view.grid.title = view.title() }
         return DisplayFrame(
@@ -73,21 +65,16 @@ package struct DisplayView {
     }
 
     private init(
-        state: DisplayState,
-        choice: DisplayChoice,
+        _ state: DisplayState,
+        _ choice: DisplayChoice,
+        _ grid: ScreenGrid,
         now: Moment,
         since: Int64?,
-        look: DisplayLook,
-        latency: LatencyReport?,
-        grid: ScreenGrid
+        _ look: DisplayLook,
+        _ latency: LatencyReport?
     ) {
-        self.state = state
-        self.choice = choice
-        self.now = now
-        self.since = since
-        self.look = look
-        self.latency = latency
-        self.grid = grid
+        (self.state, self.choice, self.grid) = (state, choice, grid)
+        (self.now, self.since, self.look, self.latency) = (now, since, look, latency)
         let facts = state.facts
         let pictured = choice.frozenSince ?? now
         self.feed = state.behind ?? facts

@@ -1,22 +1,22 @@
-package import Market
-package import Measurements
+import Market
+import Measurements
 
 /// What an output goes by when it says what is true of the feed, and of a price by its age.
 ///
 /// Of a replay that somebody has paused nobody expects a trade, so that no age says anything there; and when it goes on, the
 /// silence does from where it was, as in the feed. At its end a replay stands still for good.
-package struct FeedFacts: Sendable {
-    package var status: FeedStatus
+struct FeedFacts: Sendable {
+    var status: FeedStatus
     /// When the newest trade of all arrived; monotonic ns.
-    package var newestArrival: Int64?
+    var newestArrival: Int64?
     /// Where the replay stands, if it is one.
-    package var replay: ReplayPosition?
-    package var isPaused = false
+    var replay: ReplayPosition?
+    var isPaused = false
     /// When a replay stood still.
-    package var pauses = ReplayPauses()
-    package var limits = FreshnessLimits()
+    var pauses = ReplayPauses()
+    var limits = FreshnessLimits()
 
-    package init(status: FeedStatus) { self.status = status }
+    init(status: FeedStatus) { self.status = status }
 
     /// For how long something that came at `arrived` has had nothing behind it, as far as anything could have come; ns.
     func silence(since arrived: Int64, now: Int64) -> Int64 {

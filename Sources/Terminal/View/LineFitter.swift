@@ -1,20 +1,20 @@
 /// The choice of what stands in a line of limited width: what matters most comes first, in the longest form that fits,
 /// and the rest is left out.
-package struct LineFitter {
+struct LineFitter {
     /// One wish: to show item `item` in its form `form`. A later wish for the same item replaces the earlier one.
-    package typealias Wish = (item: Int, form: Int)
+    typealias Wish = (item: Int, form: Int)
 
     /// The columns between two neighbours.
-    package var gap: Int
+    var gap: Int
 
-    package init(gap: Int) {
+    init(gap: Int) {
         self.gap = gap
     }
 
     /// Grants wishes in their order as far as `columns` reach; gives the form of each item, `nil` for those left out.
     ///
     /// - Parameter widths: the width of each form of each item; a form of width 0 stands for nothing to show.
-    package func choose(widths: [[Int]], wishes: [Wish], columns: Int) -> [Int?] {
+    func choose(widths: [[Int]], wishes: [Wish], columns: Int) -> [Int?] {
         let wishes = wishes.filter { $0.item < widths.count && $0.form < widths[$0.item].count }
         return self.choose(items: widths.count, wishes: wishes, columns: columns, least: { _ in 1 }) {
             widths[$0.item][$0.form]

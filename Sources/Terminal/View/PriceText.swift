@@ -1,14 +1,14 @@
-package import Market
+import Market
 
 /// Numbers as the screen shows them. Prices are exact; only a volume, a rate and a percentage are ever shortened.
-package enum PriceText {
+enum PriceText {
     /// More zeros than these are written as a power of ten.
-    package static let mostFractionDigits = 18
+    static let mostFractionDigits = 18
     private static let mostIntegerDigits = 18
 
     /// The exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small numbers as
     /// `digits e power`, which is exact too.
-    package static func exact(_ decimal: ExactDecimal, fractionDigits: Int = 0) -> String {
+    static func exact(_ decimal: ExactDecimal, fractionDigits: Int = 0) -> String {
         let digits = String(decimal.significand.magnitude)
         let exponent = Int(decimal.exponent)
         let sign = decimal.significand < 0 ? "-" : ""
@@ -33,7 +33,7 @@ package enum PriceText {
 
     /// `sum` cut to about eight significant digits, never within its whole part; for volumes. A dash where it is not the whole
     /// sum.
-    package static func shortened(_ sum: ExactSum) -> String {
+    static func shortened(_ sum: ExactSum) -> String {
         guard sum.isWhole else { return "-" }
         let text = sum.description
         guard let point = text.firstIndex(of: "."), !text.contains("e") else { return text }
@@ -47,13 +47,13 @@ package enum PriceText {
     }
 
     /// `price - open` with a sign, exact; `nil` where it cannot be held.
-    package static func change(_ price: ExactDecimal, since open: ExactDecimal, fractionDigits: Int) -> String? {
+    static func change(_ price: ExactDecimal, since open: ExactDecimal, fractionDigits: Int) -> String? {
         guard let difference = price.subtracting(open) else { return nil }
         return (difference > .zero ? "+" : "") + Self.exact(difference, fractionDigits: fractionDigits)
     }
 
     /// The change in percent with two decimals, halves away from zero; `nil` where it has no meaning or no room.
-    package static func percent(_ price: ExactDecimal, since open: ExactDecimal) -> String? {
+    static func percent(_ price: ExactDecimal, since open: ExactDecimal) -> String? {
         guard open.significand > 0, let (newest, first) = Self.aligned(price, open) else { return nil }
         let (scaled, overflow) = (newest - first).multipliedReportingOverflow(by: 20_000)
         guard !overflow else { return nil }
@@ -67,7 +67,7 @@ package enum PriceText {
     }
 
     /// Trades per second from tenths: `0.4`, `12`, `1250`.
-    package static func rate(tenths: Int64) -> String {
+    static func rate(tenths: Int64) -> String {
         tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
     }
 

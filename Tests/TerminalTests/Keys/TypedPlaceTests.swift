@@ -1,5 +1,5 @@
 import Market
-import Terminal
+@testable import Terminal
 import Testing
 import TickertapeTesting
 

@@ -2,7 +2,7 @@ import Market
 
 extension ChartSpan {
     /// How long it is, ns; `nil`: as long as the session.
-    package var length: Int64? {
+    var length: Int64? {
         switch self {
         case .session: nil
         case .minute: 60_000_000_000
@@ -12,7 +12,7 @@ extension ChartSpan {
     }
 
     /// Its name where there is little room.
-    package var word: String {
+    var word: String {
         switch self {
         case .session: "session"
         case .minute: "1m"
