@@ -17,10 +17,7 @@ struct StandInAnswers: Sendable {
     }
 
     static func error(_ status: HTTPResponseStatus, _ text: String) -> HTTPAnswer {
-        var body = ByteBuffer(string: #"{"error":"#)
-        JSONText.escape(text, into: &body)
-        body.writeString("}")
-        return Self.json(status, body)
+        Self.json(status, JSONWriter.object { out in out.field("error", text) })
     }
 
     private static func json(_ status: HTTPResponseStatus, _ body: ByteBuffer) -> HTTPAnswer {
@@ -43,7 +40,7 @@ struct StandInAnswers: Sendable {
             for symbol in self.symbols {
                 if let exchange = Self.exchange(of: symbol), !names.contains(exchange) { names.append(exchange) }
             }
-            return Self.json(.ok, Self.list(names) { name, out in JSONText.escape(name, into: &out) })
+            return Self.json(.ok, JSONWriter.array { out in for name in names { out.element(name) } })
         case "/api/v1/crypto/symbol":
             let exchange = parameter("exchange")?.uppercased() ?? ""
             let listed = self.symbols.filter { Self.exchange(of: $0)?.uppercased() == exchange }.map {
@@ -51,14 +48,14 @@ struct StandInAnswers: Sendable {
             }
             return Self.json(
                 .ok,
-                Self.list(listed) { symbol, out in
-                    out.writeString(#"{"description":"#)
-                    JSONText.escape(symbol.description, into: &out)
-                    out.writeString(#","displaySymbol":"#)
-                    JSONText.escape(symbol.displaySymbol, into: &out)
-                    out.writeString(#","symbol":"#)
-                    JSONText.escape(symbol.symbol, into: &out)
-                    out.writeString("}")
+                JSONWriter.array { out in
+                    for symbol in listed {
+                        out.element { out in
+                            out.field("description", symbol.description)
+                            out.field("displaySymbol", symbol.displaySymbol)
+                            out.field("symbol", symbol.symbol)
+                        }
+                    }
                 }
             )
         case "/api/v1/news":
@@ -70,16 +67,6 @@ struct StandInAnswers: Sendable {
 
     private static func exchange(of symbol: String) -> String? {
         symbol.firstIndex(of: ":").map { String(symbol[..<$0]) }
-    }
-
-    private static func list<Value>(_ values: [Value], _ write: (Value, inout ByteBuffer) -> Void) -> ByteBuffer {
-        var out = ByteBuffer(string: "[")
-        for (index, value) in values.enumerated() {
-            if index > 0 { out.writeString(",") }
-            write(value, &out)
-        }
-        out.writeString("]")
-        return out
     }
 }
 

@@ -87,11 +87,9 @@ extension RelayHub {
     /// The status and the newest of every symbol, as one JSON object.
     func snapshot() -> ByteBuffer {
         JSONWriter.line { out in
-            out.key("status")
-            out.raw(StreamEncoder.status(self.believedStatus))
-            out.key("symbols")
-            out.array { out in
-                for summary in self.desk.summaries { out.raw(StreamEncoder.snapshot(summary)) }
+            out.field("status", json: StreamEncoder.status(self.believedStatus))
+            out.array("symbols") { out in
+                for summary in self.desk.summaries { out.element(json: StreamEncoder.snapshot(summary)) }
             }
         }
     }

@@ -79,13 +79,10 @@ package struct BarExcerpt: Sendable {
 
     package func body(_ symbol: String, _ query: BarQuery) -> ByteBuffer {
         JSONWriter.line { out in
-            out.key("symbol")
-            out.text(symbol)
-            out.key("width")
-            out.text(query.width.word)
-            out.key("bars")
-            out.array { out in
-                for (bar, isClosed) in self.bars { out.raw(StreamEncoder.barObject(bar, isClosed: isClosed)) }
+            out.field("symbol", symbol)
+            out.field("width", query.width.word)
+            out.array("bars") { out in
+                for (bar, isClosed) in self.bars { out.element(json: StreamEncoder.barObject(bar, isClosed: isClosed)) }
             }
         }
     }

@@ -19,17 +19,11 @@ package struct HTTPRefusal: Error, Equatable {
 
     /// The body: one line of JSON.
     var body: ByteBuffer {
-        var buffer = ByteBuffer()
-        buffer.writeStaticString(#"{"type":"#)
-        JSONText.escape(self.type, into: &buffer)
-        buffer.writeStaticString(#","message":"#)
-        JSONText.escape(self.message, into: &buffer)
-        if let cure {
-            buffer.writeStaticString(#","cure":"#)
-            JSONText.escape(cure, into: &buffer)
+        JSONWriter.line { out in
+            out.field("type", self.type)
+            out.field("message", self.message)
+            if let cure { out.field("cure", cure) }
         }
-        buffer.writeStaticString("}\n")
-        return buffer
     }
 }
 

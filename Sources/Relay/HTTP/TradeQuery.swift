@@ -50,14 +50,10 @@ struct TradeQuery {
         let found = try await past.trades(symbol, query)
         try room.hold(items: found.items.count)
         return JSONWriter.line { out in
-            out.key("symbol")
-            out.text(symbol)
-            out.key("epoch")
-            out.number(live?.epoch)
-            out.key("complete")
-            out.flag(found.isComplete)
-            out.key("trades")
-            out.array { out in
+            out.field("symbol", symbol)
+            out.field("epoch", live?.epoch)
+            out.field("complete", found.isComplete)
+            out.array("trades") { out in
                 for item in found.items {
                     out.trade(
                         item.trade,

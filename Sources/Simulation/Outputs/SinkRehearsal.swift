@@ -171,14 +171,11 @@ package final class SinkRehearsal {
         ] {
             try self.makeRelay().admitStream(query, output: self.output("relay-stream-\(name)"))
         }
-        let names = self.plan.symbols.map { symbol in
-            var name = ByteBuffer()
-            JSONText.escape(symbol, into: &name)
-            return String(buffer: name)
-        }.joined(separator: ",")
         try self.makeRelay().admitStream(
             "",
-            requests: ["1s", "1m"].map { #"{"type":"subscribe","symbols":[\#(names)],"bars":"\#($0)"}"# },
+            requests: [BarWidth.second, .minute].map { width in
+                String(buffer: StreamRequest.subscribeBars(self.plan.symbols, width).encoded())
+            },
             output: self.output("relay-stream-bars")
         )
     }

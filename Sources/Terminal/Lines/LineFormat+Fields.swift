@@ -28,27 +28,22 @@ extension LineFormat {
     /// Decimals are strings and exact, `time` is milliseconds, `received` microseconds and `age` milliseconds, as there.
     static func json(_ price: LinePrice, _ fields: [LineField]) -> ByteBuffer {
         let summary = price.update.summary
-        var out = ByteBuffer(string: #"{"type":"price""#)
+        var out = JSONWriter(type: "price")
         for field in fields {
-            out.writeString(",\"\(field.jsonKey)\":")
+            let key = field.jsonKey
             switch field {
-            case .time: JSONText.write(summary.exchangeTime / 1_000_000, into: &out)
-            case .received: JSONText.write(summary.received / 1_000, into: &out)
-            case .sequence: JSONText.write(summary.sequence, into: &out)
-            case .trades: JSONText.write(summary.trades, into: &out)
-            case .skipped: JSONText.write(price.update.skipped, into: &out)
-            case .age: out.writeString(price.age.map { "\(max($0, 0) / 1_000_000)" } ?? "null")
-            case .paused: out.writeString("\(price.status.isPaused)")
+            case .time: out.field(named: key, summary.exchangeTime / 1_000_000)
+            case .received: out.field(named: key, summary.received / 1_000)
+            case .sequence: out.field(named: key, summary.sequence)
+            case .trades: out.field(named: key, summary.trades)
+            case .skipped: out.field(named: key, price.update.skipped)
+            case .age: out.field(named: key, price.age.map { max($0, 0) / 1_000_000 })
+            case .paused: out.field(named: key, price.status.isPaused)
             case .symbol, .price, .size, .source, .state, .change, .percent, .open, .high, .low, .volume:
-                if let text = price.text(field) {
-                    JSONText.escape(text, into: &out)
-                } else {
-                    out.writeString("null")
-                }
+                out.field(named: key, price.text(field))
             }
         }
-        out.writeString("}")
-        return out
+        return out.finish()
     }
 }
 

@@ -231,14 +231,13 @@ struct LiveLine: Sendable {
     }
 
     private func object(_ line: String, details: [String], _ status: FeedStatus) -> String {
-        var out = ByteBuffer(string: #"{"text":"#)
-        JSONText.escape(Self.markup(line), into: &out)
-        out.writeString(#","alt":"\#(status.word)","tooltip":"#)
-        JSONText.escape(Self.markup((details + [LineFormat.sentence(status)]).joined(separator: "\n")), into: &out)
-        out.writeString(#","class":["#)
-        out.writeString(self.classes(status).map { "\"\($0)\"" }.joined(separator: ","))
-        out.writeString("]}")
-        return String(buffer: out)
+        let object = JSONWriter.object { out in
+            out.field("text", Self.markup(line))
+            out.field("alt", status.word)
+            out.field("tooltip", Self.markup((details + [LineFormat.sentence(status)]).joined(separator: "\n")))
+            out.field("class", self.classes(status))
+        }
+        return String(buffer: object)
     }
 
     /// Words for the style sheet: the state first, then what kind of prices these are and where the first one went.

@@ -55,16 +55,15 @@ struct PrintedList {
                 + self.rows.map { row in row.map { CSVText.field($0.text()) }.joined(separator: ",") }
         case .json:
             return self.rows.map { row in
-                var out = ByteBuffer(string: "{")
-                for (index, value) in row.enumerated() {
-                    out.writeString("\(index == 0 ? "" : ",")\"\(self.columns[index])\":")
-                    switch value {
-                    case .number(let number): JSONText.write(number, into: &out)
-                    case .text(let text): JSONText.escape(text, into: &out)
+                let object = JSONWriter.object { out in
+                    for (column, value) in zip(self.columns, row) {
+                        switch value {
+                        case .number(let number): out.field(named: column, number)
+                        case .text(let text): out.field(named: column, text)
+                        }
                     }
                 }
-                out.writeString("}")
-                return String(buffer: out)
+                return String(buffer: object)
             }
         }
     }

@@ -50,17 +50,29 @@ extension Assembly {
             if gone > 0 { lines.append("recordings that are not there any more: \(gone)") }
             return lines
         }
-        let bars = contents.bars.map {
-            #"{"width":"\#($0.word)","count":\#($0.count),"first":\#($0.first / 1_000_000),"last":\#($0.last / 1_000_000)}"#
+        let object = JSONWriter.object { out in
+            out.field("file", path)
+            out.field("bytes", database)
+            out.field("symbols", contents.symbols)
+            out.array("bars") { out in
+                for bars in contents.bars {
+                    out.element { out in
+                        out.field("width", bars.word)
+                        out.field("count", bars.count)
+                        out.field("first", bars.first / 1_000_000)
+                        out.field("last", bars.last / 1_000_000)
+                    }
+                }
+            }
+            out.field("incomplete", contents.incomplete)
+            out.field("gaps", contents.gaps)
+            out.field("recordings", present)
+            out.field("recordingsGone", gone)
+            out.field("recordingBytes", bytes)
+            let span = first.flatMap { first in last.map { "[\(first / 1_000),\($0 / 1_000)]" } }
+            out.field("recorded", json: ByteBuffer(string: span ?? "null"))
         }
-        var name = ByteBuffer()
-        JSONText.escape(path, into: &name)
-        let recorded = first.flatMap { first in last.map { "[\(first / 1_000),\($0 / 1_000)]" } } ?? "null"
-        return [
-            #"{"file":\#(String(buffer: name)),"bytes":\#(database),"symbols":\#(contents.symbols),"#
-                + #""bars":[\#(bars.joined(separator: ","))],"incomplete":\#(contents.incomplete),"gaps":\#(contents.gaps),"#
-                + #""recordings":\#(present),"recordingsGone":\#(gone),"recordingBytes":\#(bytes),"recorded":\#(recorded)}"#
-        ]
+        return [String(buffer: object)]
     }
 
     private static func size(of path: String) -> Int64? {

@@ -34,12 +34,14 @@ extension Assembly {
             for output in outputs { Console.print("\(output.digest)  \(output.name)") }
             return
         }
-        var out = ByteBuffer(string: "{")
-        for (index, output) in outputs.enumerated() {
-            out.writeString("\(index == 0 ? "" : ",")\"\(output.name)\":")
-            out.writeString(#"{"sha256":"\#(output.digest)","bytes":\#(output.count)}"#)
+        let object = JSONWriter.object { out in
+            for output in outputs {
+                out.object(named: output.name) { out in
+                    out.field("sha256", output.digest)
+                    out.field("bytes", output.count)
+                }
+            }
         }
-        out.writeString("}")
-        Console.print(json: String(buffer: out))
+        Console.print(json: String(buffer: object))
     }
 }

@@ -13,28 +13,15 @@ package enum AlertText {
 
     /// The same as a JSON object without a line end; prices are strings, `time` is in ms since 1970.
     package static func json(_ alert: Alert) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(512)
-        buffer.writeStaticString(#"{"type":"alert","rule":"#)
-        JSONText.escape(alert.rule, into: &buffer)
-        buffer.writeStaticString(#","kind":"#)
-        JSONText.escape(alert.kind, into: &buffer)
-        buffer.writeStaticString(#","symbol":"#)
-        JSONText.escape(alert.symbol, into: &buffer)
-        buffer.writeStaticString(#","price":"#)
-        if let price = alert.price {
-            JSONText.escape(price.description, into: &buffer)
-        } else {
-            buffer.writeStaticString("null")
-        }
-        buffer.writeStaticString(#","time":"#)
-        JSONText.write(alert.time / 1_000_000, into: &buffer)
-        buffer.writeStaticString(#","reason":"#)
-        JSONText.escape(alert.reason, into: &buffer)
-        buffer.writeStaticString(#","count":"#)
-        JSONText.write(alert.count, into: &buffer)
-        buffer.writeStaticString("}")
-        return buffer
+        var out = JSONWriter(type: "alert")
+        out.field("rule", alert.rule)
+        out.field("kind", alert.kind)
+        out.field("symbol", alert.symbol)
+        out.field("price", alert.price?.description)
+        out.field("time", alert.time / 1_000_000)
+        out.field("reason", alert.reason)
+        out.field("count", alert.count)
+        return out.finish()
     }
 
     /// What a terminal is sent for an alert, for the actions that go through it.

@@ -37,7 +37,7 @@ package enum ExportFormat: Sendable, Equatable {
             buffer.writeStaticString(trade.marks.contains(.possibleRepeat) ? ",true" : ",false")
             buffer.writeStaticString(trade.marks.contains(.ahead) ? ",true" : ",false")
         case .jsonLines:
-            var line = JSONLine()
+            var line = JSONWriter()
             line.field("symbol", symbol)
             line.field("price", trade.price)
             line.field("size", trade.size)
@@ -67,7 +67,7 @@ package enum ExportFormat: Sendable, Equatable {
             buffer.writeString(",\(bar.average?.description ?? ""),\(bar.count)")
             buffer.writeString(",\(bar.lacksSomething),\(bar.possibleRepeats)")
         case .jsonLines:
-            var line = JSONLine()
+            var line = JSONWriter()
             line.field("symbol", symbol)
             line.field("width", width.word)
             line.field("start", bar.start / 1_000_000)

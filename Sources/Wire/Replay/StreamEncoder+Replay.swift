@@ -5,20 +5,20 @@ package import NIOCore
 extension StreamEncoder {
     /// `{"type":"replay",…}`: where the replay stands, now that somebody changed it.
     package static func replay(_ position: ReplayPosition, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "replay", number: number)
+        var out = JSONWriter(type: "replay", number: number)
         Self.write(position, into: &out)
         return out.finish()
     }
 
     /// The same as a member of another object.
     package static func replayObject(_ position: ReplayPosition) -> ByteBuffer {
-        var out = JSONLine()
+        var out = JSONWriter()
         Self.write(position, into: &out)
         return out.finish()
     }
 
     /// The times are the recording's own wall clock, ms since 1970; what has no end has no part of it, either; `speed` is `"max"` for as fast as it goes.
-    private static func write(_ position: ReplayPosition, into out: inout JSONLine) {
+    private static func write(_ position: ReplayPosition, into out: inout JSONWriter) {
         out.field("start", position.start / 1_000_000)
         out.field("end", position.hasEnd ? Int(position.end / 1_000_000) : nil)
         out.field("at", position.at / 1_000_000)

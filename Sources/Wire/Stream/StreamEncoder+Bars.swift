@@ -21,7 +21,7 @@ package struct ToldBar: Sendable, Equatable {
 extension StreamEncoder {
     /// `{"type":"bar",…}`: what a symbol did in a stretch of time; `start` is ms since 1970 by the exchange's clock.
     package static func bar(_ told: ToldBar, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "bar", number: number)
+        var out = JSONWriter(type: "bar", number: number)
         out.field("symbol", told.symbol)
         out.field("width", told.width.word)
         Self.write(told.bar, isClosed: told.isClosed, into: &out)
@@ -30,12 +30,12 @@ extension StreamEncoder {
 
     /// A bar as one of a list: the members of ``bar(_:number:)`` from `start` on.
     package static func barObject(_ bar: Bar, isClosed: Bool) -> ByteBuffer {
-        var out = JSONLine()
+        var out = JSONWriter()
         Self.write(bar, isClosed: isClosed, into: &out)
         return out.finish()
     }
 
-    private static func write(_ bar: Bar, isClosed: Bool, into out: inout JSONLine) {
+    private static func write(_ bar: Bar, isClosed: Bool, into out: inout JSONWriter) {
         out.field("start", bar.start / 1_000_000)
         out.field("open", bar.open)
         out.field("high", bar.high)
@@ -51,7 +51,7 @@ extension StreamEncoder {
 
     /// `{"type":"subscribed",…}`: the answer to a subscribe to bars.
     package static func subscribed(_ symbols: [String], bars: BarWidth, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "subscribed", number: number)
+        var out = JSONWriter(type: "subscribed", number: number)
         out.field("symbols", symbols)
         out.field("delivery", "bars")
         out.field("bars", bars.word)

@@ -5,43 +5,42 @@ package import NIOCore
 extension StreamEncoder {
     /// `{"type":"hello",…}`: the first message of a connection.
     package static func hello(_ hello: StreamHello, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "hello", number: number)
+        var out = JSONWriter(type: "hello", number: number)
         out.field("protocol", StreamHello.protocolName)
         out.field("version", hello.version)
         out.field("epoch", hello.epoch)
         out.field("seq", hello.newest)
         out.field("oldest", hello.oldest)
         if let earliest = hello.earliest { out.field("earliest", earliest.description) }
-        var resume = JSONLine()
-        resume.field("trades", hello.resumeTrades)
-        resume.field("seconds", hello.resumeSeconds)
-        out.field("resume", json: resume.finish())
-        var limits = JSONLine()
-        limits.field("symbols", hello.limits.symbols)
-        limits.field("messageBytes", hello.limits.messageBytes)
-        limits.field("waitingBytes", hello.limits.waitingBytes)
-        limits.field("waitingMessages", hello.limits.waitingMessages)
-        limits.field("requestBurst", hello.limits.requestBurst)
-        limits.field("requestsPerSecond", hello.limits.requestsPerSecond)
-        limits.field("everyMin", StreamDelivery.intervals.lowerBound)
-        limits.field("everyMax", StreamDelivery.intervals.upperBound)
-        out.field("limits", json: limits.finish())
+        out.object("resume") { out in
+            out.field("trades", hello.resumeTrades)
+            out.field("seconds", hello.resumeSeconds)
+        }
+        out.object("limits") { out in
+            out.field("symbols", hello.limits.symbols)
+            out.field("messageBytes", hello.limits.messageBytes)
+            out.field("waitingBytes", hello.limits.waitingBytes)
+            out.field("waitingMessages", hello.limits.waitingMessages)
+            out.field("requestBurst", hello.limits.requestBurst)
+            out.field("requestsPerSecond", hello.limits.requestsPerSecond)
+            out.field("everyMin", StreamDelivery.intervals.lowerBound)
+            out.field("everyMax", StreamDelivery.intervals.upperBound)
+        }
         out.field("time", hello.time / 1_000_000)
-        var status = JSONLine()
-        Self.write(hello.status, into: &status)
-        out.field("status", json: status.finish())
+        out.object("status") { out in
+            Self.write(hello.status, into: &out)
+        }
         if let replay = hello.replay { out.field("replay", json: Self.replayObject(replay)) }
-        out.field(
-            "symbols",
-            hello.symbols.map { symbol in
-                var item = JSONLine()
-                item.field("symbol", symbol.name)
-                if let summary = symbol.summary { item.summary(summary, skipped: nil) }
-                if let age = symbol.age { item.field("age", age / 1_000_000) }
-                item.field("state", symbol.state)
-                return item.finish()
+        out.array("symbols") { out in
+            for symbol in hello.symbols {
+                out.element { out in
+                    out.field("symbol", symbol.name)
+                    if let summary = symbol.summary { out.summary(summary, skipped: nil) }
+                    if let age = symbol.age { out.field("age", age / 1_000_000) }
+                    out.field("state", symbol.state)
+                }
             }
-        )
+        }
         return out.finish()
     }
 
@@ -51,7 +50,7 @@ extension StreamEncoder {
         delivery: StreamDelivery,
         number: UInt64? = nil
     ) -> ByteBuffer {
-        var out = JSONLine(type: "subscribed", number: number)
+        var out = JSONWriter(type: "subscribed", number: number)
         if let symbols {
             out.field("symbols", symbols)
         } else {
@@ -76,7 +75,7 @@ extension StreamEncoder {
         isComplete: Bool,
         number: UInt64? = nil
     ) -> ByteBuffer {
-        var out = JSONLine(type: "resumed", number: number)
+        var out = JSONWriter(type: "resumed", number: number)
         out.field("epoch", epoch)
         out.field("from", from)
         out.field("to", to)
@@ -95,7 +94,7 @@ extension StreamEncoder {
         epoch: UInt64,
         number: UInt64? = nil
     ) -> ByteBuffer {
-        var out = JSONLine(type: "gap", number: number)
+        var out = JSONWriter(type: "gap", number: number)
         out.field("from", from.map { Int($0 / 1_000_000) })
         out.field("to", to / 1_000_000)
         out.field("reason", reason)
@@ -108,7 +107,7 @@ extension StreamEncoder {
 
     /// `{"type":"skipped",…}`: so many trades, numbered within `range`, were left out for a client that was too slow.
     package static func skipped(trades: UInt64, in range: ClosedRange<UInt64>, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "skipped", number: number)
+        var out = JSONWriter(type: "skipped", number: number)
         out.field("trades", trades)
         out.field("from", range.lowerBound)
         out.field("to", range.upperBound)
@@ -121,7 +120,7 @@ extension StreamEncoder {
     ///   - id: the ping's id as JSON, if it had one.
     ///   - time: our wall clock, ns since 1970.
     package static func pong(id: ByteBuffer?, time: Int64, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "pong", number: number)
+        var out = JSONWriter(type: "pong", number: number)
         if let id { out.field("id", json: id) }
         out.field("time", time / 1_000_000)
         return out.finish()
@@ -131,7 +130,7 @@ extension StreamEncoder {
     ///
     /// - Parameter code: one stable word for programs.
     package static func error(_ text: String, code: String? = nil, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "error", number: number)
+        var out = JSONWriter(type: "error", number: number)
         out.field("msg", text)
         if let code { out.field("code", code) }
         return out.finish()

@@ -35,7 +35,7 @@ package enum StreamEncoder {
         age: Int64?,
         number: UInt64?
     ) -> ByteBuffer {
-        var out = JSONLine(type: type, number: number)
+        var out = JSONWriter(type: type, number: number)
         out.field("symbol", update.summary.symbol)
         out.summary(update.summary, skipped: update.skipped)
         if let age { out.field("age", age / 1_000_000) }
@@ -49,13 +49,13 @@ package enum StreamEncoder {
     /// the market has `paused`, a simulated market its `seed`, `via` names the relay of another program that the trades come
     /// through, and `attempt` and `retryAt` (ms) say when the next attempt is due.
     package static func status(_ status: FeedStatus, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "status", number: number)
+        var out = JSONWriter(type: "status", number: number)
         Self.write(status, into: &out)
         return out.finish()
     }
 
     /// The keys of a status, in a message of its own or in another one.
-    static func write(_ status: FeedStatus, into out: inout JSONLine) {
+    static func write(_ status: FeedStatus, into out: inout JSONWriter) {
         out.field("state", status.word)
         out.field("since", status.since / 1_000_000)
         out.field("reason", status.reason)
@@ -80,7 +80,7 @@ package enum StreamEncoder {
     /// `{"type":"symbol",…}`: what is true of one symbol; `state` is ``SymbolStatus/word``, and a refused symbol is asked
     /// for again at `retryAt` (ms).
     package static func symbol(_ status: SymbolStatus, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "symbol", number: number)
+        var out = JSONWriter(type: "symbol", number: number)
         out.field("symbol", status.symbol)
         out.field("state", status.word)
         out.field("since", status.since / 1_000_000)
@@ -96,7 +96,7 @@ package enum StreamEncoder {
     ///
     /// - Parameter since: our wall clock, ns since 1970.
     package static func released(_ symbol: String, since: Int64, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "symbol", number: number)
+        var out = JSONWriter(type: "symbol", number: number)
         out.field("symbol", symbol)
         out.field("state", Self.releasedState)
         out.field("since", since / 1_000_000)
@@ -107,7 +107,7 @@ package enum StreamEncoder {
     /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared, and `overlapBounds`
     /// is not there then; `symbol` names the only one concerned and is not there for all.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {
-        var out = JSONLine(type: "gap", number: number)
+        var out = JSONWriter(type: "gap", number: number)
         out.field("from", gap.from / 1_000_000)
         out.field("to", gap.to / 1_000_000)
         out.field("reason", gap.reason)
@@ -116,7 +116,7 @@ package enum StreamEncoder {
         out.field("overlap", gap.overlap)
         out.field("cause", gap.cause?.word)
         if let bounds = gap.overlapBounds {
-            var numbers = JSONLine()
+            var numbers = JSONWriter()
             numbers.field("least", bounds.least)
             numbers.field("most", bounds.most)
             out.field("overlapBounds", json: numbers.finish())

@@ -105,7 +105,7 @@ package enum StreamRequest: Sendable, Equatable {
     package func encoded() -> ByteBuffer {
         switch self {
         case .subscribe(let symbols, let delivery, let since):
-            var line = JSONLine(type: "subscribe", number: nil)
+            var line = JSONWriter(type: "subscribe")
             if !symbols.isEmpty { line.field("symbols", symbols) }
             if let delivery {
                 line.field("delivery", delivery.word)
@@ -114,31 +114,31 @@ package enum StreamRequest: Sendable, Equatable {
             if let since { line.field("since", since.description) }
             return line.finish()
         case .unsubscribe(let symbols):
-            var line = JSONLine(type: "unsubscribe", number: nil)
+            var line = JSONWriter(type: "unsubscribe")
             if !symbols.isEmpty { line.field("symbols", symbols) }
             return line.finish()
         case .subscribeBars(let symbols, let width):
-            var line = JSONLine(type: "subscribe", number: nil)
+            var line = JSONWriter(type: "subscribe")
             line.field("symbols", symbols)
             line.field("bars", width.word)
             return line.finish()
         case .unsubscribeBars(let symbols, let width):
-            var line = JSONLine(type: "unsubscribe", number: nil)
+            var line = JSONWriter(type: "unsubscribe")
             if !symbols.isEmpty { line.field("symbols", symbols) }
             line.field("bars", width?.word ?? "all")
             return line.finish()
         case .overflow(let policy):
-            var line = JSONLine(type: "overflow", number: nil)
+            var line = JSONWriter(type: "overflow")
             line.field("policy", policy.rawValue)
             return line.finish()
         case .ping(let id):
-            var line = JSONLine(type: "ping", number: nil)
+            var line = JSONWriter(type: "ping")
             if let id { line.field("id", json: id) }
             return line.finish()
         case .replay(let text):
             return text
         case .other(let type):
-            var line = JSONLine()
+            var line = JSONWriter()
             line.field("type", type)
             return line.finish()
         case .faulty(let fault):

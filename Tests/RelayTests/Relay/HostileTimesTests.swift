@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+import Wire
 @testable import Measurements
 @testable import Relay
 
