@@ -49,7 +49,7 @@ struct TLSCureTests {
         #expect(
             handshake.cause == .tls && handshake.description.hasSuffix("is the upstream address that of a TLS service?")
         )
-        let open = UpstreamFailure(FinnhubHandler.Ending.failed(damaged))
+        let open = UpstreamFailure(ConnectionEnding.failed(damaged))
         #expect(open.cause == .lost && open.description == "the encrypted stream is damaged: bad record mac")
         let upgrade = UpstreamFailure(upgrading: damaged)
         #expect(upgrade.cause == .upgrade && !upgrade.description.contains("address"))
@@ -58,9 +58,9 @@ struct TLSCureTests {
     @Test("a reset and a close have one cause, on each step")
     func resets() {
         let reset = IOError(errnoCode: ECONNRESET, reason: "read")
-        #expect(UpstreamFailure(FinnhubHandler.Ending.failed(reset)).cause == .lost)
+        #expect(UpstreamFailure(ConnectionEnding.failed(reset)).cause == .lost)
         let truncated = TLSError(kind: .truncated, reason: "no close_notify")
-        #expect(UpstreamFailure(FinnhubHandler.Ending.failed(truncated)).cause == .lost)
+        #expect(UpstreamFailure(ConnectionEnding.failed(truncated)).cause == .lost)
         #expect(UpstreamFailure(upgrading: reset).cause == .upgrade)
         #expect(UpstreamFailure(upgrading: truncated).cause == .upgrade)
         #expect(UpstreamFailure(upgrading: ChannelError.eof).cause == .upgrade)

@@ -41,7 +41,13 @@ package final class FinnhubFeed: Service, FlowControl {
                 wallClock: wallClock,
                 logger: logger
             )
-            let finished = supervisor.supervise(with: connector, chance: chance)
+            let finished = supervisor.supervise(
+                with: connector,
+                relays: { relay, path in
+                    try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
+                },
+                chance: chance
+            )
             return FinnhubFeed(loop: loop, supervisor: supervisor, finished: finished)
         }.get()
     }

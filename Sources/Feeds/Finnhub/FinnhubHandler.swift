@@ -4,25 +4,6 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// Who supervises a connection: what outlives it.
-protocol FinnhubHandlerOwner: AnyObject {
-    /// The requests whose turn it is.
-    func takeRequests(_ now: Moment) -> [FinnhubRequest]
-    /// Takes an error of the service; returns whether it is about a symbol, and says nothing about the feed.
-    func refusalArrived(_ text: String, handler: FinnhubHandler, now: Moment) -> Bool
-    /// Takes an error about the feed; the connection's memory of errors is in `handler`.
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: Moment)
-    /// When ``deadlineReached(_:now:)`` wants to be called next, monotonic ns.
-    func deadline(now: Int64) -> Int64?
-    /// Takes the passing of time; returns the silence that the connection is to be given up for.
-    func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence?
-    /// Whether trades flow.
-    var isLive: Bool { get }
-    /// Notes that the error is no longer told.
-    func errorForgotten(_ handler: FinnhubHandler, now: Moment)
-    func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler)
-}
-
 /// The last handler of a Finnhub connection: frames to the tape, requests to the service, and the one timer.
 ///
 /// Obeys ``FinnhubSession`` and, through its owner, ``SymbolWatch``.
@@ -30,38 +11,16 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    /// Why a connection ended, before it is put into words.
-    enum Ending {
-        case closed(WebSocketClosure)
-        case failed(any Error)
-        case silent(nanoseconds: Int64)
-        /// Given up for symbols that do not trade.
-        case stale(SymbolSilence)
-        case inactive
-
-        /// The code of the close frame, if there was one.
-        var closeCode: UInt16? {
-            guard case .closed(let closure) = self else { return nil }
-            return closure.code.map { UInt16($0.rawValue) }
-        }
-
-        /// The reason in the service's close frame, where the service ended the connection with one.
-        var goodbye: String? {
-            guard case .closed(let closure) = self, closure.cause == .peerClosed else { return nil }
-            return closure.reason
-        }
-    }
-
-    private(set) var session: FinnhubSession
+    var session: FinnhubSession
     private let input: FeedInput
     @exclusivity(unchecked) private var reader: FinnhubFrameReader
     private let wallClock: @Sendable () -> Int64
-    private weak var owner: (any FinnhubHandlerOwner)?
+    private weak var owner: FinnhubSupervisor?
     private var context: ChannelHandlerContext?
     /// The WebSocket below, whose messages come by a plain call.
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
-    private var ending: Ending?
+    private var ending: ConnectionEnding?
     private var isGivenUp = false
     private var hasEnded = false
 
@@ -70,7 +29,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         input: FeedInput,
         key: APIKey?,
         wallClock: @escaping @Sendable () -> Int64,
-        owner: any FinnhubHandlerOwner
+        owner: FinnhubSupervisor
     ) {
         self.session = session
         self.input = input
@@ -124,11 +83,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
         let now = self.input.readAt ?? self.now(context)
         if case .error(let text) = self.reader.take(bytes, into: self.input, now: now) {
-            let moment = Moment(monotonic: now, wall: self.wallClock())
-            if let owner, !owner.refusalArrived(text, handler: self, now: moment) {
-                let isNews = self.session.errorArrived(text, isLive: owner.isLive, now: now)
-                owner.errorArrived(text, isNews: isNews, handler: self, now: moment)
-            }
+            self.owner?.errorArrived(text, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
             self.armTimer(context)
         }
     }
@@ -217,8 +172,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     /// Sees to it that the timer fires no later than the nearest deadline. One that fires too early looks again.
     private func armTimer(_ context: ChannelHandlerContext) {
         guard !self.hasEnded, !self.isGivenUp, let owner else { return }
-        let deadlines = [self.session.deadline(isLive: owner.isLive), owner.deadline(now: self.now(context))]
-        guard let deadline = deadlines.compactMap(\.self).min() else { return }
+        guard let deadline = owner.deadline(of: self, now: self.now(context)) else { return }
         if let timer, timer.at <= deadline { return }
         self.timer?.task.cancel()
         let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -232,26 +186,14 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.timer = nil
         guard let context, let owner, !self.hasEnded else { return }
         let now = self.moment(context)
-        switch self.session.deadlineReached(now: now.monotonic, isLive: owner.isLive) {
-        case .none:
-            break
-        case .forgetError:
-            owner.errorForgotten(self, now: now)
-        case .drop(let nanoseconds):
-            self.giveUp(.silent(nanoseconds: nanoseconds))
-            return
-        }
-        if let silence = owner.deadlineReached(self, now: now) {
-            self.giveUp(.stale(silence))
-            return
-        }
+        if let ending = owner.deadlineReached(on: self, now: now) { return self.giveUp(ending) }
         self.sendRequests(now)
         self.armTimer(context)
     }
 
     /// Ends the connection without a closing handshake: a peer that sends nothing will not answer one, and one that is
     /// stuck is not waited for.
-    private func giveUp(_ ending: Ending) {
+    private func giveUp(_ ending: ConnectionEnding) {
         self.ending = self.ending ?? ending
         self.isGivenUp = true
         self.context?.close(mode: .all, promise: nil)

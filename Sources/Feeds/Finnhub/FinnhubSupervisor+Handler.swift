@@ -3,40 +3,45 @@ package import Market
 import NIOCore
 import Wire
 
-/// What the connection's handler tells, and asks.
-extension FinnhubSupervisor: FinnhubHandlerOwner {
-    var isLive: Bool { self.condition == .live }
+/// What happens on the connection.
+extension FinnhubSupervisor {
+    private var isLive: Bool { self.condition == .live }
 
+    /// The requests whose turn it is.
     func takeRequests(_ now: Moment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
 
-    func refusalArrived(_ text: String, handler: FinnhubHandler, now: Moment) -> Bool {
+    /// Takes an error of the service: about a symbol, or about the feed.
+    func errorArrived(_ text: String, on handler: FinnhubHandler, now: Moment) {
         let isOfOurs = self.watch.errorArrived(text, now: now)
         // Also of a symbol that is not asked for any more it says nothing about the feed.
-        guard isOfOurs || SymbolRefusalText.isOfSymbol(text) else { return false }
-        if !isOfOurs { self.logError(text, now: now) }
-        self.publishChanges()
-        self.look(handler, now)
-        return true
-    }
-
-    func errorArrived(_ text: String, isNews: Bool, handler: FinnhubHandler, now: Moment) {
+        if isOfOurs || SymbolRefusalText.isOfSymbol(text) {
+            if !isOfOurs { self.logError(text, now: now) }
+            self.publishChanges()
+            return self.look(handler, now)
+        }
         // A service that says the same a thousand times is told of once.
-        guard isNews else { return }
+        guard handler.session.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
         self.logError(text, now: now)
         self.report(self.told.phase, reason: "the service says: \(text)")
     }
 
-    func errorForgotten(_ handler: FinnhubHandler, now: Moment) {
-        self.report(self.condition, lastError: nil)
+    /// When ``deadlineReached(on:now:)`` wants to be called next; monotonic ns.
+    func deadline(of handler: FinnhubHandler, now: Int64) -> Int64? {
+        var deadlines = [handler.session.deadline(isLive: self.isLive)]
+        if self.pausedSince == nil {
+            deadlines.append(self.watch.deadline(now: now))
+            deadlines.append(self.input.deadline(patience: self.settings.watch.freshness.lateAfter))
+        }
+        return deadlines.compactMap(\.self).min()
     }
 
-    func deadline(now: Int64) -> Int64? {
-        if self.pausedSince != nil { return nil }
-        return [self.watch.deadline(now: now), self.input.deadline(patience: self.settings.watch.freshness.lateAfter)]
-            .compactMap(\.self).min()
-    }
-
-    func deadlineReached(_ handler: FinnhubHandler, now: Moment) -> SymbolSilence? {
+    /// Takes the passing of time; returns why the connection is to be given up, if it is.
+    func deadlineReached(on handler: FinnhubHandler, now: Moment) -> ConnectionEnding? {
+        switch handler.session.deadlineReached(now: now.monotonic, isLive: self.isLive) {
+        case .none: break
+        case .forgetError: self.report(self.condition, lastError: nil)
+        case .drop(let nanoseconds): return .silent(nanoseconds: nanoseconds)
+        }
         if self.pausedSince != nil { return nil }
         self.input.timePassed(patience: self.settings.watch.freshness.lateAfter, now: now)
         let action = self.watch.deadlineReached(now)
@@ -44,11 +49,11 @@ extension FinnhubSupervisor: FinnhubHandlerOwner {
         self.look(handler, now)
         switch action {
         case .none: return nil
-        case .reconnect(let silence): return silence
+        case .reconnect(let silence): return .stale(silence)
         }
     }
 
-    func ended(_ ending: FinnhubHandler.Ending, handler: FinnhubHandler) {
+    func ended(_ ending: ConnectionEnding, handler: FinnhubHandler) {
         let now = self.now
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)

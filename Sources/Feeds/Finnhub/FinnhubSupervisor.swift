@@ -1,6 +1,6 @@
 package import Ingest
 package import Logging
-import Market
+package import Market
 package import NIOCore
 import TLS
 import Wire
@@ -21,8 +21,9 @@ package final class FinnhubSupervisor {
     var lastSilent: Int64 = .min
     private var errorAllowance = LogAllowance()
     var keeper: ConnectionKeeper?
+    private var relays: ConnectionKeeper.RelayConnector?
     /// Another program that holds the key: what it says of its feed is truer than what arrives here.
-    private var attachment: Attachment?
+    private var owner: OwnerStatus?
     weak var handler: FinnhubHandler?
     /// Since when a replay is paused, in which silence says nothing; monotonic ns.
     var pausedSince: Int64?
@@ -66,33 +67,27 @@ package final class FinnhubSupervisor {
     }
 
     /// Makes the keeper whose connections this supervises; returns the future of its end.
+    ///
+    /// - Parameter relays: makes the way to the relay of another program that holds the key.
     package func supervise(
         with connector: any Connecting,
+        relays: ConnectionKeeper.RelayConnector? = nil,
         chance: @escaping @Sendable () -> Double
     ) -> EventLoopFuture<Void> {
+        var keeping = ConnectionKeeper.Settings(connector: connector, ladder: self.settings.ladder)
+        keeping.secret = self.settings.key
+        keeping.holding = self.settings.holding
+        keeping.relays = relays
         let keeper = ConnectionKeeper(
-            connector: connector,
-            ladder: self.settings.ladder,
+            keeping,
             loop: self.loop,
             wallClock: self.wallClock,
             chance: chance,
             logger: self.logger
         )
-        // The feed owns this, and this owns the keeper; the way back must not own anything.
-        keeper.opened = { [weak self] channel in try self?.opened(channel) }
-        let key = self.settings.key
-        keeper.redact = { key.redacted($0) }
-        keeper.report = { [weak self] phase, reason, cause in
-            self?.keeperReports(phase, reason: reason, cause: cause)
-        }
-        keeper.holding = self.settings.holding
-        let settings = self.settings
-        keeper.relayConnector = { [wallClock] relay, path in
-            try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
-        }
-        keeper.attachmentChanged = { [weak self] in self?.attachmentChanged($0) }
-        keeper.gapFound = { [weak self] in self?.ownerGapFound($0) }
+        keeper.delegate = self
         self.keeper = keeper
+        self.relays = relays
         return keeper.finished.futureResult
     }
 
@@ -133,36 +128,6 @@ package final class FinnhubSupervisor {
     }
 
     // MARK: Connections
-
-    private func opened(_ channel: any Channel) throws -> any KeptConnection {
-        let now = self.now
-        let handler = FinnhubHandler(
-            session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
-            input: self.input,
-            key: self.settings.key,
-            wallClock: self.wallClock,
-            owner: self
-        )
-        let address = self.attachment?.via ?? self.settings.key.redacted("\(self.settings.upstream)")
-        self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
-        self.watch.connectionOpened(now)
-        self.input.connectionOpened(
-            isRelayed: self.attachment != nil,
-            port: channel.localAddress?.port,
-            now: now
-        )
-        self.condition = self.watch.condition(now: now.monotonic)
-        self.report(self.condition, lastError: nil)
-        self.handler = handler
-        do {
-            try channel.pipeline.syncOperations.addHandler(handler)
-        } catch {
-            self.handler = nil
-            self.watch.connectionEnded(now)
-            throw error
-        }
-        return handler
-    }
 
     package func publishChanges() {
         for change in self.watch.takeChanges() {
@@ -219,42 +184,9 @@ package final class FinnhubSupervisor {
         }
     }
 
-    private func keeperReports(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
-        if case .connecting = phase { self.input.connectionAttempted() }
-        self.report(phase, reason: reason, cause: cause)
-    }
-
-    private func attachmentChanged(_ attachment: Attachment?) {
-        let before = self.input.status
-        self.attachment = attachment
-        // Who holds the key sees to silent symbols; two programs that both did would do it twice.
-        self.watch.takesSteps = attachment == nil && self.settings.source == .live
-        self.input.status.via = attachment?.via
-        self.input.status.certificateChecked =
-            attachment?.status?.certificateChecked ?? self.settings.certificateIsChecked
-        // Without one the keeper is about to say what it does next.
-        guard attachment?.status != nil else { return }
-        (self.input.status.phase, self.input.status.reason, self.input.status.cause) = self.overruled
-        guard self.input.status != before else { return }
-        if self.input.status.word != before.word { self.input.status.since = self.wallClock() }
-        self.input.statusChanged()
-    }
-
-    private func ownerGapFound(_ gap: Gap) {
-        let own = Gap(
-            from: gap.from,
-            to: gap.to,
-            reason: gap.reason,
-            nextSequence: 0,
-            cause: gap.cause,
-            symbol: gap.symbol
-        )
-        self.input.gapFound(own, isLogged: false)
-    }
-
     /// What is reported here, or what the program says through whose relay the trades come.
     private var overruled: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
-        guard let owner = self.attachment?.status, owner.phase.overrules else { return self.told }
+        guard let owner = self.owner?.status, owner.phase.overrules else { return self.told }
         return (owner.phase, owner.reason, owner.cause)
     }
 
@@ -266,6 +198,90 @@ package final class FinnhubSupervisor {
         self.input.status.reason = reason
         self.input.status.cause = cause
         self.input.statusChanged()
+    }
+}
+
+extension FinnhubSupervisor: ConnectionKeeperDelegate {
+    package func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+        let now = self.now
+        let handler = FinnhubHandler(
+            session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
+            input: self.input,
+            key: self.settings.key,
+            wallClock: self.wallClock,
+            owner: self
+        )
+        let address = self.owner?.attachment.via ?? self.settings.key.redacted("\(self.settings.upstream)")
+        self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
+        self.watch.connectionOpened(now)
+        self.input.connectionOpened(
+            isRelayed: self.owner != nil,
+            port: channel.localAddress?.port,
+            now: now
+        )
+        self.condition = self.watch.condition(now: now.monotonic)
+        self.report(self.condition, lastError: nil)
+        self.handler = handler
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            self.handler = nil
+            self.watch.connectionEnded(now)
+            throw error
+        }
+        return handler
+    }
+
+    package func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        if case .connecting = phase { self.input.connectionAttempted() }
+        self.report(phase, reason: reason, cause: cause)
+    }
+
+    package func attachmentChanged(_ attachment: Attachment?) {
+        self.owner?.stop()
+        self.owner = attachment.flatMap { attachment in
+            self.relays.flatMap { relays in
+                OwnerStatus(
+                    attachment,
+                    relays: relays,
+                    loop: self.loop,
+                    wallClock: self.wallClock,
+                    logger: self.logger
+                )
+            }
+        }
+        // Who holds the key sees to silent symbols; two programs that both did would do it twice.
+        self.watch.takesSteps = attachment == nil && self.settings.source == .live
+        self.input.status.via = attachment?.via
+        self.input.status.certificateChecked = self.settings.certificateIsChecked
+        self.owner?.delegate = self
+        self.owner?.start()
+    }
+}
+
+extension FinnhubSupervisor: OwnerStatusDelegate {
+    func ownerStatusChanged(_ status: FeedStatus?) {
+        let before = self.input.status
+        self.input.status.certificateChecked = status?.certificateChecked ?? self.settings.certificateIsChecked
+        // Without one the keeper is about to say what it does next.
+        guard status != nil else { return }
+        (self.input.status.phase, self.input.status.reason, self.input.status.cause) = self.overruled
+        guard self.input.status != before else { return }
+        if self.input.status.word != before.word { self.input.status.since = self.wallClock() }
+        self.input.statusChanged()
+    }
+
+    func ownerGapFound(_ gap: Gap) {
+        guard self.handler != nil else { return }
+        let own = Gap(
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            nextSequence: 0,
+            cause: gap.cause,
+            symbol: gap.symbol
+        )
+        self.input.gapFound(own, isLogged: false)
     }
 }
 

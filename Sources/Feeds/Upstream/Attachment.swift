@@ -1,12 +1,10 @@
-package import Market
+import Market
 
 /// The relay of another program that holds the key.
 package struct Attachment: Sendable, Equatable {
     package var owner: KeyOwner
     /// The relay's address, as a person writes it.
     package var via: String
-    /// What the other program says of its feed; `nil` until it has, and while it cannot be heard.
-    package var status: FeedStatus?
 }
 
 extension FeedStatus.Phase {

@@ -124,7 +124,7 @@ extension ConnectionKeeper {
             self.logger.notice("The key is held by another tickertape", metadata: ["pid": "\(owner.pid)"])
         }
         do {
-            let connector = try self.relayConnector(relay, "/")
+            let connector = try self.connector(to: relay)
             self.report(.connecting, "\(name) holds the key: its relay at \(relay.place) has the trades", nil)
             self.connect(with: connector)
         } catch {
@@ -179,32 +179,10 @@ extension ConnectionKeeper {
         self.retry(in: wait)
     }
 
-    /// Listens to what another program says of its feed, or to nobody any more.
+    /// Notes through whose relay the trades come, or shall; `nil` for the service itself.
     func follow(_ attachment: Attachment?) {
-        self.follower?.stop()
-        self.follower = nil
         guard self.attachment != attachment else { return }
         self.attachment = attachment
-        self.attachmentChanged(attachment)
-        guard let attachment, case .at(let relay) = attachment.owner.relay,
-            let connector = try? self.relayConnector(relay, "/v1/stream")
-        else { return }
-        let follower = OwnerFollower(
-            connector: connector,
-            loop: self.loop,
-            wallClock: self.wallClock,
-            logger: self.logger
-        )
-        follower.told = { [weak self, weak follower] status in
-            guard let self, let follower, follower === self.follower, self.attachment?.status != status else { return }
-            self.attachment?.status = status
-            self.attachmentChanged(self.attachment)
-        }
-        follower.gapFound = { [weak self, weak follower] gap in
-            guard let self, let follower, follower === self.follower, self.connection != nil else { return }
-            self.gapFound(gap)
-        }
-        self.follower = follower
-        follower.start()
+        self.delegate?.attachmentChanged(attachment)
     }
 }

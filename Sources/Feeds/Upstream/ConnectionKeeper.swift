@@ -3,6 +3,21 @@ package import Market
 package import NIOCore
 import NIOPosix
 
+/// Who a ``ConnectionKeeper`` keeps a connection for; everything is called on its loop.
+package protocol ConnectionKeeperDelegate: AnyObject {
+    /// Makes and installs the connection's last handler, before any frame is delivered.
+    func connectionOpened(_ channel: any Channel) throws -> any KeptConnection
+    /// Takes what is true now; that trades flow is reported by whoever reads them.
+    func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
+    /// Notes through whose relay the trades come from here on; `nil` for the service itself.
+    func attachmentChanged(_ attachment: Attachment?)
+}
+
+extension ConnectionKeeperDelegate {
+    /// Without a key there is nobody to share it with.
+    package func attachmentChanged(_ attachment: Attachment?) {}
+}
+
 /// The keeper of one connection: opens it, and opens it again by the ladder until it is told to stop.
 ///
 /// Belongs to one event loop, whose clock is its only one. It waits for exactly one thing at a time: an attempt, a
@@ -25,31 +40,35 @@ package final class ConnectionKeeper {
         case finished
     }
 
-    private let connector: any Connecting
+    /// What is kept, and how.
+    package struct Settings {
+        /// The way to the service.
+        package var connector: any Connecting
+        package var ladder: ReconnectLadder.Settings
+        /// What a reason must not hold, should the service repeat it.
+        package var secret: APIKey?
+        /// Who else may hold the key, and what is remembered over a restart.
+        package var holding = KeyHolding.none
+        /// Makes the way to another program's relay.
+        package var relays: RelayConnector?
+
+        package init(connector: any Connecting, ladder: ReconnectLadder.Settings) {
+            self.connector = connector
+            self.ladder = ladder
+        }
+    }
+
+    /// Makes the way to a path of another program's relay.
+    package typealias RelayConnector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
+
+    private let settings: Settings
+    package weak var delegate: (any ConnectionKeeperDelegate)?
     let loop: any EventLoop
     let wallClock: @Sendable () -> Int64
     private let chance: @Sendable () -> Double
     let logger: Logger
-    /// Makes and installs the connection's last handler, before any frame is delivered; set before the start.
-    package var opened: (any Channel) throws -> (any KeptConnection)? = { _ in nil }
-    /// Is told what is true now; that trades flow is reported by whoever reads them.
-    package var report: (FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) -> Void = { _, _, _ in }
-    /// Leaves out what a reason must not tell: the key, should the service repeat it.
-    package var redact: (String) -> String = { $0 }
-    /// Who else may hold the key, and what is remembered over a restart; set before the start.
-    package var holding = KeyHolding.none {
-        didSet { self.files = KeyFiles(self.holding, loop: self.loop) }
-    }
-    /// The way to them.
-    private(set) var files: KeyFiles
-    /// Makes the way to another program's relay; without one there is none. Set before the start.
-    package var relayConnector: (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting = { _, _ in
-        throw ChannelError.operationUnsupported
-    }
-    /// Is told through whose relay the trades come and what that says of itself; `nil` for the service itself.
-    package var attachmentChanged: (Attachment?) -> Void = { _ in }
-    /// Is told every gap that the other program has.
-    package var gapFound: (Gap) -> Void = { _ in }
+    /// Whose the key is, and what was before.
+    let files: KeyFiles
 
     var state = State.idle
     /// Counts the attempts, so that a late answer to an old one is known.
@@ -86,7 +105,6 @@ package final class ConnectionKeeper {
     var formerOwner: Int32?
     /// Whose relay the trades come through, or shall.
     var attachment: Attachment?
-    var follower: OwnerFollower?
     var patrolTimer: Scheduled<Void>?
     /// How often in a row the other program's relay could not be reached.
     var relayFailures = 0
@@ -94,21 +112,32 @@ package final class ConnectionKeeper {
     package let finished: EventLoopPromise<Void>
 
     package init(
-        connector: any Connecting,
-        ladder: ReconnectLadder.Settings,
+        _ settings: Settings,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64,
         chance: @escaping @Sendable () -> Double,
         logger: Logger
     ) {
-        self.connector = connector
-        self.ladder = ReconnectLadder(settings: ladder)
+        self.settings = settings
+        self.ladder = ReconnectLadder(settings: settings.ladder)
         self.loop = loop
         self.wallClock = wallClock
         self.chance = chance
         self.logger = logger
-        self.files = KeyFiles(self.holding, loop: loop)
+        self.files = KeyFiles(settings.holding, loop: loop)
         self.finished = loop.makePromise()
+    }
+
+    func report(_ phase: FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) {
+        self.delegate?.connectionReported(phase, reason: reason, cause: cause)
+    }
+
+    func redact(_ text: String) -> String { self.settings.secret?.redacted(text) ?? text }
+
+    /// The way to the trades at another program's relay.
+    func connector(to relay: UpstreamAddress) throws -> any Connecting {
+        guard let relays = self.settings.relays else { throw ChannelError.operationUnsupported }
+        return try relays(relay, "/")
     }
 
     /// The connection, while there is one.
@@ -203,7 +232,7 @@ package final class ConnectionKeeper {
         self.look { answer in
             self.files.save(memory) { answer(()) }
         } then: { (_: Void) in
-            self.connect(with: self.connector)
+            self.connect(with: self.settings.connector)
         }
     }
 
@@ -247,7 +276,7 @@ package final class ConnectionKeeper {
     }
 
     private func connected(_ channel: any Channel, attempt number: Int) throws {
-        guard self.isUnderWay(number), let connection = try self.opened(channel) else {
+        guard self.isUnderWay(number), let connection = try self.delegate?.connectionOpened(channel) else {
             // Stopped meanwhile.
             channel.close(promise: nil)
             return

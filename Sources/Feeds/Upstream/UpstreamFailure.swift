@@ -58,7 +58,7 @@ extension UpstreamFailure {
     }
 
     /// A connection that was open has ended.
-    init(_ ending: FinnhubHandler.Ending) {
+    init(_ ending: ConnectionEnding) {
         switch ending {
         case .closed(let closure):
             self.init(closure)

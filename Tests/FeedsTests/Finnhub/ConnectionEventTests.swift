@@ -47,9 +47,9 @@ struct ConnectionEventTests {
     func noGoodbye() {
         for cause in [WebSocketClosure.Cause.locallyClosed, .connectionLost, .pongTimeout, .closeTimedOut] {
             let closure = WebSocketClosure(code: .normal, reason: "x", cause: cause)
-            #expect(FinnhubHandler.Ending.closed(closure).goodbye == nil)
+            #expect(ConnectionEnding.closed(closure).goodbye == nil)
         }
-        #expect(FinnhubHandler.Ending.inactive.goodbye == nil)
+        #expect(ConnectionEnding.inactive.goodbye == nil)
     }
 
     @Test("a ping that repeats the key is told without it")

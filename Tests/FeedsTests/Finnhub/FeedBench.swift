@@ -92,12 +92,15 @@ final class FeedBench: Connecting, @unchecked Sendable {
         )
         let service = Way(path: nil)
         service.bench = self
-        _ = self.supervisor.supervise(with: service, chance: { 1 })
-        self.supervisor.keeper?.relayConnector = { [unowned self] _, path in
-            let way = Way(path: path)
-            way.bench = self
-            return way
-        }
+        _ = self.supervisor.supervise(
+            with: service,
+            relays: { [unowned self] _, path in
+                let way = Way(path: path)
+                way.bench = self
+                return way
+            },
+            chance: { 1 }
+        )
     }
 
     /// Who connects, so that the test knows where to.

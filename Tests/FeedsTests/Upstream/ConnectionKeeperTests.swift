@@ -142,8 +142,8 @@ struct ConnectionKeeperTests {
     func ownEnds() {
         let violation = WebSocketClosure(code: nil, reason: "", cause: .protocolViolation(.reservedBits))
         for failure in [
-            UpstreamFailure(FinnhubHandler.Ending.closed(violation)),
-            UpstreamFailure(FinnhubHandler.Ending.failed(TLSError(kind: .protocolViolation, reason: "bad record mac"))),
+            UpstreamFailure(ConnectionEnding.closed(violation)),
+            UpstreamFailure(ConnectionEnding.failed(TLSError(kind: .protocolViolation, reason: "bad record mac"))),
         ] {
             let world = KeeperWorld { _ in .opensAndEnds(failure, after: self.second) }
             world.keeper.start()

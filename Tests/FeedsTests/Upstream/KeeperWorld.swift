@@ -46,7 +46,7 @@ final class FakeConnection: KeptConnection {
 /// A keeper on a loop whose time is the test's, with a connector that does as the test says.
 ///
 /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
-final class KeeperWorld: Connecting, @unchecked Sendable {
+final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendable {
     let loop: EmbeddedEventLoop
     let keeper: ConnectionKeeper
     var script: (Int) -> KeeperOutcome
@@ -55,6 +55,8 @@ final class KeeperWorld: Connecting, @unchecked Sendable {
     private(set) var phases: [FeedStatus.Phase] = []
     private(set) var reasons: [String] = []
     private(set) var connections: [FakeConnection] = []
+    /// Through whose relay the trades came, one after the other.
+    private(set) var attachments: [String?] = []
     private var channels: [EmbeddedChannel] = []
     private var underWay: EventLoopPromise<Void>?
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel) throws -> Void)] = []
@@ -71,51 +73,56 @@ final class KeeperWorld: Connecting, @unchecked Sendable {
         self.script = script
         let bound = NIOLoopBound(loop, eventLoop: loop)
         let proxy = Proxy()
+        var keeping = ConnectionKeeper.Settings(connector: proxy, ladder: settings)
+        keeping.holding = holding
+        keeping.relays = { _, _ in proxy }
         self.keeper = ConnectionKeeper(
-            connector: proxy,
-            ladder: settings,
+            keeping,
             loop: loop,
             wallClock: wallClock ?? { Int64(bound.value.now.uptimeNanoseconds) + 1_800_000_000_000_000_000 },
             chance: { 1 },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         proxy.world = self
-        self.keeper.holding = holding
-        self.keeper.relayConnector = { _, _ in proxy }
-        self.keeper.report = { [unowned self] phase, reason, _ in
-            self.phases.append(phase)
-            self.reasons.append(reason ?? "")
-        }
-        self.keeper.opened = { [unowned self] _ in
-            let connection: FakeConnection
-            switch self.script(self.attempts.count - 1) {
-            case .opens(let tradedFor, let life):
-                connection = FakeConnection(loop: self.loop, trades: tradedFor)
-                let keeper = self.keeper
-                self.loop.scheduleTask(in: .nanoseconds(life)) {
-                    keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: tradedFor)
-                }
-            case .opensAndEnds(let failure, let life):
-                connection = FakeConnection(loop: self.loop, trades: 0)
-                let keeper = self.keeper
-                self.loop.scheduleTask(in: .nanoseconds(life)) { keeper.connectionEnded(failure, tradedFor: 0) }
-            case .breaksWhileInstalled:
-                self.keeper.connectionEnded(UpstreamFailure("broken"), tradedFor: 0)
-                throw ChannelError.ioOnClosedChannel
-            case .endsWhileInstalled:
-                self.keeper.connectionEnded(UpstreamFailure("reset"), tradedFor: 0)
-                connection = FakeConnection(loop: self.loop, trades: 0)
-            case .failsWhileInstalled:
-                self.underWay?.fail(UpstreamFailure("raced"))
-                connection = FakeConnection(loop: self.loop, trades: 0)
-            case .opensAndStays, .fails, .hangs:
-                connection = FakeConnection(loop: self.loop, trades: .max)
-            }
-            self.connections.append(connection)
-            return connection
-        }
+        self.keeper.delegate = self
         self.keeper.finished.futureResult.whenComplete { [unowned self] in self.ended = $0 }
     }
+
+    func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+        let connection: FakeConnection
+        switch self.script(self.attempts.count - 1) {
+        case .opens(let tradedFor, let life):
+            connection = FakeConnection(loop: self.loop, trades: tradedFor)
+            let keeper = self.keeper
+            self.loop.scheduleTask(in: .nanoseconds(life)) {
+                keeper.connectionEnded(UpstreamFailure("it died"), tradedFor: tradedFor)
+            }
+        case .opensAndEnds(let failure, let life):
+            connection = FakeConnection(loop: self.loop, trades: 0)
+            let keeper = self.keeper
+            self.loop.scheduleTask(in: .nanoseconds(life)) { keeper.connectionEnded(failure, tradedFor: 0) }
+        case .breaksWhileInstalled:
+            self.keeper.connectionEnded(UpstreamFailure("broken"), tradedFor: 0)
+            throw ChannelError.ioOnClosedChannel
+        case .endsWhileInstalled:
+            self.keeper.connectionEnded(UpstreamFailure("reset"), tradedFor: 0)
+            connection = FakeConnection(loop: self.loop, trades: 0)
+        case .failsWhileInstalled:
+            self.underWay?.fail(UpstreamFailure("raced"))
+            connection = FakeConnection(loop: self.loop, trades: 0)
+        case .opensAndStays, .fails, .hangs:
+            connection = FakeConnection(loop: self.loop, trades: .max)
+        }
+        self.connections.append(connection)
+        return connection
+    }
+
+    func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        self.phases.append(phase)
+        self.reasons.append(reason ?? "")
+    }
+
+    func attachmentChanged(_ attachment: Attachment?) { self.attachments.append(attachment?.via) }
 
     /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
     private final class Proxy: Connecting, @unchecked Sendable {

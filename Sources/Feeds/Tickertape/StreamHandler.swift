@@ -9,21 +9,15 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
 
     /// What is asked for as soon as the connection is open.
     private let requests: [StreamRequest]
-    private let arrived: (StreamMessage) -> Void
-    private let ended: (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
+    private weak var owner: StreamConnection?
     private var context: ChannelHandlerContext?
-    private var ending: FinnhubHandler.Ending?
+    private var ending: ConnectionEnding?
     private var hasEnded = false
     private var firstMessage: NIODeadline?
 
-    init(
-        requests: [StreamRequest],
-        arrived: @escaping (StreamMessage) -> Void,
-        ended: @escaping (FinnhubHandler.Ending, _ tradedFor: Int64) -> Void
-    ) {
+    init(_ owner: StreamConnection, requests: [StreamRequest]) {
+        self.owner = owner
         self.requests = requests
-        self.arrived = arrived
-        self.ended = ended
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -59,7 +53,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
         self.firstMessage = self.firstMessage ?? context.eventLoop.now
-        self.arrived(StreamMessage.parse(bytes))
+        self.owner?.messageArrived(StreamMessage.parse(bytes))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -80,7 +74,6 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
-        let tradedFor = self.tradedFor
-        self.ended(self.ending ?? .inactive, tradedFor)
+        self.owner?.ended(self.ending ?? .inactive, tradedFor: self.tradedFor)
     }
 }

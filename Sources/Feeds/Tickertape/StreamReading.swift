@@ -45,6 +45,13 @@ package struct StreamReading: Sendable {
         self.followsAll = symbols.isEmpty
     }
 
+    /// A reader that wants no symbol: it is told what is true of the feed, and of gaps.
+    static var ofNothing: StreamReading {
+        var reading = StreamReading(symbols: [])
+        reading.followsAll = false
+        return reading
+    }
+
     /// What is to be asked for on a new connection.
     package mutating func opened() -> [StreamRequest] {
         // A connection that breaks before it has caught up does not end the silence.

@@ -45,9 +45,26 @@ package final class StreamFeed: Service {
     }
 
     private let loop: any EventLoop
-    private let keeper: NIOLoopBound<ConnectionKeeper>
-    private let reader: NIOLoopBound<Reader>
+    private let link: NIOLoopBound<Link>
     private let finished: EventLoopFuture<Void>
+
+    /// The connection, and who is told of it.
+    private final class Link: StreamConnectionDelegate {
+        let connection: StreamConnection
+        private let event: @Sendable (Event) -> Void
+
+        init(_ connection: StreamConnection, event: @escaping @Sendable (Event) -> Void) {
+            self.connection = connection
+            self.event = event
+            connection.delegate = self
+        }
+
+        func messageArrived(_ message: StreamMessage) { self.event(.message(message)) }
+
+        func linkChanged(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+            self.event(.link(phase, reason: reason, cause: cause))
+        }
+    }
 
     /// Makes a feed that has not begun.
     ///
@@ -71,7 +88,8 @@ package final class StreamFeed: Service {
         connectorSettings.relayToken = settings.token
         let connector = try UpstreamConnector(connectorSettings, wallClock: wallClock)
         return try await loop.submit {
-            let keeper = ConnectionKeeper(
+            let connection = StreamConnection(
+                StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade),
                 connector: connector,
                 ladder: settings.ladder,
                 loop: loop,
@@ -79,44 +97,20 @@ package final class StreamFeed: Service {
                 chance: chance,
                 logger: logger
             )
-            let reader = Reader(
-                loop: loop,
-                reading: StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade)
-            )
-            keeper.opened = { [weak keeper] channel in
-                let handler = StreamHandler(
-                    requests: reader.reading.opened(),
-                    arrived: { message in
-                        if let news = reader.reading.took(message, wall: wallClock()) { event(.message(news)) }
-                        for request in reader.reading.takeRequests() { reader.handler?.send(request) }
-                        reader.answer { $0.heard(message, now: $1) }
-                    },
-                    ended: { ending, tradedFor in
-                        reader.answer { questions, _ in questions.lost() }
-                        keeper?.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
-                    }
-                )
-                event(.link(.waiting, reason: nil, cause: nil))
-                try channel.pipeline.syncOperations.addHandler(handler)
-                reader.handler = handler
-                return handler
-            }
-            keeper.report = { phase, reason, cause in event(.link(phase, reason: reason, cause: cause)) }
-            return StreamFeed(loop: loop, keeper: keeper, reader: reader)
+            return StreamFeed(loop: loop, link: Link(connection, event: event))
         }.get()
     }
 
-    private init(loop: any EventLoop, keeper: ConnectionKeeper, reader: Reader) {
+    private init(loop: any EventLoop, link: Link) {
         self.loop = loop
-        self.reader = NIOLoopBound(reader, eventLoop: loop)
-        self.keeper = NIOLoopBound(keeper, eventLoop: loop)
-        self.finished = keeper.finished.futureResult
+        self.link = NIOLoopBound(link, eventLoop: loop)
+        self.finished = link.connection.finished
     }
 
     /// Runs until it is told to stop.
     package func run() async throws {
-        let keeper = self.keeper
-        self.loop.execute { keeper.value.start() }
+        let link = self.link
+        self.loop.execute { link.value.connection.start() }
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
                 try await self.finished.get()
@@ -133,8 +127,8 @@ package final class StreamFeed: Service {
     /// What becomes of it comes as messages: its price, its state, or an error. The relay asks its upstream for one that it
     /// does not have.
     package func subscribe(_ symbol: String) {
-        let reader = self.reader
-        self.loop.execute { reader.value.ask { $0.wished(symbol) } }
+        let link = self.link
+        self.loop.execute { link.value.connection.subscribe(symbol) }
     }
 
     /// Asks for a symbol as ``subscribe(_:)`` does, and waits a little for what the relay says.
@@ -142,8 +136,8 @@ package final class StreamFeed: Service {
     /// - Returns: why it cannot be had, in the relay's words; then it is not asked for any more. `nil` where it was taken, or
     ///   where nothing was heard within seconds.
     package func adopt(_ symbol: String) async -> String? {
-        let reader = self.reader
-        let answer = self.loop.flatSubmit { reader.value.question(symbol) }
+        let link = self.link
+        let answer = self.loop.flatSubmit { link.value.connection.adopt(symbol) }
         guard let problem = try? await answer.get() else { return nil }
         self.unsubscribe(symbol)
         return problem
@@ -153,71 +147,19 @@ package final class StreamFeed: Service {
     ///
     /// Nothing more is told of it once this has been done on the feed's loop.
     package func unsubscribe(_ symbol: String) {
-        let reader = self.reader
-        self.loop.execute { reader.value.ask { $0.unwished(symbol) } }
+        let link = self.link
+        self.loop.execute { link.value.connection.unsubscribe(symbol) }
     }
 
     /// Gives up the link to the relay for a new one, or makes the next attempt now.
     package func reconnect() async -> ConnectionRenewal {
-        let keeper = self.keeper
-        return (try? await self.loop.submit { keeper.value.renew() }.get()) ?? .over
+        let link = self.link
+        return (try? await self.loop.submit { link.value.connection.renew() }.get()) ?? .over
     }
 
     /// Ends the feed.
     package func stop() {
-        let keeper = self.keeper
-        self.loop.execute { keeper.value.stop() }
-    }
-}
-
-/// What belongs to the feed's loop.
-private final class Reader {
-    private let loop: any EventLoop
-    var reading: StreamReading
-    /// The newest connection's.
-    weak var handler: StreamHandler?
-    private var questions = SymbolQuestions()
-    private var promises: [Int: EventLoopPromise<String?>] = [:]
-    private var timer: Scheduled<Void>?
-
-    init(loop: any EventLoop, reading: StreamReading) {
-        self.loop = loop
-        self.reading = reading
-    }
-
-    func ask(_ change: (inout StreamReading) -> StreamRequest?) {
-        if let request = change(&self.reading) { self.handler?.send(request) }
-    }
-
-    /// Asks for a symbol; the answer is what the relay has against it.
-    func question(_ symbol: String) -> EventLoopFuture<String?> {
-        guard let request = self.reading.wished(symbol), let handler else {
-            return self.loop.makeSucceededFuture(nil)
-        }
-        handler.send(request)
-        handler.send(.ping(id: nil))
-        let promise = self.loop.makePromise(of: String?.self)
-        self.promises[self.questions.asked(symbol, now: self.now)] = promise
-        self.arm()
-        return promise.futureResult
-    }
-
-    func answer(_ change: (inout SymbolQuestions, Int64) -> [SymbolQuestions.Answer]) {
-        guard !self.promises.isEmpty else { return }
-        for answer in change(&self.questions, self.now) {
-            self.promises.removeValue(forKey: answer.number)?.succeed(answer.problem)
-        }
-        self.arm()
-    }
-
-    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
-
-    private func arm() {
-        self.timer?.cancel()
-        guard let deadline = self.questions.deadline else { return }
-        let at = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
-        self.timer = self.loop.assumeIsolated().scheduleTask(deadline: at) {
-            self.answer { $0.waited(now: $1) }
-        }
+        let link = self.link
+        self.loop.execute { link.value.connection.stop() }
     }
 }

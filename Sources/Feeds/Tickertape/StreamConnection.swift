@@ -1,0 +1,132 @@
+import Logging
+import Market
+import NIOCore
+import Wire
+
+/// Who reads another program's relay; everything is called on the connection's loop.
+protocol StreamConnectionDelegate: AnyObject {
+    /// Takes a message of the relay, in order, as far as it is news.
+    func messageArrived(_ message: StreamMessage)
+    /// Notes that the link to the relay changed; while it stands (`waiting`), the relay's own word is what is true.
+    func linkChanged(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
+}
+
+/// A client of another program's `/v1/stream`: one connection, opened again until it is stopped.
+///
+/// On each connection it asks for the symbols again and goes on where it left off (``StreamReading``). Belongs to one event
+/// loop.
+final class StreamConnection {
+    private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
+    private let keeper: ConnectionKeeper
+    weak var delegate: (any StreamConnectionDelegate)?
+    private var reading: StreamReading
+    /// The newest connection's.
+    private weak var handler: StreamHandler?
+    private var questions = SymbolQuestions()
+    private var promises: [Int: EventLoopPromise<String?>] = [:]
+    private var timer: Scheduled<Void>?
+
+    /// - Parameter chance: drawn evenly from 0 to 1, for the jitter between attempts.
+    init(
+        _ reading: StreamReading,
+        connector: any Connecting,
+        ladder: ReconnectLadder.Settings,
+        loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64,
+        chance: @escaping @Sendable () -> Double,
+        logger: Logger
+    ) {
+        self.reading = reading
+        self.loop = loop
+        self.wallClock = wallClock
+        self.keeper = ConnectionKeeper(
+            ConnectionKeeper.Settings(connector: connector, ladder: ladder),
+            loop: loop,
+            wallClock: wallClock,
+            chance: chance,
+            logger: logger
+        )
+        self.keeper.delegate = self
+    }
+
+    var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
+
+    func start() { self.keeper.start() }
+
+    func stop() { self.keeper.stop() }
+
+    /// Gives up the link for a new one, or makes the next attempt now.
+    func renew() -> ConnectionRenewal { self.keeper.renew() }
+
+    // MARK: Symbols
+
+    /// Asks for a symbol beside the others, on this connection and on later ones.
+    func subscribe(_ symbol: String) { self.send(self.reading.wished(symbol)) }
+
+    /// Gives a symbol up, on this connection and on later ones, also where all were asked for.
+    func unsubscribe(_ symbol: String) { self.send(self.reading.unwished(symbol)) }
+
+    /// Asks for a symbol; the answer is what the relay has against it, or nothing within seconds.
+    func adopt(_ symbol: String) -> EventLoopFuture<String?> {
+        guard let request = self.reading.wished(symbol), let handler else {
+            return self.loop.makeSucceededFuture(nil)
+        }
+        handler.send(request)
+        handler.send(.ping(id: nil))
+        let promise = self.loop.makePromise(of: String?.self)
+        self.promises[self.questions.asked(symbol, now: self.now)] = promise
+        self.armTimer()
+        return promise.futureResult
+    }
+
+    private func send(_ request: StreamRequest?) {
+        if let request { self.handler?.send(request) }
+    }
+
+    private func answer(_ change: (inout SymbolQuestions, Int64) -> [SymbolQuestions.Answer]) {
+        guard !self.promises.isEmpty else { return }
+        for answer in change(&self.questions, self.now) {
+            self.promises.removeValue(forKey: answer.number)?.succeed(answer.problem)
+        }
+        self.armTimer()
+    }
+
+    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+
+    private func armTimer() {
+        self.timer?.cancel()
+        guard let deadline = self.questions.deadline else { return }
+        let at = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
+        self.timer = self.loop.assumeIsolated().scheduleTask(deadline: at) {
+            self.answer { $0.waited(now: $1) }
+        }
+    }
+
+    // MARK: What the connection's handler tells
+
+    func messageArrived(_ message: StreamMessage) {
+        if let news = self.reading.took(message, wall: self.wallClock()) { self.delegate?.messageArrived(news) }
+        for request in self.reading.takeRequests() { self.send(request) }
+        self.answer { $0.heard(message, now: $1) }
+    }
+
+    func ended(_ ending: ConnectionEnding, tradedFor: Int64) {
+        self.answer { questions, _ in questions.lost() }
+        self.keeper.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
+    }
+}
+
+extension StreamConnection: ConnectionKeeperDelegate {
+    package func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+        let handler = StreamHandler(self, requests: self.reading.opened())
+        self.delegate?.linkChanged(.waiting, reason: nil, cause: nil)
+        try channel.pipeline.syncOperations.addHandler(handler)
+        self.handler = handler
+        return handler
+    }
+
+    package func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        self.delegate?.linkChanged(phase, reason: reason, cause: cause)
+    }
+}
