@@ -27,6 +27,8 @@ package final class AlertReader: TapeReader {
         var isFinished = false
         /// Symbols of a feed that brings summaries and no tape, with numbers of our own.
         var symbols = SymbolTable()
+        /// Those of them whose price is that of a trade that is ahead.
+        var ahead: Set<String> = []
     }
 
     private static let keepPause = TimeAmount.seconds(1)
@@ -94,17 +96,35 @@ package final class AlertReader: TapeReader {
         }
     }
 
-    /// Takes a price that somebody else has debounced already: a relay, for `watch`. On the loop only.
-    package func show(_ update: PriceUpdate) {
+    /// Takes a message of a relay, for `watch`: the prices are the relay's debounced ones. On the loop only.
+    package func take(_ message: StreamMessage) {
+        switch message {
+        case .snapshot(let update, _), .price(let update): self.take(update.summary)
+        case .trades(let summary): self.takeRepeated(summary)
+        case .gap(let gap): self.gapFound(gap)
+        case .hello, .trade, .status, .symbol, .released, .resumed, .replay, .error, .unknown, .malformed:
+            break
+        }
+    }
+
+    /// Takes trades that showed no new price: the price that is shown may have been that of a trade that is ahead, and counts
+    /// from here on.
+    private func takeRepeated(_ summary: SymbolSummary) {
+        let wasAhead = self.state.withValue { $0.ahead.contains(summary.symbol) }
+        if wasAhead, !summary.isAhead { self.take(summary) }
+    }
+
+    private func take(_ summary: SymbolSummary) {
         self.state.withValue { state in
-            let summary = update.summary
             guard !state.watch.isEmpty, let symbol = state.symbols.intern(summary.symbol) else { return }
+            if summary.isAhead { state.ahead.insert(summary.symbol) } else { state.ahead.remove(summary.symbol) }
             state.watch.traded(
                 Trade(
                     price: summary.price,
                     size: summary.size,
                     exchangeTime: summary.exchangeTime,
-                    symbol: symbol
+                    symbol: symbol,
+                    marks: summary.isAhead ? .ahead : []
                 ),
                 name: { summary.symbol },
                 arrived: self.wallClock(),

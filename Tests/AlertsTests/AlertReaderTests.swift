@@ -145,9 +145,25 @@ struct AlertReaderTests {
     func relayed() async throws {
         let bench = try Bench("BTCUSDT above 61000", isReplay: false)
         try await bench.loop.submit {
-            bench.reader.show(PriceUpdate(summary: sampleSummary("OTHER", price: "70000"), skipped: 0))
-            bench.reader.show(PriceUpdate(summary: sampleSummary(), skipped: 0))
+            bench.reader.take(.price(PriceUpdate(summary: sampleSummary("OTHER", price: "70000"), skipped: 0)))
+            bench.reader.take(.snapshot(PriceUpdate(summary: sampleSummary(), skipped: 0), age: 1))
         }.get()
+        #expect(bench.fired.withLockedValue { $0.map(\.symbol) } == ["BINANCE:BTCUSDT"])
+    }
+
+    @Test("a relay's price of a trade that is ahead fires nothing; the same price of another trade does")
+    func relayedAhead() async throws {
+        let bench = try Bench("BTCUSDT above 61000", isReplay: false)
+        var summary = sampleSummary()
+        summary.isAhead = true
+        let ahead = StreamMessage.price(PriceUpdate(summary: summary, skipped: 0))
+        // What the relay says of a price that it has shown already.
+        let still = StreamMessage.trades(summary)
+        summary.isAhead = false
+        let genuine = StreamMessage.trades(summary)
+        try await bench.loop.submit { [ahead, still].forEach(bench.reader.take) }.get()
+        #expect(bench.lines.isEmpty)
+        try await bench.loop.submit { bench.reader.take(genuine) }.get()
         #expect(bench.fired.withLockedValue { $0.map(\.symbol) } == ["BINANCE:BTCUSDT"])
     }
 

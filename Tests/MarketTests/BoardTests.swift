@@ -53,9 +53,10 @@ import Testing
         var row = try #require(self.board.summary(of: "X"))
         #expect(row.price == ExactDecimal("101") && row.received == 7 && row.sequence == 2 && row.high == row.price)
         #expect(row.exchangeTime == (before > 0 ? 58_000 : 60_000) * 1_000_000 && row.trades == UInt64(before) + 1)
+        #expect(row.isAhead)
         self.apply([trade, self.samples.trade("99", time: 59_900)], first: 3)
         row = try #require(self.board.summary(of: "X"))
-        #expect(row.price == ExactDecimal("99") && row.exchangeTime == 59_900 * 1_000_000)
+        #expect(row.price == ExactDecimal("99") && row.exchangeTime == 59_900 * 1_000_000 && !row.isAhead)
     }
 
     @Test("a late trade counts, but does not replace the newest price")

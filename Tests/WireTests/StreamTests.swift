@@ -112,6 +112,11 @@ import Wire
     func roundTrips() throws {
         let update = try self.update()
         #expect(StreamMessage.parse(StreamEncoder.price(update)) == .price(update))
+        var ahead = update
+        ahead.summary.isAhead = true
+        #expect(StreamMessage.parse(StreamEncoder.price(ahead)) == .price(ahead))
+        #expect(StreamMessage.parse(StreamEncoder.trades(ahead.summary)) == .trades(ahead.summary))
+        #expect(!String(buffer: StreamEncoder.price(update)).contains("ahead"))
         #expect(StreamMessage.parse(StreamEncoder.snapshot(update.summary, skipped: 3)) == .snapshot(update))
         let gap = Gap(
             from: 1_000_000,

@@ -39,9 +39,11 @@ package final class StreamFeed: Service {
 
     /// What the feed tells; called on its loop, in order.
     package enum Event: Sendable {
+        /// A message of the relay, as far as it is news. An error of the relay comes as what it means: the state of a symbol,
+        /// or a status with it as its reason.
         case message(StreamMessage)
-        /// The link to the relay changed; while it stands, the relay's own status messages are what is true.
-        case link(FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
+        /// There is no link to the relay, or one that has said nothing yet.
+        case lost(FeedStatus)
     }
 
     private let loop: any EventLoop
@@ -51,18 +53,39 @@ package final class StreamFeed: Service {
     /// The connection, and who is told of it.
     private final class Link: StreamConnectionDelegate {
         let connection: StreamConnection
+        private var status: RelayStatus
+        private let wallClock: @Sendable () -> Int64
         private let event: @Sendable (Event) -> Void
 
-        init(_ connection: StreamConnection, event: @escaping @Sendable (Event) -> Void) {
+        init(
+            _ connection: StreamConnection,
+            status: RelayStatus,
+            wallClock: @escaping @Sendable () -> Int64,
+            event: @escaping @Sendable (Event) -> Void
+        ) {
             self.connection = connection
+            self.status = status
+            self.wallClock = wallClock
             self.event = event
             connection.delegate = self
         }
 
-        func messageArrived(_ message: StreamMessage) { self.event(.message(message)) }
+        func messageArrived(_ message: StreamMessage) {
+            switch message {
+            case .hello(_, _, _, let status, _), .status(let status):
+                self.status.relaySays(status)
+            case .error(let text):
+                self.status.relayComplains(text)
+                return self.event(.message(.status(self.status.status)))
+            case .snapshot, .price, .trades, .trade, .gap, .resumed, .symbol, .released, .replay, .unknown, .malformed:
+                break
+            }
+            self.event(.message(message))
+        }
 
         func linkChanged(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
-            self.event(.link(phase, reason: reason, cause: cause))
+            self.status.linkChanged(phase, reason: reason, cause: cause, at: self.wallClock())
+            self.event(.lost(self.status.status))
         }
     }
 
@@ -97,7 +120,14 @@ package final class StreamFeed: Service {
                 chance: chance,
                 logger: logger
             )
-            return StreamFeed(loop: loop, link: Link(connection, event: event))
+            let status = RelayStatus(
+                FeedStatus(source: .live, phase: .connecting, since: wallClock()),
+                relay: "\(settings.relay)"
+            )
+            return StreamFeed(
+                loop: loop,
+                link: Link(connection, status: status, wallClock: wallClock, event: event)
+            )
         }.get()
     }
 

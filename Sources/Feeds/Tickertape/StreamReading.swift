@@ -28,6 +28,8 @@ package struct StreamReading: Sendable {
     private(set) var moved: Set<String> = []
     /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
     private var released: Set<String> = []
+    /// Symbols whose refusal has been told; no more than are asked for.
+    private var refused: Set<String> = []
     /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
     private var lastHeard: Int64?
     private var silentSince: Int64?
@@ -154,6 +156,7 @@ package struct StreamReading: Sendable {
             return self.tookTrade(trade, wall: wall)
         case .symbol(let status):
             self.released.remove(status.symbol)
+            self.note(status)
             return self.wants(status.symbol) ? message : nil
         case .released(let symbol, _):
             // Whoever hears that forgets it, and what comes of it later is news.
@@ -168,8 +171,33 @@ package struct StreamReading: Sendable {
             self.position = resumed.position
             if self.takesEveryTrade { self.requests = self.settling() }
             return message
-        case .status, .replay, .error, .unknown, .malformed:
+        case .error(let text):
+            return self.tookError(text, wall: wall)
+        case .status, .replay, .unknown, .malformed:
             return message
+        }
+    }
+
+    /// Takes an error of the relay. The refusal of a symbol says nothing about the feed; it is the symbol's state, which the
+    /// relay does not tell of what it refuses itself.
+    private mutating func tookError(_ text: String, wall: Int64) -> StreamMessage? {
+        guard let refusal = SymbolRefusalText(text), let symbol = refusal.symbol else { return .error(text) }
+        guard !self.refused.contains(symbol) else { return nil }
+        let status = SymbolStatus(
+            symbol: symbol,
+            state: .refused(refusal.kind, retryAt: wall),
+            since: wall,
+            reason: text
+        )
+        self.note(status)
+        return .symbol(status)
+    }
+
+    private mutating func note(_ status: SymbolStatus) {
+        if !status.isRefused {
+            self.refused.remove(status.symbol)
+        } else if self.refused.count < Self.capacity {
+            self.refused.insert(status.symbol)
         }
     }
 
@@ -278,7 +306,8 @@ extension SymbolSummary {
             high: max(before?.high ?? trade.price, trade.price),
             low: min(before?.low ?? trade.price, trade.price),
             volume: before?.volume ?? ExactSum(),
-            trades: (before?.trades ?? 0) &+ count
+            trades: (before?.trades ?? 0) &+ count,
+            isAhead: trade.isAhead
         )
         self.volume.add(trade.size)
         if trade.isAhead {
@@ -294,5 +323,6 @@ extension SymbolSummary {
         self.exchangeTime = before.exchangeTime
         self.received = before.received
         self.sequence = before.sequence
+        self.isAhead = before.isAhead
     }
 }

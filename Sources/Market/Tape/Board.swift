@@ -99,7 +99,8 @@ package struct Board: Sendable {
                 high: trade.price,
                 low: trade.price,
                 volume: ExactSum(trade.size),
-                trades: trade.isPriceUpdate ? 0 : 1
+                trades: trade.isPriceUpdate ? 0 : 1,
+                isAhead: trade.marks.contains(.ahead)
             )
         )
         return Change(row: row, isNewest: true)
@@ -134,5 +135,6 @@ extension SymbolSummary {
         self.size = trade.size
         self.received = received
         self.sequence = sequence
+        self.isAhead = trade.marks.contains(.ahead)
     }
 }

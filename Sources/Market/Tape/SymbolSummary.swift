@@ -18,6 +18,8 @@ package struct SymbolSummary: Sendable, Equatable {
     package var volume: ExactSum
     /// Trades of the session (price updates are not trades).
     package var trades: UInt64
+    /// Whether the newest trade is ahead (``TradeMarks/ahead``): its price is shown, and when it was made is not known.
+    package var isAhead: Bool
 
     package init(
         symbol: String,
@@ -30,7 +32,8 @@ package struct SymbolSummary: Sendable, Equatable {
         high: ExactDecimal,
         low: ExactDecimal,
         volume: ExactSum,
-        trades: UInt64
+        trades: UInt64,
+        isAhead: Bool = false
     ) {
         self.symbol = symbol
         self.price = price
@@ -43,5 +46,6 @@ package struct SymbolSummary: Sendable, Equatable {
         self.low = low
         self.volume = volume
         self.trades = trades
+        self.isAhead = isAhead
     }
 }

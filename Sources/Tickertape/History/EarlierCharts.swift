@@ -3,6 +3,7 @@ import Market
 import NIOCore
 import ServiceLifecycle
 import Terminal
+import Wire
 
 /// Begins the charts of `watch` with the bars that the relay has, a symbol at a time.
 final class EarlierCharts: Sendable {
@@ -30,6 +31,19 @@ final class EarlierCharts: Sendable {
             for symbol in symbols where known.count < StreamPast.mostSymbols && known.insert(symbol).inserted {
                 self.want.yield(symbol)
             }
+        }
+    }
+
+    /// Takes a message of the relay: it greets with the symbols that it has, and says which are not refused.
+    ///
+    /// - Parameter chosen: the only symbols that are watched; none means all.
+    func take(_ message: StreamMessage, chosen: [String]) {
+        switch message {
+        case .hello(_, _, let names, _, _): self.want(chosen.isEmpty ? names : chosen)
+        case .symbol(let status): if !status.isRefused { self.want([status.symbol]) }
+        case .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .released, .replay, .error, .unknown,
+            .malformed:
+            break
         }
     }
 

@@ -5,7 +5,8 @@ package import NIOCore
 ///
 /// Every message of the relay has a number, `n`; where the same objects are lines of a file or of an output, they have none.
 ///
-/// Decimals are strings and exact. `time` is the exchange's clock in ms, `received` our wall clock in µs.
+/// Decimals are strings and exact. `time` is the exchange's clock in ms, `received` our wall clock in µs. `ahead` is there
+/// only where it is true.
 package enum StreamEncoder {
     /// `{"type":"price",…}`: the newest price, with how many trades were left out since the one before.
     package static func price(_ update: PriceUpdate, number: UInt64? = nil) -> ByteBuffer {
@@ -38,6 +39,7 @@ package enum StreamEncoder {
         var out = JSONWriter(type: type, number: number)
         out.field("symbol", update.summary.symbol)
         out.summary(update.summary, skipped: update.skipped)
+        if update.summary.isAhead { out.field("ahead", true) }
         if let age { out.field("age", age / 1_000_000) }
         return out.finish()
     }

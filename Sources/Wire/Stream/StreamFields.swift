@@ -141,7 +141,8 @@ struct StreamFields {
             high: high,
             low: low,
             volume: volume,
-            trades: trades
+            trades: trades,
+            isAhead: self.isTrue("ahead")
         )
         return PriceUpdate(summary: summary, skipped: self.count("skipped") ?? 0)
     }

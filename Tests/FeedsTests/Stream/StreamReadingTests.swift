@@ -381,4 +381,32 @@ struct StreamReadingTests {
         #expect(new.summary.trades == 1 && new.summary.open == ExactDecimal("4"))
         #expect(reading.position == TapePosition(epoch: 8, sequence: 1))
     }
+
+    @Test("a refusal that names a symbol is the symbol's state, said once; any other error is the relay's")
+    func refusals() throws {
+        var reading = StreamReading(symbols: ["A"])
+        _ = reading.opened()
+        let text = "Invalid symbol A"
+        let refused = SymbolStatus(symbol: "A", state: .refused(.noSuchSymbol, retryAt: 5), since: 5, reason: text)
+        #expect(reading.took(.error(text), wall: 5) == .symbol(refused))
+        #expect(reading.took(.error(text), wall: 6) == nil)
+        #expect(reading.took(.error("slow down"), wall: 7) == .error("slow down"))
+        // Taken after all, and refused again.
+        _ = reading.took(.symbol(SymbolStatus(symbol: "A", state: .live, since: 8)), wall: 8)
+        #expect(reading.took(.error(text), wall: 5) == .symbol(refused))
+        // The relay has said it itself.
+        _ = reading.took(.symbol(refused), wall: 9)
+        #expect(reading.took(.error(text), wall: 9) == nil)
+    }
+
+    @Test("who wants nothing asks for nothing, and hears of status and gaps")
+    func nothing() throws {
+        var reading = StreamReading.ofNothing
+        #expect(reading.opened().isEmpty)
+        #expect(reading.took(self.hello(7, 10), wall: 1) == self.hello(7, 10))
+        let gap = Gap(from: 1, to: 2, reason: "cut", nextSequence: 11, epoch: 7)
+        #expect(reading.took(.gap(gap), wall: 2) == .gap(gap))
+        #expect(reading.took(.price(try self.update("A", 12, trades: 3)), wall: 3) == nil)
+        #expect(reading.opened().isEmpty)
+    }
 }

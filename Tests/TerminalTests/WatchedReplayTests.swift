@@ -1,6 +1,6 @@
 import Market
 import Testing
-@testable import Tickertape
+@testable import Terminal
 
 @Suite("Where a replay stands that another program plays")
 struct WatchedReplayTests {

@@ -1,0 +1,67 @@
+package import Market
+import NIOConcurrencyHelpers
+package import Wire
+
+/// The relay that `watch` shows: what each of its messages means for the display.
+///
+/// Prices, ages and the figures of the session are the relay's own; there is no tape. Called on the display's loop, but for
+/// ``position()``.
+package final class WatchedRelay: Sendable {
+    private let symbols: [String]
+    private let replay = NIOLockedValueBox(WatchedReplay())
+    private let monotonic: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - symbols: what is watched; none means all that the relay has.
+    ///   - monotonic: the clock by which a replay goes on between two messages, ns.
+    package init(symbols: [String], monotonic: @escaping @Sendable () -> Int64) {
+        self.symbols = symbols
+        self.monotonic = monotonic
+    }
+
+    /// Where the relay's replay stands, if it plays one and tells. From any thread.
+    package func position() -> ReplayPosition? {
+        self.replay.withLockedValue { $0.position(now: self.monotonic()) }
+    }
+
+    /// Shows what a message says.
+    package func show(_ message: StreamMessage, on display: PriceDisplay) {
+        switch message {
+        case .snapshot(let update, let age):
+            display.show(update, age: age)
+        case .price(let update):
+            let summary = update.summary
+            self.replay.withLockedValue { $0.traded(at: summary.exchangeTime, sequence: summary.sequence) }
+            display.show(update)
+        case .trades(let summary):
+            display.observe(summary)
+        case .gap(let gap):
+            self.replay.withLockedValue { $0.took(gap) }
+            display.gapFound(gap)
+        case .symbol(let status):
+            display.symbolChanged(status)
+        case .released(let symbol, let since):
+            display.symbolUnwished(symbol, since: since)
+        case .hello(_, _, let names, let status, let position):
+            if self.symbols.isEmpty { display.expect(names) }
+            display.statusChanged(status)
+            self.replayMoved(to: position, on: display)
+        case .replay(let position):
+            self.replayMoved(to: position, on: display)
+        case .status(let status):
+            display.statusChanged(status)
+        case .trade, .resumed, .error, .unknown, .malformed: break
+        }
+    }
+
+    /// Shows that nothing more is heard of the relay.
+    package func showLost(_ status: FeedStatus, on display: PriceDisplay) {
+        self.replay.withLockedValue { $0.lost(now: self.monotonic()) }
+        display.statusChanged(status)
+    }
+
+    private func replayMoved(to position: ReplayPosition?, on display: PriceDisplay) {
+        self.replay.withLockedValue { $0.told(position, now: self.monotonic()) }
+        display.replayMoved()
+    }
+}

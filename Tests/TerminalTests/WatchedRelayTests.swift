@@ -1,0 +1,78 @@
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Measurements
+@testable import Terminal
+
+@Suite("What the messages of a watched relay mean for the screen")
+struct WatchedRelayTests {
+    private let terminal: PseudoTerminal
+    private let screen: TerminalDisplay
+    private let loop = EmbeddedEventLoop()
+    private let display: PriceDisplay
+    private let relay = WatchedRelay(symbols: ["A:B"], monotonic: { 7 * oneSecond })
+
+    init() throws {
+        self.terminal = try PseudoTerminal(columns: 80, rows: 24)
+        self.screen = try TerminalDisplay(
+            output: self.terminal.terminal,
+            settings: DisplaySettings(bytesPerSecond: nil)
+        )
+        self.display = PriceDisplay(
+            output: .screen(self.screen),
+            loop: self.loop,
+            symbols: ["A:B"],
+            pipeline: PricePipeline.Settings(),
+            status: sampleStatus(),
+            relay: nil,
+            clients: nil,
+            limits: FreshnessLimits(),
+            wallClock: { sampleNoon.wall }
+        )
+        self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(10 * oneSecond)))
+    }
+
+    private func show(_ messages: StreamMessage...) -> DisplayState? {
+        for message in messages { self.relay.show(message, on: self.display) }
+        self.loop.advanceTime(by: .seconds(2))
+        return self.screen.mailbox.withLockedValue { mailbox in
+            defer { mailbox.newest = nil }
+            return mailbox.newest
+        }
+    }
+
+    @Test("its prices come with the relay's own high, low and volume, not with those of what arrived here")
+    func sessionFigures() throws {
+        var summary = sampleSummary("A:B", price: "5", sequence: 900, trades: 900)
+        summary.high = try #require(ExactDecimal("9"))
+        summary.low = try #require(ExactDecimal("2"))
+        summary.volume = ExactSum(try #require(ExactDecimal("1234.5")))
+        let update = PriceUpdate(summary: summary, skipped: 0)
+        let shown = try #require(self.show(.snapshot(update, age: oneSecond))?.rows.first?.summary)
+        #expect(shown == summary)
+        summary.price = try #require(ExactDecimal("6"))
+        summary.volume = ExactSum(try #require(ExactDecimal("1300")))
+        (summary.sequence, summary.trades) = (950, 950)
+        let settled = StreamMessage.price(PriceUpdate(summary: summary, skipped: 49))
+        #expect(self.show(settled)?.rows.first?.summary == summary)
+    }
+
+    @Test(
+        "a status is the relay's; the state of a lost link takes its place, and a replay's place is then not known to go on"
+    )
+    func link() throws {
+        let playing = ReplayPosition(start: 0, end: 100 * oneSecond, at: oneSecond, speed: 1)
+        let live = FeedStatus(source: .replay(file: "a", speed: 1), phase: .live, since: 3)
+        _ = self.show(.hello(epoch: 7, newest: 1, symbols: ["A:B"], live, replay: playing))
+        #expect(self.relay.position() == playing)
+        let late = FeedStatus(source: live.source, phase: .late, since: 4)
+        #expect(self.show(.status(late))?.status == late)
+        let lost = FeedStatus(source: live.source, phase: .reconnecting(attempt: 1, retryAt: 9), since: 5)
+        self.relay.showLost(lost, on: self.display)
+        #expect(self.show()?.status == lost && self.relay.position() == playing)
+    }
+}
