@@ -199,9 +199,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "HTTP", "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds", .nioConcurrency,
-                .nioCore,
-                .nioEmbedded,
+                "HTTP", "Ingest", "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds",
+                .nioConcurrency, .nioCore, .nioEmbedded,
                 .nioHTTP1, .nioPosix, .logging,
             ],
             path: "Tests/Support",

@@ -43,8 +43,8 @@ package final class FrameMarks: Sendable {
 
     // MARK: The feed's side
 
-    /// Says who looks for marks when there may be no further frame; called on any thread.
-    package func follow(_ wake: @escaping @Sendable () -> Void) { self.state.withLockedValue { $0.wake = wake } }
+    /// Says who looks for marks when there may be no further frame, called on any thread; `nil` for nobody any more.
+    package func follow(_ wake: (@Sendable () -> Void)?) { self.state.withLockedValue { $0.wake = wake } }
 
     /// Notes that the feed has a new connection, on which no frame has come.
     ///

@@ -21,7 +21,7 @@ struct FinnhubFeedTests {
 
     /// A feed that is running, and what it told.
     private struct Running {
-        var feed: FinnhubFeed
+        var feed: FeedService
         var log: TapeLog
         var outcome: Task<Void, any Error>
     }
@@ -37,7 +37,7 @@ struct FinnhubFeedTests {
         settings.ladder.first = 1_000_000
         change(&settings)
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 7,
@@ -385,7 +385,7 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { _ in .hang }
         var settings = FinnhubSettings(key: APIKey("x"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

@@ -37,7 +37,7 @@ struct StandInTests {
 
     private struct Replay {
         var standIn: StandIn
-        var feed: FinnhubFeed
+        var feed: FeedService
         var log = TapeLog()
         var outcome: Task<Void, any Error>
     }
@@ -66,7 +66,7 @@ struct StandInTests {
         feedSettings.symbols = symbols ?? recording.symbols
         feedSettings.webSocket.pingInterval = nil
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: feedSettings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

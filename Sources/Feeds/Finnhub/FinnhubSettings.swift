@@ -4,7 +4,7 @@ package import NIOCore
 import TLS
 package import WebSocket
 
-/// Everything a ``FinnhubFeed`` is told when it is made.
+/// What a ``FinnhubSupervisor`` needs to know when it is made.
 ///
 /// The options are reached as if they were properties of this.
 @dynamicMemberLookup

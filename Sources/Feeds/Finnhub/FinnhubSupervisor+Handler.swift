@@ -59,7 +59,7 @@ extension FinnhubSupervisor {
         self.input.logLosses(now: now.monotonic)
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
-        var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
+        var failure = self.keeper.isRenewing ? ConnectionKeeper.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         self.input.connectionChanged(
             .disconnected(
@@ -81,7 +81,7 @@ extension FinnhubSupervisor {
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
-        self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+        self.keeper.connectionEnded(failure, tradedFor: handler.session.tradedFor)
     }
 }
 

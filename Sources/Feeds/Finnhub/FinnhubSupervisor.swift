@@ -5,11 +5,11 @@ package import NIOCore
 import TLS
 import Wire
 
-/// What a ``FinnhubFeed`` is between connections: the symbols, the gaps, the tape, and what is true at this moment.
+/// Finnhub's trades: one connection, opened again and again; the symbols, the gaps, and what is true at this moment.
 ///
-/// Belongs to the feed's event loop. What it decides about symbols stands in ``SymbolWatch``; what is missing is
+/// Belongs to the tape's event loop. What it decides about symbols stands in ``SymbolWatch``; what is missing is
 /// known to its ``FeedInput``.
-package final class FinnhubSupervisor {
+package final class FinnhubSupervisor: Feed {
     let settings: FinnhubSettings
     let input: FeedInput
     private let loop: any EventLoop
@@ -20,8 +20,8 @@ package final class FinnhubSupervisor {
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
     private var errorAllowance = LogAllowance()
-    var keeper: ConnectionKeeper?
-    private var relays: ConnectionKeeper.RelayConnector?
+    let keeper: ConnectionKeeper
+    private let relays: ConnectionKeeper.RelayConnector?
     /// Another program that holds the key: what it says of its feed is truer than what arrives here.
     private var owner: OwnerStatus?
     weak var handler: FinnhubHandler?
@@ -30,11 +30,50 @@ package final class FinnhubSupervisor {
     /// The newest that was reported here, whatever another program said of it.
     var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
 
+    /// Makes a feed that has not begun.
+    ///
+    /// - Parameters:
+    ///   - tape: where the trades go; the feed belongs to its loop.
+    ///   - wallClock: ns since 1970.
+    ///   - chance: drawn evenly from 0 to 1, for the jitter.
+    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    package static func make(
+        _ settings: FinnhubSettings,
+        into tape: NIOLoopBound<TapeWriter>,
+        loop: any EventLoop,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64,
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) async throws -> FeedService {
+        let connector = try UpstreamConnector(settings.connector, wallClock: wallClock)
+        return try await loop.submit {
+            let feed = FinnhubSupervisor(
+                settings: settings,
+                tape: tape.value,
+                connector: connector,
+                relays: { relay, path in
+                    try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
+                },
+                loop: loop,
+                wallClock: wallClock,
+                chance: chance,
+                logger: logger
+            )
+            return FeedService(feed, on: loop)
+        }.get()
+    }
+
+    /// - Parameters:
+    ///   - connector: the way to the service.
+    ///   - relays: makes the way to the relay of another program that holds the key.
     package init(
         settings: FinnhubSettings,
         tape: TapeWriter,
+        connector: any Connecting,
+        relays: ConnectionKeeper.RelayConnector? = nil,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64,
+        chance: @escaping @Sendable () -> Double,
         logger: Logger
     ) {
         self.settings = settings
@@ -62,47 +101,48 @@ package final class FinnhubSupervisor {
             ),
             logger: logger
         )
+        var keeping = ConnectionKeeper.Settings(connector: connector, ladder: settings.ladder)
+        keeping.secret = settings.key
+        keeping.holding = settings.holding
+        keeping.relays = relays
+        self.relays = relays
+        self.keeper = ConnectionKeeper(
+            keeping,
+            loop: loop,
+            wallClock: wallClock,
+            chance: chance,
+            logger: logger
+        )
+        self.keeper.delegate = self
         self.input.symbols = self.watch.symbols
         self.input.delegate = self
     }
 
-    /// Makes the keeper whose connections this supervises; returns the future of its end.
-    ///
-    /// - Parameter relays: makes the way to the relay of another program that holds the key.
-    package func supervise(
-        with connector: any Connecting,
-        relays: ConnectionKeeper.RelayConnector? = nil,
-        chance: @escaping @Sendable () -> Double
-    ) -> EventLoopFuture<Void> {
-        var keeping = ConnectionKeeper.Settings(connector: connector, ladder: self.settings.ladder)
-        keeping.secret = self.settings.key
-        keeping.holding = self.settings.holding
-        keeping.relays = relays
-        let keeper = ConnectionKeeper(
-            keeping,
-            loop: self.loop,
-            wallClock: self.wallClock,
-            chance: chance,
-            logger: self.logger
-        )
-        keeper.delegate = self
-        self.keeper = keeper
-        self.relays = relays
-        return keeper.finished.futureResult
-    }
+    package var status: FeedStatus { self.input.status }
+
+    package var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
 
     package func start() {
-        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
-        self.settings.marks?.follow { [loop] in
-            loop.execute { loopBound.value.input.obeyMarks(now: loopBound.value.now) }
-        }
+        if let marks = self.settings.marks { self.follow(marks) }
         self.publishChanges()
-        self.keeper?.start()
+        self.keeper.start()
     }
 
-    package func stop() { self.keeper?.stop() }
+    package func stop() { self.keeper.stop() }
 
-    func setReading(_ isReading: Bool) { self.keeper?.setReading(isReading) }
+    /// Looks for the marks of a replay also when no frame comes.
+    private func follow(_ marks: FrameMarks) {
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        marks.follow { [loop] in
+            loop.execute { loopBound.value.input.obeyMarks(now: loopBound.value.now) }
+        }
+        self.finished.assumeIsolated().whenComplete { _ in marks.follow(nil) }
+    }
+
+    package func setReading(_ isReading: Bool) { self.keeper.setReading(isReading) }
+
+    /// Makes a new connection now, as far as that may be.
+    package func renew() -> ConnectionRenewal { self.keeper.renew() }
 
     /// Asks for symbols, now and on every later connection, and gives others up.
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) {

@@ -92,13 +92,6 @@ package final class VirtualReplay {
         settings.session.silentAfter = nil
         settings.watch.subscribeInterval = 0
         let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
-        let supervisor = FinnhubSupervisor(
-            settings: settings,
-            tape: TapeWriter(epoch: order.epoch, readers: readers),
-            loop: self.clock.loop,
-            wallClock: self.clock.wall,
-            logger: logger
-        )
         let upstream = VirtualUpstream(
             source: self.replay,
             settings: self.standIn,
@@ -109,14 +102,23 @@ package final class VirtualReplay {
         )
         let connector = VirtualConnector(upstream: NIOLoopBound(upstream, eventLoop: self.clock.loop))
         let isOver = NIOLoopBoundBox(false, eventLoop: self.clock.loop)
-        supervisor.supervise(with: connector, chance: { 0.5 }).assumeIsolated().whenSuccess { isOver.value = true }
-        supervisor.start()
+        let feed = FinnhubSupervisor(
+            settings: settings,
+            tape: TapeWriter(epoch: order.epoch, readers: readers),
+            connector: connector,
+            loop: self.clock.loop,
+            wallClock: self.clock.wall,
+            chance: { 0.5 },
+            logger: logger
+        )
+        feed.finished.assumeIsolated().whenSuccess { isOver.value = true }
+        feed.start()
         self.clock.loop.run()
         // The player's timers lead to the end of the recording, and there are no others.
         self.pace.advanceTime(to: .uptimeNanoseconds(1 << 62))
         self.clock.loop.run()
         guard isOver.value, let endedAt = upstream.endedAt else {
-            supervisor.stop()
+            feed.stop()
             self.clock.loop.run()
             throw RecordingFailure("the recording was not played to its end")
         }

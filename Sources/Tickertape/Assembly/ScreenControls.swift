@@ -16,7 +16,7 @@ enum ScreenControls {
     ///   - replay: commands the replay, where it is one.
     ///   - desk: finds symbols and headlines, or why there is none.
     static func make(
-        feed: FinnhubFeed,
+        feed: FeedService,
         source: FeedStatus.Source,
         display: PriceDisplay,
         symbols: [String],

@@ -1,11 +1,24 @@
 import Feeds
+import Ingest
+import Logging
 import Market
+import NIOCore
 import ServiceLifecycle
 
 /// The feed of the program, at whose end a replay is over.
 extension TickerProgram {
+    /// Makes the feed, which has not begun: the one place that names the services that trades come from.
+    static func makeFeed(
+        _ settings: FinnhubSettings,
+        into tape: NIOLoopBound<TapeWriter>,
+        loop: any EventLoop,
+        logger: Logger
+    ) async throws -> FeedService {
+        try await FinnhubSupervisor.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
+    }
+
     func feedPart(
-        _ feed: FinnhubFeed,
+        _ feed: FeedService,
         door: RelayDoor?,
         shown: DisplayPart?,
         tally: TradeTally,

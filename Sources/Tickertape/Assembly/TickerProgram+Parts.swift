@@ -30,7 +30,7 @@ struct TapeParts {
     let alerts: AlertsPart
     let recorder: Recorder?
     let tally: TradeTally
-    let feed: FinnhubFeed
+    let feed: FeedService
 }
 
 extension TickerProgram {
@@ -87,14 +87,10 @@ extension TickerProgram {
         // Last, for on the same loop it has written to all clients when it returns.
         if let relay { readers.append(relay) }
         do {
-            let feed = try await FinnhubFeed.make(
-                settings: feedSettings,
-                loop: ground.loop,
-                epoch: ground.epoch,
-                readers: readers,
-                logger: logger,
-                wallClock: WallClock.now
-            )
+            let tape = try await ground.loop.submit { [readers] in
+                NIOLoopBound(TapeWriter(epoch: ground.epoch, readers: readers), eventLoop: ground.loop)
+            }.get()
+            let feed = try await Self.makeFeed(feedSettings, into: tape, loop: ground.loop, logger: logger)
             return TapeParts(shown: shown, alerts: alerts, recorder: recorder, tally: tally, feed: feed)
         } catch {
             _ = await recorder?.finish()

@@ -7,7 +7,7 @@ extension TickerProgram {
     /// Has the keys of the screen carried out by the rest of the program.
     func connectKeys(
         of shown: DisplayPart?,
-        to feed: FinnhubFeed,
+        to feed: FeedService,
         subscriptions: Subscriptions,
         alerts: AlertsPart
     ) {

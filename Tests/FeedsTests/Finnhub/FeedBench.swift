@@ -83,24 +83,22 @@ final class FeedBench: Connecting, @unchecked Sendable {
         let clock = Clock()
         self.ahead = clock
         let bound = NIOLoopBound(self.loop, eventLoop: self.loop)
+        let ways = Ways()
         self.supervisor = FinnhubSupervisor(
             settings: settings,
             tape: TapeWriter(epoch: 7, readers: [self.log]),
+            connector: Way(path: nil, ways),
+            relays: { _, path in Way(path: path, ways) },
             loop: self.loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
+            chance: { 1 },
             logger: logger
         )
-        let service = Way(path: nil)
-        service.bench = self
-        _ = self.supervisor.supervise(
-            with: service,
-            relays: { [unowned self] _, path in
-                let way = Way(path: path)
-                way.bench = self
-                return way
-            },
-            chance: { 1 }
-        )
+        ways.bench = self
+    }
+
+    private final class Ways {
+        weak var bench: FeedBench?
     }
 
     /// Who connects, so that the test knows where to.
@@ -108,17 +106,20 @@ final class FeedBench: Connecting, @unchecked Sendable {
     /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
     private final class Way: Connecting, @unchecked Sendable {
         let path: String?
-        weak var bench: FeedBench?
+        private let ways: Ways
 
-        init(path: String?) { self.path = path }
+        init(path: String?, _ ways: Ways) {
+            self.path = path
+            self.ways = ways
+        }
 
         func connect(
             on loop: any EventLoop,
             reached: @escaping (any Channel) throws -> Void,
             connected: @escaping (any Channel) throws -> Void
         ) -> EventLoopFuture<Void> {
-            self.bench?.ways.append(self.path)
-            return self.bench?.connect(on: loop, reached: reached, connected: connected)
+            self.ways.bench?.ways.append(self.path)
+            return self.ways.bench?.connect(on: loop, reached: reached, connected: connected)
                 ?? loop.makeFailedFuture(ChannelError.eof)
         }
     }

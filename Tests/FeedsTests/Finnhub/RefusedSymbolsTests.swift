@@ -44,11 +44,11 @@ struct RefusedSymbolsTests {
         _ server: ScriptedFinnhub,
         _ log: TapeLog,
         change: (inout FinnhubSettings) -> Void
-    ) async throws -> FinnhubFeed {
+    ) async throws -> FeedService {
         var settings = FinnhubSettings(key: APIKey("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         change(&settings)
-        return try await FinnhubFeed.make(
+        return try await FinnhubSupervisor.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

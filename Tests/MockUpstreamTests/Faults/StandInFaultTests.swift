@@ -43,14 +43,14 @@ struct StandInFaultTests {
     private func feed(
         on standIn: StandIn,
         ladder: Int64 = 1_000_000
-    ) async throws -> (FinnhubFeed, TapeLog, Task<Void, any Error>) {
+    ) async throws -> (FeedService, TapeLog, Task<Void, any Error>) {
         var settings = FinnhubSettings(key: APIKey("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: standIn.address?.port ?? 0)
         settings.symbols = ["A"]
         settings.source = .replay(file: "test", speed: nil)
         settings.ladder.first = ladder
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: settings,
             loop: Self.loop,
             epoch: 1,

@@ -17,7 +17,7 @@ struct CommandedReplayTests {
 
     private struct Replay {
         var standIn: StandIn
-        var feed: FinnhubFeed
+        var feed: FeedService
         var log = TapeLog()
         var outcome: Task<Void, any Error>
 
@@ -65,7 +65,7 @@ struct CommandedReplayTests {
         feedSettings.ladder.first = 1_000_000
         feedSettings.watch.freshness.lateAfter = 1_000_000_000
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: feedSettings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

@@ -40,19 +40,20 @@ final class SoakWorld {
         settings.holding = KeyHolding(ledger: SoakNotebook())
         self.service = SoakService(settings: settings, clock: self.clock, ledger: self.ledger, seed: seed &+ 2)
         let clock = self.clock
+        let dice = SoakDice(seed: seed &+ 3)
+        let ledger = self.ledger
         self.supervisor = FinnhubSupervisor(
             settings: settings,
             tape: TapeWriter(epoch: 1, readers: [self.ledger]),
+            connector: self.service,
             loop: clock.loop,
             wallClock: { clock.wall },
+            chance: {
+                ledger.chance = dice.draw()
+                return ledger.chance
+            },
             logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })
         )
-        let dice = SoakDice(seed: seed &+ 3)
-        let ledger = self.ledger
-        _ = self.supervisor.supervise(with: self.service) {
-            ledger.chance = dice.draw()
-            return ledger.chance
-        }
         self.supervisor.start()
     }
 

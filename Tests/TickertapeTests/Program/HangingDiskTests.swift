@@ -121,7 +121,7 @@ struct HangingDiskTests {
         let client = try await Client("/", at: try await relay.start())
         try await client.send(#"{"type":"subscribe","symbol":"A"}"#)
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: settings,
             loop: loop,
             epoch: 7,
@@ -205,7 +205,7 @@ struct HangingDiskTests {
         let client = try await Client("/", at: address)
         try await client.send(#"{"type":"subscribe","symbol":"A"}"#)
         let log = TapeLog()
-        let feed = try await FinnhubFeed.make(
+        let feed = try await FinnhubSupervisor.make(
             settings: settings,
             loop: feedLoop,
             epoch: 7,
