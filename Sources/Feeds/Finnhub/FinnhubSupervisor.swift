@@ -242,7 +242,7 @@ package final class FinnhubSupervisor: Feed {
 }
 
 extension FinnhubSupervisor: ConnectionKeeperDelegate {
-    package func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+    package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let now = self.now
         let handler = FinnhubHandler(
             session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
@@ -255,7 +255,7 @@ extension FinnhubSupervisor: ConnectionKeeperDelegate {
         self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
         self.watch.connectionOpened(now)
         self.input.connectionOpened(
-            isRelayed: self.owner != nil,
+            isRelayed: isRelay || self.owner != nil,
             port: channel.localAddress?.port,
             now: now
         )

@@ -118,7 +118,7 @@ final class StreamConnection {
 }
 
 extension StreamConnection: ConnectionKeeperDelegate {
-    package func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+    package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let handler = StreamHandler(self, requests: self.reading.opened())
         self.delegate?.linkChanged(.waiting, reason: nil, cause: nil)
         try channel.pipeline.syncOperations.addHandler(handler)

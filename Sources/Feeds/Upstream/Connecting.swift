@@ -7,11 +7,12 @@ package protocol Connecting: Sendable {
     /// - Parameters:
     ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
     ///     sent.
-    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered.
+    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered; with whether who
+    ///     opened it says that it is the relay of a program like this one.
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void>
 }
 

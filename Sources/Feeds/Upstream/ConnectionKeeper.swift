@@ -6,7 +6,9 @@ import NIOPosix
 /// Who a ``ConnectionKeeper`` keeps a connection for; everything is called on its loop.
 package protocol ConnectionKeeperDelegate: AnyObject {
     /// Makes and installs the connection's last handler, before any frame is delivered.
-    func connectionOpened(_ channel: any Channel) throws -> any KeptConnection
+    ///
+    /// - Parameter isRelay: whether the peer says that it is the relay of a program like this one.
+    func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection
     /// Takes what is true now; that trades flow is reported by whoever reads them.
     func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
     /// Notes through whose relay the trades come from here on; `nil` for the service itself.
@@ -247,7 +249,7 @@ package final class ConnectionKeeper {
         connector.connect(
             on: self.loop,
             reached: { channel in try self.reached(channel, attempt: number) },
-            connected: { channel in try self.connected(channel, attempt: number) }
+            connected: { channel, isRelay in try self.connected(channel, isRelay: isRelay, attempt: number) }
         ).assumeIsolated().whenFailure { error in
             guard self.isUnderWay(number) else { return }
             // What ended the connection says more than what could not be done with it afterwards.
@@ -275,8 +277,9 @@ package final class ConnectionKeeper {
         self.attempt = channel
     }
 
-    private func connected(_ channel: any Channel, attempt number: Int) throws {
-        guard self.isUnderWay(number), let connection = try self.delegate?.connectionOpened(channel) else {
+    private func connected(_ channel: any Channel, isRelay: Bool, attempt number: Int) throws {
+        guard self.isUnderWay(number), let connection = try self.delegate?.connectionOpened(channel, isRelay: isRelay)
+        else {
             // Stopped meanwhile.
             channel.close(promise: nil)
             return

@@ -6,6 +6,7 @@ import Platform
 import Recordings
 import TLS
 package import WebSocket
+import Wire
 
 /// What a connection to a WebSocket service needs to be told.
 package struct ConnectorSettings: Sendable {
@@ -84,17 +85,18 @@ final class UpstreamConnector: Sendable {
     /// - Parameters:
     ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
     ///     sent.
-    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered.
+    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered; with whether who
+    ///     opened it says that it is the relay of a program like this one.
     /// - Returns: a future that fails with ``UpstreamFailure``.
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         let connected = NIOLoopBound(connected, eventLoop: loop)
         return self.open(on: loop, reached: reached) { channel in
-            channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, _ in
-                try connected.value(channel)
+            channel.upgradeToWebSocket(self.request, settings: self.settings.webSocket) { channel, answer in
+                try connected.value(channel, answer.headers["Server"].contains(StreamHello.serverName))
             }
         }
     }

@@ -2,6 +2,7 @@ import HTTP
 import NIOCore
 import NIOHTTP1
 import WebSocket
+import Wire
 
 /// What the relay does with the requests of one connection: the checks of who asks, the answers, and the WebSockets.
 struct RelayService: HTTPService {
@@ -48,10 +49,12 @@ struct RelayService: HTTPService {
             throw self.rejection(error, of: head)
         }
         let client = session.output
+        var headers: HTTPHeaders = ["Server": StreamHello.serverName]
+        if let subprotocol = client.subprotocol { headers.add(name: "Sec-WebSocket-Protocol", value: subprotocol) }
         let upgraded = self.upgraded
         return WebSocketOpening(
             settings: client.webSocketSettings,
-            headers: client.subprotocol.map { ["Sec-WebSocket-Protocol": $0] } ?? [:],
+            headers: headers,
             wheel: client.relay.deadlines
         ) { channel, agreement in
             upgraded(channel)

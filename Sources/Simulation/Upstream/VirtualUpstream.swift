@@ -169,14 +169,14 @@ struct VirtualConnector: Connecting {
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         let steps = NIOLoopBound((reached: reached, connected: connected), eventLoop: loop)
         // Later, as with a socket.
         return loop.submit {
             let channel = try self.upstream.value.open()
             try steps.value.reached(channel)
-            try steps.value.connected(channel)
+            try steps.value.connected(channel, false)
         }
     }
 }

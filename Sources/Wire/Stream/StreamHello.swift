@@ -6,6 +6,8 @@ package struct StreamHello: Sendable, Equatable {
     package static let protocolName = "tickertape.v1"
     /// The name of the WebSocket subprotocol.
     package static let subprotocol = "tickertape.v1.json"
+    /// What a relay calls itself in the answer that opens a WebSocket, in the header `Server`.
+    package static let serverName = "tickertape"
 
     /// A symbol that the feed has.
     package struct Symbol: Sendable, Equatable {

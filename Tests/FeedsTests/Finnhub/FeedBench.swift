@@ -22,6 +22,9 @@ final class FeedBench: Connecting, @unchecked Sendable {
     /// By which way each connection was asked for: `nil` for the service, else the path at a relay.
     private(set) var ways: [String?] = []
 
+    /// Whether those say that they are relays.
+    var isRelay = false
+
     /// The wall clock when the loop's is 0, ns since 1970.
     static let epoch: Int64 = 1_800_000_000_000_000_000
 
@@ -116,7 +119,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
         func connect(
             on loop: any EventLoop,
             reached: @escaping (any Channel) throws -> Void,
-            connected: @escaping (any Channel) throws -> Void
+            connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
         ) -> EventLoopFuture<Void> {
             self.ways.bench?.ways.append(self.path)
             return self.ways.bench?.connect(on: loop, reached: reached, connected: connected)
@@ -127,14 +130,14 @@ final class FeedBench: Connecting, @unchecked Sendable {
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         let connection = Connection(loop: self.loop)
         self.connections.append(connection)
         do {
             try connection.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             try reached(connection.channel)
-            try connected(connection.channel)
+            try connected(connection.channel, self.isRelay)
             return loop.makeSucceededVoidFuture()
         } catch {
             return loop.makeFailedFuture(error)

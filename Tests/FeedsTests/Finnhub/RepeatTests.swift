@@ -140,4 +140,23 @@ struct RepeatTests {
             bench.stop()
         }
     }
+
+    @Test("the same where upstream.url names a relay, which says so")
+    func namedRelay() throws {
+        for drops in [false, true] {
+            let bench = FeedBench { $0.dropsRepeats = drops }
+            bench.isRelay = true
+            bench.start()
+            let frame = FeedBench.trade("A", 1)
+            bench.connections[0].send(frame, frame)
+            #expect(self.isMarked(bench) == [false, false] && self.leftOut(bench) == 0)
+            // The service itself at the same address says nothing.
+            bench.isRelay = false
+            bench.connections[0].reset()
+            bench.advance(milliseconds: 5_000)
+            try #require(bench.connections.last).send(FeedBench.trade("A", 2), FeedBench.trade("A", 2))
+            #expect(drops ? self.leftOut(bench) == 1 : self.isMarked(bench).last == true, "\(drops)")
+            bench.stop()
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -42,13 +43,30 @@ struct Attempt {
                 connector.connect(
                     on: loop,
                     reached: { _ in },
-                    connected: { channel in channel.eventLoop.execute { channel.close(promise: nil) } }
+                    connected: { channel, _ in channel.eventLoop.execute { channel.close(promise: nil) } }
                 )
             }.get()
             return nil
         } catch let failure as UpstreamFailure {
             return failure
         }
+    }
+
+    /// Connects once and closes again; returns whether the server says that it is a relay.
+    static func findsRelay(_ connector: UpstreamConnector) async throws -> Bool {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let found = NIOLockedValueBox(false)
+        try await loop.flatSubmit {
+            connector.connect(
+                on: loop,
+                reached: { _ in },
+                connected: { channel, isRelay in
+                    found.withLockedValue { $0 = isRelay }
+                    channel.eventLoop.execute { channel.close(promise: nil) }
+                }
+            )
+        }.get()
+        return found.withLockedValue { $0 }
     }
 
     /// Connects once to a server of bytes.

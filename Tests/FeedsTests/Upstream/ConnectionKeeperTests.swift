@@ -202,7 +202,7 @@ struct ConnectionKeeperTests {
         ledgerless.keeper.stop()
         let channel = EmbeddedChannel(loop: ledgerless.loop)
         #expect(throws: ChannelError.self) { try first.reached(channel) }
-        try first.connected(channel)
+        try first.connected(channel, false)
         #expect(ledgerless.connections.isEmpty)
         #expect(!channel.isActive)
     }

@@ -49,7 +49,7 @@ struct KeeperOwnershipTests {
         for hanging in world.hanging {
             let late = EmbeddedChannel(loop: world.loop)
             #expect(throws: ChannelError.self) { try hanging.reached(late) }
-            try hanging.connected(late)
+            try hanging.connected(late, false)
         }
         #expect(world.connections.count == 1)
         world.keeper.stop()

@@ -59,7 +59,8 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
     private(set) var attachments: [String?] = []
     private var channels: [EmbeddedChannel] = []
     private var underWay: EventLoopPromise<Void>?
-    private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel) throws -> Void)] = []
+    private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
+        []
     var ended: Result<Void, any Error>?
 
     init(
@@ -88,7 +89,7 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
         self.keeper.finished.futureResult.whenComplete { [unowned self] in self.ended = $0 }
     }
 
-    func connectionOpened(_ channel: any Channel) throws -> any KeptConnection {
+    func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let connection: FakeConnection
         switch self.script(self.attempts.count - 1) {
         case .opens(let tradedFor, let life):
@@ -130,7 +131,7 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
         func connect(
             on loop: any EventLoop,
             reached: @escaping (any Channel) throws -> Void,
-            connected: @escaping (any Channel) throws -> Void
+            connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
         ) -> EventLoopFuture<Void> {
             world?.connect(on: loop, reached: reached, connected: connected) ?? loop.makeSucceededVoidFuture()
         }
@@ -139,7 +140,7 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         self.attempts.append(Int64(loop.now.uptimeNanoseconds) / 1_000_000)
         let channel = EmbeddedChannel(loop: self.loop)
@@ -155,13 +156,13 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
             self.underWay = promise
             self.loop.assumeIsolated().execute {
                 try? reached(channel)
-                try? connected(channel)
+                try? connected(channel, false)
             }
             return promise.futureResult
         case .opens, .opensAndStays, .opensAndEnds, .breaksWhileInstalled, .endsWhileInstalled:
             do {
                 try reached(channel)
-                try connected(channel)
+                try connected(channel, false)
                 return loop.makeSucceededVoidFuture()
             } catch {
                 return loop.makeFailedFuture(error)

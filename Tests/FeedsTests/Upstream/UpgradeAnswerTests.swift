@@ -37,6 +37,15 @@ struct UpgradeAnswerTests {
         #expect(try await self.failure { .send(Self.accept($0)) } == nil)
     }
 
+    @Test("a 101 says whether it is a relay's, of a program like this one", arguments: ["", "nginx", "tickertape"])
+    func relay(name: String) async throws {
+        let server = try await RawServer.start { head in
+            .send(Self.accept(head) { lines in if !name.isEmpty { lines.append("Server: \(name)") } })
+        }
+        #expect(try await Attempt.findsRelay(Attempt.connector(port: server.port)) == (name == "tickertape"))
+        try await server.stop()
+    }
+
     @Test("a 101 that never comes, comes too slowly or never ends is left at the limit, in words of its own")
     func hung() async throws {
         let limit = 300 * Patience.factor

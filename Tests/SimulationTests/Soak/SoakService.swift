@@ -39,7 +39,7 @@ final class SoakService: Connecting, @unchecked Sendable {
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
-        connected: @escaping (any Channel) throws -> Void
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         self.ledger.attemptBegan()
         var opening = SoakConnection.Opening.accepted
@@ -77,7 +77,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         request.timeout = connector.upgradeTimeout
         return channel.upgradeToWebSocket(request, settings: connector.webSocket) { channel, _ in
             self.ledger.attemptOpened()
-            try bound.value(channel)
+            try bound.value(channel, false)
         }.flatMapErrorThrowing { error in
             guard let error = error as? WebSocketUpgradeError else { throw error }
             throw UpstreamFailure(upgrade: error, within: connector.upgradeTimeout, now: self.clock.wall)
