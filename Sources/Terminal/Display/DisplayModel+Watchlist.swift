@@ -4,20 +4,17 @@ import Market
 extension DisplayModel {
     /// Notes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
     mutating func symbolAwaited(_ symbol: String) {
-        if self.hidden.remove(symbol) != nil { self.awaited.insert(symbol) }
-        self.wishAgain(symbol)
+        self.admission.request(symbol)
     }
 
     /// Notes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
     mutating func symbolDenied(_ symbol: String) {
-        if self.awaited.remove(symbol) != nil { self.symbolRemoved(symbol) }
+        if self.admission.refuse(symbol) { self.symbolRemoved(symbol) }
     }
 
     /// Takes a symbol that is wanted from now on, behind those that were before.
     mutating func symbolAdded(_ symbol: String) {
-        self.hidden.remove(symbol)
-        self.awaited.remove(symbol)
-        self.wishAgain(symbol)
+        self.admission.accept(symbol)
         guard self.rankOf[symbol] == nil else { return }
         self.rankOf[symbol] = (self.rankOf.values.max() ?? -1) + 1
         // One that somebody else's wish has brought already keeps its row, in its new place.
@@ -44,8 +41,7 @@ extension DisplayModel {
         self.state.waiting.removeAll { $0 == symbol }
         self.state.symbolStates[symbol] = nil
         self.removeRow(symbol)
-        // As many as there can be symbols; what is forgotten here comes back to the screen, and no harm is done.
-        if self.hidden.count < SymbolTable.capacity { self.hidden.insert(symbol) }
+        self.admission.remove(symbol)
     }
 
     /// Takes something that the person did, or that was done for them, for the event log.

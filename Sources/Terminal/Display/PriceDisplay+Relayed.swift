@@ -11,7 +11,7 @@ extension PriceDisplay {
         self.state.withValue { state in
             if let age {
                 // A snapshot is told of what is followed anew; what was held back when a symbol was given up is a price.
-                state.model.wishAgain(update.summary.symbol)
+                state.model.admission.subscribe(update.summary.symbol)
                 // One that was there before us says nothing of how long the way takes.
                 state.model.take(update, now: now, age: age)
                 self.output.show(.snapshot(update, arrived: now - age))

@@ -123,7 +123,7 @@ package final class PriceDisplay: TapeReader {
 
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.withValue { state in
-            let isRecalled = state.model.isUnwished(status.symbol)
+            let isRecalled = state.model.admission.isUnsubscribed(status.symbol)
             state.model.symbolChanged(status)
             // Its row went when nobody asked for it, and a price that is still the same would not bring it back.
             if isRecalled, self.output.isScreen { self.recall(status.symbol, in: &state) }

@@ -11,12 +11,7 @@ package struct DisplayModel: Sendable {
     private var rowOfNumber: [Int32] = []
     /// The place of each subscribed symbol on the screen.
     var rankOf: [String: Int] = [:]
-    /// Symbols that were removed from the screen, whoever else wants them.
-    var hidden: Set<String> = []
-    /// Those among them that are being asked for again.
-    var awaited: Set<String> = []
-    /// Symbols that nobody asks for any more; a price that was held back till then brings none of them back.
-    private var unwished: Set<String> = []
+    var admission = SymbolAdmission()
     var log = DisplayEventLog() { didSet { self.state.events = self.log.events } }
     /// What charts begin with, of symbols that have no row yet.
     var earlier: [String: PriceHistory] = [:]
@@ -40,7 +35,7 @@ package struct DisplayModel: Sendable {
     ///   - age: how old it is already, ns.
     mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
-        guard !self.hidden.contains(summary.symbol), !self.unwished.contains(summary.symbol) else { return }
+        guard self.admission.admits(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
         // What came before now, all at once, is no rate.
@@ -134,8 +129,8 @@ package struct DisplayModel: Sendable {
 
     /// Takes the state of one symbol.
     mutating func symbolChanged(_ status: SymbolStatus) {
-        guard !self.hidden.contains(status.symbol) else { return }
-        self.unwished.remove(status.symbol)
+        guard !self.admission.isRemoved(status.symbol) else { return }
+        self.admission.subscribe(status.symbol)
         self.log.symbolChanged(status)
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
         else { return }
@@ -153,7 +148,7 @@ package struct DisplayModel: Sendable {
         guard self.rankOf[symbol] == nil else { return }
         self.state.waiting.removeAll { $0 == symbol }
         self.removeRow(symbol)
-        if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
+        self.admission.unsubscribe(symbol)
     }
 
     mutating func gapFound(_ gap: Gap) {
@@ -186,12 +181,6 @@ package struct DisplayModel: Sendable {
         }
         self.countRows()
     }
-
-    /// Whether nobody has asked for a symbol since it went.
-    func isUnwished(_ symbol: String) -> Bool { self.unwished.contains(symbol) }
-
-    /// Notes that a symbol is wanted, whoever gave it up before.
-    mutating func wishAgain(_ symbol: String) { self.unwished.remove(symbol) }
 
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }
