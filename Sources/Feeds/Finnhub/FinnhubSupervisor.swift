@@ -160,9 +160,6 @@ package final class FinnhubSupervisor: Feed {
         handler.requestsWait()
     }
 
-    /// Makes a new connection now, as far as that may be.
-    func renew() -> ConnectionRenewal { self.keeper?.renew() ?? .over }
-
     var now: Moment {
         Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
     }
