@@ -23,7 +23,7 @@ struct WatchedRelayTests {
             settings: DisplaySettings(bytesPerSecond: nil)
         )
         self.display = PriceDisplay(
-            output: .screen(self.screen),
+            output: self.screen,
             loop: self.loop,
             symbols: ["A:B"],
             pipeline: PricePipeline.Settings(),
@@ -39,7 +39,7 @@ struct WatchedRelayTests {
     private func show(_ messages: StreamMessage...) -> DisplayState? {
         for message in messages { self.relay.show(message, on: self.display) }
         self.loop.advanceTime(by: .seconds(2))
-        return self.screen.mailbox.withLockedValue { mailbox in
+        return self.screen.mailbox.withContent { mailbox in
             defer { mailbox.newest = nil }
             return mailbox.newest
         }

@@ -129,7 +129,11 @@ struct ConnectorTests {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         await #expect(throws: UpstreamFailure.self) {
             try await loop.flatSubmit {
-                connector.connect(on: loop, reached: { _ in throw ChannelError.ioOnClosedChannel }, connected: { _ in })
+                connector.connect(
+                    on: loop,
+                    reached: { _ in throw ChannelError.ioOnClosedChannel },
+                    connected: { _, _ in }
+                )
             }.get()
         }
         #expect(server.heads.isEmpty)
