@@ -1,12 +1,12 @@
-/// What may happen when an alert fires, beside a program and a webhook.
+/// A reaction to an alert, in addition to a program and a webhook.
 package enum AlertAction: String, Sendable, Hashable, CaseIterable {
     /// The terminal's bell.
     case bell
-    /// The alert on the screen in other colours for a moment.
+    /// A highlight of the alert on the screen for a moment.
     case flash
-    /// A desktop notification through the terminal, as iTerm2 and others know it.
+    /// A desktop notification through the terminal, by the OSC 9 sequence of iTerm2 and others.
     case osc9
-    /// The same, as urxvt, foot and others know it.
+    /// A desktop notification through the terminal, by the OSC 777 sequence of urxvt, foot and others.
     case osc777
     /// A desktop notification by the program `notify-send`.
     case notifySend = "notify-send"

@@ -1,9 +1,9 @@
-/// Whether a rule whose condition has come true may say so: cool-down, quiet hours, once.
+/// The decision whether a rule whose condition has come true may fire: cool-down, quiet hours, once.
 ///
-/// What is held back is not forgotten: a price that is still above, a symbol that is still stale, is told when the hold is
-/// over. What happens in a moment (a crossing, a new high) is counted only.
+/// A lasting condition that is held back (the price is still above, the symbol is still stale) fires when the hold
+/// ends. A momentary event that is held back (a crossing, a new high) is only counted.
 struct AlertGate: Sendable, Equatable {
-    /// What holds an alert back, until when, ns.
+    /// The reason why an alert is held back, and the time at which the hold ends, ns since 1970.
     enum Hold: Sendable, Equatable {
         case cooling(until: Int64)
         case quiet(until: Int64)
@@ -20,7 +20,7 @@ struct AlertGate: Sendable, Equatable {
     let isOnce: Bool
     var count: UInt64 = 0
     var lastFired: Int64?
-    /// Alerts that were held back, and the hold of the last one.
+    /// The number of alerts held back, and the hold that is in force.
     private(set) var heldBack: UInt64 = 0
     private(set) var hold: Hold?
 
@@ -32,9 +32,9 @@ struct AlertGate: Sendable, Equatable {
 
     var isDone: Bool { self.isOnce && self.count > 0 }
 
-    /// Lets an alert through, and counts it, or holds it back.
+    /// Lets an alert through and counts it, or holds it back.
     ///
-    /// - Parameter offset: how far local time is ahead of UTC at a time, ns.
+    /// - Parameter offset: how far local time is ahead of UTC at a given time, ns.
     mutating func pass(at time: Int64, offset: (Int64) -> Int64) -> Bool {
         guard !self.isDone else { return false }
         if let hold = self.hold(at: time, offset: offset) {
@@ -48,11 +48,12 @@ struct AlertGate: Sendable, Equatable {
         return true
     }
 
-    /// Notes that the condition is over, so that the next time is another one.
+    /// Notes that the condition is over, so that the next alert held back counts as another one.
     mutating func calm() { self.hold = nil }
 
     private func hold(at time: Int64, offset: (Int64) -> Int64) -> Hold? {
-        // A clock that was set back behind the last alert would else keep the rule silent for as long as that.
+        // The cool-down does not apply to times before the last alert. A clock that was set back would otherwise keep
+        // the rule silent until it caught up.
         if let lastFired, lastFired <= time {
             let (until, overflow) = lastFired.addingReportingOverflow(self.cooldown)
             if overflow || time < until { return .cooling(until: overflow ? .max : until) }

@@ -1,8 +1,9 @@
-/// What alerts keep over a restart: the rules that were set by key, and what each rule has done so far.
+/// The state of the alerts that survives a restart: the rules that were added by key, and what each rule has done so
+/// far.
 package struct AlertMemory: Sendable, Equatable {
-    /// Where one rule's watch over one symbol stands.
+    /// The state of one rule for one symbol.
     package struct State: Sendable, Equatable {
-        /// The rule as it is written.
+        /// The rule as text.
         package var rule: String
         package var symbol: String
         package var isArmed: Bool
@@ -21,7 +22,7 @@ package struct AlertMemory: Sendable, Equatable {
         }
     }
 
-    /// The rules that are in no setting, as they are written.
+    /// The rules that do not come from the settings, as text.
     package var rules: [String]
     package var states: [State]
 
@@ -33,10 +34,10 @@ package struct AlertMemory: Sendable, Equatable {
 
 extension AlertMemory {
     private static let head = "tickertape alerts 1"
-    /// More than any file of ours has, in bytes.
+    /// The size limit of such a text, in bytes. No text that this program writes reaches it.
     package static let mostBytes = 1 << 20
 
-    /// The memory as a text of lines with tabs; symbols and rules have no control characters.
+    /// The memory as lines of fields separated by tabs. Symbols and rules contain no control characters.
     package var text: String {
         var text = Self.head + "\n"
         for rule in self.rules.prefix(AlertRule.most) { text += "rule\t\(rule)\n" }
@@ -49,7 +50,7 @@ extension AlertMemory {
         return text + "end\n"
     }
 
-    /// Reads such a text; `nil` when it is damaged, cut short or of another version.
+    /// Reads such a text; `nil` if it is damaged, cut short or of another version.
     package init?(text: String) {
         guard text.utf8.count <= Self.mostBytes else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]

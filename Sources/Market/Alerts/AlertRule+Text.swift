@@ -1,7 +1,7 @@
 extension AlertRule {
     /// Reads a rule: `SYMBOL CONDITION OPTIONS`.
     ///
-    /// - Parameter symbol: what a text is about that begins with its condition; without one that is an error.
+    /// - Parameter symbol: the subject of a text that begins with its condition; without it such a text is an error.
     package init(_ text: String, symbol: String? = nil) throws(Misfit) {
         guard text.utf8.count <= Self.mostBytes else {
             throw Misfit("a rule has at most \(Self.mostBytes) bytes; make it shorter")
@@ -113,17 +113,17 @@ extension AlertRule: CustomStringConvertible {
     }
 }
 
-/// Numbers as people write them in a rule, exact.
+/// Exact numbers as people write them in a rule.
 package enum AlertNumber {
-    /// The largest percentage.
+    /// The largest percentage, 100000.
     private static let mostPercent = ExactDecimal(normalisedSignificand: 1, exponent: 5)
 
-    /// A price: digits with `_` between them where wanted, no grouping by commas.
+    /// Reads a price: digits, with `_` between them if wanted, and no grouping by commas.
     package static func price(_ text: String) -> ExactDecimal? {
         ExactDecimal(String(text.filter { $0 != "_" }))
     }
 
-    /// A percentage with its sign behind it, of at most four fraction digits: `0.1%`.
+    /// Reads a percentage: a number of at most four fraction digits, followed by its sign: `0.1%`.
     package static func percent(_ text: String) -> ExactDecimal? {
         guard text.hasSuffix("%"), let number = ExactDecimal(String(text.dropLast())), number.significand >= 0,
             number <= Self.mostPercent, number.exponent >= -4
@@ -132,7 +132,7 @@ package enum AlertNumber {
     }
 }
 
-/// The words of a rule, taken one by one.
+/// The words of a rule, consumed one by one.
 private struct AlertWords {
     private static let conditions: Set = [
         "above", "below", "crosses", "moves", "rises", "falls", "new", "stale", "back",
@@ -152,7 +152,7 @@ private struct AlertWords {
         return true
     }
 
-    /// All words before the condition: some venues have blanks in their names.
+    /// Takes all words before the condition; the names of some venues contain spaces.
     mutating func takeSubject() -> String {
         let end = self.words.firstIndex { Self.conditions.contains($0.lowercased()) } ?? self.words.endIndex
         defer { self.words = self.words[end...] }
@@ -215,7 +215,7 @@ private struct AlertWords {
         return span
     }
 
-    /// A span if one comes: what begins with a digit is meant as one.
+    /// Takes a span if the next word begins with a digit.
     private mutating func takeOptionalSpan(_ example: String) throws(AlertRule.Misfit) -> Int64? {
         guard let first = self.words.first?.first, first.isNumber else { return nil }
         let span = try self.takeSpan(String(example.prefix { $0 != " " }), example: example)

@@ -1,17 +1,17 @@
-/// A condition on prices that somebody wants to hear of, as a person writes it: `BINANCE:BTCUSDT above 60000`.
+/// A condition on the prices of a symbol, as a person writes it: `BINANCE:BTCUSDT above 60000`.
 ///
-/// ``init(_:symbol:)`` reads one, `description` writes it so that it reads back as the same rule.
+/// ``init(_:symbol:)`` reads a rule, and `description` writes a text that reads back as the same rule.
 package struct AlertRule: Sendable, Hashable {
-    /// The most rules that are watched at a time.
+    /// The largest number of rules in force at a time.
     package static let most = 256
     /// The longest text of a rule, in bytes.
     package static let mostBytes = 256
 
-    /// What a rule is about.
+    /// The subject of a rule.
     package enum Subject: Sendable, Hashable {
-        /// A symbol as the venue names it; without the venue (`BTCUSDT`) it means that symbol of every venue.
+        /// A symbol as the venue names it. Without the venue (`BTCUSDT`) it means that symbol of every venue.
         case symbol(String)
-        /// Every symbol, each by itself.
+        /// Every symbol, each one separately.
         case every
         /// All symbols together: whether anything trades at all.
         case feed
@@ -26,27 +26,27 @@ package struct AlertRule: Sendable, Hashable {
     package enum Condition: Sendable, Hashable {
         case above(ExactDecimal)
         case below(ExactDecimal)
-        /// From one side of the price to the other.
+        /// The price goes from one side of this level to the other.
         case crosses(ExactDecimal)
-        /// By at least so many percent from the lowest or the highest price within the span, ns.
+        /// The price moves by at least this percentage from the lowest or the highest price within the span, ns.
         case moves(Direction, percent: ExactDecimal, within: Int64)
-        /// Above everything since the watch began.
+        /// The price is above (below) every earlier one since the watch began.
         case newHigh
         case newLow
-        /// No trade for so long, ns; `nil` takes the setting's.
+        /// No trade for this span, ns; `nil` takes the setting's.
         case stale(after: Int64?)
         /// A trade after such a silence.
         case back(after: Int64?)
     }
 
-    /// How far a price must come back before a rule fires again.
+    /// The distance by which a price must come back before a rule fires again.
     package enum Band: Sendable, Hashable {
-        /// So many percent of the rule's price.
+        /// A percentage of the rule's price.
         case percent(ExactDecimal)
         case price(ExactDecimal)
     }
 
-    /// What a rule says of quiet hours.
+    /// A rule's own option about quiet hours.
     package enum Quiet: Sendable, Hashable {
         case never
         case hours(QuietHours)
@@ -54,23 +54,23 @@ package struct AlertRule: Sendable, Hashable {
 
     package var subject: Subject
     package var condition: Condition
-    /// `nil` takes the setting's.
+    /// `nil` takes the setting's value.
     package var hysteresis: Band?
-    /// The least time between two alerts, ns; `nil` takes the setting's.
+    /// The shortest time between two alerts, ns; `nil` takes the setting's.
     package var cooldown: Int64?
-    /// Whether it fires once and is then done.
+    /// Whether the rule fires only once.
     package var isOnce = false
-    /// `nil` takes the setting's.
+    /// `nil` takes the setting's value.
     package var quiet: Quiet?
 
-    /// Why a text is no rule, in one line that names the cure.
+    /// The reason why a text is not a rule, in one line that says what to change.
     package struct Misfit: Error, Sendable, Equatable, CustomStringConvertible {
         package var description: String
 
         package init(_ description: String) { self.description = description }
     }
 
-    /// Whether the rule watches the symbol of this name by itself.
+    /// Whether the rule applies to the symbol of this name on its own.
     package func isAbout(_ name: String) -> Bool {
         switch self.subject {
         case .feed: return false
@@ -82,7 +82,7 @@ package struct AlertRule: Sendable, Hashable {
         }
     }
 
-    /// The name of the one thing that it is about, where it is a single one known beforehand.
+    /// The full name of the rule's only symbol, if it is known before a trade arrives.
     var onlySymbol: String? {
         switch self.subject {
         case .symbol(let name): name.utf8.contains(UInt8(ascii: ":")) ? name : nil
@@ -90,7 +90,7 @@ package struct AlertRule: Sendable, Hashable {
         }
     }
 
-    /// Symbols are written in capitals, and typed in any case.
+    /// Compares two names without regard to case: venues write symbols in capitals, and people type them in any case.
     private static func isSame(_ one: Substring, _ other: Substring) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         return zip(one.utf8, other.utf8).allSatisfy { Self.capital($0) == Self.capital($1) }
@@ -116,7 +116,7 @@ extension AlertRule {
         }
     }
 
-    /// Whether it is about the silence of a symbol and not about a price.
+    /// Whether the rule is about the silence of a symbol rather than a price.
     package var isAboutSilence: Bool {
         switch self.condition {
         case .stale, .back: true

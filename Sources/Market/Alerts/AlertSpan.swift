@@ -1,13 +1,14 @@
-/// Spans of time in rules: `500ms`, `90s`, `5m`, `1.5h`, `2d`. Whole nanoseconds, read and written without floating point.
+/// The spans of time in rules: `500ms`, `90s`, `5m`, `1.5h`, `2d`. They are whole nanoseconds, read and written without
+/// floating point.
 package enum AlertSpan {
     private static let units: [(name: String, size: Int64)] = [
         ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
         ("d", 86_400_000_000_000),
     ]
-    /// The longest, a week, ns.
+    /// The longest span: a week, ns.
     package static let most: Int64 = 7 * 86_400_000_000_000
 
-    /// Reads a span, ns; `nil` when it is none, or longer than ``most``.
+    /// Reads a span, ns; `nil` if the text is not a span or is longer than ``most``.
     package static func read(_ text: some StringProtocol) -> Int64? {
         if text == "0" { return 0 }
         let end = text.firstIndex { !($0.isASCII && $0.isNumber) && $0 != "." } ?? text.endIndex
@@ -29,7 +30,7 @@ package enum AlertSpan {
         return Int64(product)
     }
 
-    /// Writes a span with the largest unit that leaves a whole number; shorter ones than a millisecond are not written.
+    /// Writes a span with the largest unit that leaves a whole number. Fractions of a millisecond are left out.
     package static func write(_ nanoseconds: Int64) -> String {
         if nanoseconds == 0 { return "0" }
         let unit = Self.units.last { nanoseconds % $0.size == 0 } ?? Self.units[0]

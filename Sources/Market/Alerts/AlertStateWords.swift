@@ -1,4 +1,4 @@
-/// Where a rule stands, in words.
+/// The description of a rule's state for a person.
 enum AlertStateWords {
     static func of(_ watchers: [AlertWatcher], offset: (Int64) -> Int64) -> String {
         let count = watchers.reduce(UInt64(0)) { $0 &+ $1.gate.count }
@@ -29,7 +29,7 @@ enum AlertStateWords {
         return [watcher.rearmsAt.map { "armed again at \($0)" } ?? "armed again when it has come back"]
     }
 
-    /// The local time of day.
+    /// Formats a time as the local time of day.
     private static func clock(_ time: Int64, offset: (Int64) -> Int64, seconds: Bool) -> String {
         let day: Int64 = 86_400_000_000_000
         let local = (time &+ offset(time)) % day

@@ -1,25 +1,26 @@
-/// The watch of all rules over the tape: trades in, alerts out.
+/// The evaluation of all alert rules over the tape: trades in, alerts out.
 ///
-/// A pure machine. What a price does is judged by the exchange's clock, trade by trade, so that the same trades give the
-/// same alerts however they are cut into batches and however fast they come. Silence is judged by the clock of arrival; in
-/// a replay, whose pace says nothing, by the exchange's time of all trades together: a silence is then told when the next
+/// A pure state machine. It judges prices trade by trade and by the exchange's clock, so that the same trades give the
+/// same alerts, however they are batched and however fast they arrive. It judges silence by the clock of arrival. The
+/// pace of a replay means nothing, so there it judges silence by the exchange's time of all trades together: the next
+/// trade reveals a silence, and the alert carries the time at which the symbol became silent.
 /// trade shows it, with the time at which it began to be one.
 package struct AlertWatch: Sendable {
-    /// The most pairs of a rule and a symbol that are watched.
+    /// The largest number of pairs of a rule and a symbol that are watched.
     package static let mostWatchers = 512
-    /// The name of all symbols together.
+    /// The name that stands for all symbols together.
     package static let feedName = "feed"
 
-    /// What rules without options of their own take, and which clocks count.
+    /// The defaults for rules that leave an option out, and the choice of the clock.
     package struct Settings: Sendable, Equatable {
         /// In percent.
         package var hysteresis = ExactDecimal(normalisedSignificand: 1, exponent: -1)
-        /// The least time between two alerts of a rule for a symbol, ns.
+        /// The shortest time between two alerts of a rule for a symbol, ns.
         package var cooldown: Int64 = 60_000_000_000
         package var quiet: QuietHours?
-        /// Without a trade for so long a symbol is stale, ns.
+        /// The span without a trade after which a symbol is stale, ns.
         package var staleAfter = FreshnessLimits().staleAfter
-        /// Whether silence is judged by the times of the trades alone.
+        /// Whether silence is judged only by the times of the trades.
         package var isReplay = false
 
         package init() {}
@@ -35,29 +36,29 @@ package struct AlertWatch: Sendable {
     private let offset: @Sendable (Int64) -> Int64
     private var entries: [Entry] = []
     private var watchers: [AlertWatcher] = []
-    /// The watchers of each symbol by its number; `nil` where nobody has looked yet.
+    /// The watchers of each symbol, by its number; `nil` until the symbol's first trade.
     private var ofSymbol: [[Int]?] = []
     private var ofFeed: [Int] = []
     private var watchesSilence = false
-    /// Symbols that rules for every symbol know of.
+    /// The symbols known to the rules for every symbol.
     private var names: [String] = []
     private var known: Set<String> = []
-    /// States of an earlier run that no watcher has taken yet.
+    /// The states of an earlier run that no watcher has taken over yet.
     private var remembered: [AlertMemory.State]
-    /// The clock of silence; `nil` before the first news.
+    /// The clock by which silence is judged, ns since 1970; `nil` before the first event.
     private var clock: Int64?
-    /// Whether the tape goes on at another time since that.
+    /// Whether the tape's time has jumped since `clock`.
     private var isMoved = false
-    /// When a silent watcher has to be looked at, at the earliest.
+    /// The earliest time at which a watcher of silence must be checked.
     private var nextCheck = Int64.max
     private var hasChanged = false
-    /// Pairs that are not watched because there are too many.
+    /// The number of pairs that are not watched because there are too many.
     package private(set) var unwatched = 0
 
     /// - Parameters:
-    ///   - symbols: what is subscribed, for rules that are about more than one symbol.
-    ///   - remembered: what an earlier run left.
-    ///   - offset: how far local time is ahead of UTC at a time (ns since 1970), ns.
+    /// - symbols: the subscribed symbols, for rules about more than one symbol.
+    /// - remembered: the states that an earlier run left.
+    /// - offset: how far local time is ahead of UTC at a given time (ns since 1970), ns.
     package init(
         settings: Settings = Settings(),
         symbols: [String] = [],
@@ -70,10 +71,10 @@ package struct AlertWatch: Sendable {
         for name in symbols { self.note(name) }
     }
 
-    /// Whether there is no rule.
+    /// Whether there are no rules.
     package var isEmpty: Bool { self.entries.isEmpty }
 
-    /// Whether a state that a person can see has changed since the last call.
+    /// Returns whether a state that a person can see has changed since the last call.
     package mutating func takeChange() -> Bool {
         var hasChanged = self.hasChanged
         self.hasChanged = false
@@ -86,7 +87,7 @@ package struct AlertWatch: Sendable {
 
     // MARK: Rules
 
-    /// Takes the rules in force, each with a number of its own; one that stays goes on where it was.
+    /// Sets the rules in force, each with its own number. A rule that stays keeps its state.
     package mutating func setRules(_ rules: [(number: Int, rule: AlertRule)]) {
         let rules = rules.prefix(AlertRule.most)
         let kept = Set(rules.map(\.number))
@@ -137,7 +138,7 @@ package struct AlertWatch: Sendable {
         return false
     }
 
-    /// Notes that symbols' numbers mean others from now on: a new epoch.
+    /// Notes that a new epoch has begun, in which the symbols' numbers have other meanings.
     package mutating func symbolsRenewed() { self.ofSymbol = [] }
 
     private mutating func note(_ name: String) {
@@ -145,7 +146,7 @@ package struct AlertWatch: Sendable {
         self.names.append(name)
     }
 
-    /// The watchers of a symbol that is seen by this number for the first time.
+    /// Returns the watchers of a symbol whose number appears for the first time.
     private mutating func resolve(_ symbol: SymbolID, _ name: String) -> [Int] {
         if !self.known.contains(name) {
             self.note(name)
@@ -168,18 +169,19 @@ package struct AlertWatch: Sendable {
         return found
     }
 
-    /// A rule's symbol may have been typed in small letters.
+    /// Compares two names without regard to case: a rule's symbol may have been typed in small letters.
     private func isSame(_ one: String, _ other: String) -> Bool {
         one == other || one.utf8.count == other.utf8.count && one.uppercased() == other.uppercased()
     }
 
-    // MARK: News
+    // MARK: Events
 
-    /// Takes a trade. One that is ahead ends a silence, and tells nothing else: when its price was made is not known.
+    /// Takes a trade. A trade that is ahead ends a silence and fires no price rule: when its price was made is not
+    /// known.
     ///
     /// - Parameters:
-    ///   - name: the symbol's name; asked for the first time that its number comes.
-    ///   - arrived: our wall clock at its arrival, ns since 1970; of no account in a replay.
+    /// - name: the symbol's name; called only when its number appears for the first time.
+    /// - arrived: our wall clock at its arrival, ns since 1970; ignored in a replay.
     package mutating func traded(_ trade: Trade, name: () -> String, arrived: Int64, emit: (Alert) -> Void) {
         guard !self.entries.isEmpty else { return }
         let isAhead = trade.marks.contains(.ahead)
@@ -208,25 +210,25 @@ package struct AlertWatch: Sendable {
 
     private mutating func heard(_ place: Int, _ price: ExactDecimal, at clock: Int64, _ emit: (Alert) -> Void) {
         let firing = self.watchers[place].heard(price, at: clock)
-        // It moves on with every trade; the earliest of all is found anew when it has come.
+        // Every trade postpones the watcher's check. The earliest check of all is computed again when it is due.
         self.nextCheck = min(self.nextCheck, self.watchers[place].silence?.nextCheck ?? .max)
         if let firing { self.tell(place, firing, emit) }
     }
 
-    /// Notes that our wall clock says `now`, ns since 1970; does nothing in a replay.
+    /// Notes that our wall clock shows `now`, ns since 1970; does nothing in a replay.
     package mutating func timePassed(now: Int64, emit: (Alert) -> Void) {
         guard !self.settings.isReplay, self.watchesSilence else { return }
         self.advance(to: now, emit: emit)
     }
 
-    /// When ``timePassed(now:emit:)`` wants to be called, ns since 1970; `nil` while there is no need.
+    /// The time of the next call of ``timePassed(now:emit:)``, ns since 1970; `nil` if none is needed.
     package var deadline: Int64? {
         guard !self.settings.isReplay, self.watchesSilence, self.clock != nil else { return nil }
-        // Trades move the checks away without telling, so that this may be early, and never late.
+        // Trades postpone the checks without updating this, so that it may be too early but never too late.
         return self.nextCheck == .max ? nil : self.nextCheck
     }
 
-    /// Takes the feed's own word that a symbol, or with `nil` none at all, will trade for now; does nothing in a replay.
+    /// Takes the feed's report that a symbol (all symbols for `nil`) will not trade for now; does nothing in a replay.
     package mutating func silenced(_ symbol: String?, reason: String, now: Int64, emit: (Alert) -> Void) {
         guard !self.settings.isReplay, self.watchesSilence else { return }
         self.advance(to: now, emit: emit)
@@ -241,14 +243,14 @@ package struct AlertWatch: Sendable {
         self.settleChecks()
     }
 
-    /// Notes that the tape goes on at another time, as that of a replay does that was moved: nothing there is late because of
-    /// what was before.
+    /// Notes that the tape's time jumps, as it does when a replay is moved. Trades after the jump are not late compared
+    /// with trades before it.
     package mutating func clockMoved() {
         for place in self.watchers.indices { self.watchers[place].clockMoved() }
         self.isMoved = self.settings.isReplay
     }
 
-    /// Moves the clock of silence on, or back where it was set back, and tells what became silent until then.
+    /// Moves the clock of silence forward, or back if it was set back, and reports what has become silent by then.
     private mutating func advance(to time: Int64, emit: (Alert) -> Void) {
         guard let clock = self.clock else {
             self.clock = time
@@ -257,7 +259,7 @@ package struct AlertWatch: Sendable {
             return
         }
         if time < clock {
-            // A late trade, or two clocks that differ a little, say nothing.
+            // A late trade or a small difference between two clocks does not count.
             guard self.isMoved || clock &- time > Board.reorderWindow || clock &- time < 0 else { return }
             self.isMoved = false
             for place in self.watchers.indices { self.watchers[place].clockWasSet(to: time) }
@@ -268,7 +270,7 @@ package struct AlertWatch: Sendable {
         self.clock = time
         self.isMoved = false
         guard time >= self.nextCheck else { return }
-        // In the order in which they fell silent, whoever looks and when.
+        // In the order in which the symbols fell silent, independent of when this is called.
         while true {
             self.settleChecks()
             guard self.nextCheck <= time,
@@ -299,9 +301,9 @@ package struct AlertWatch: Sendable {
         )
     }
 
-    // MARK: For who looks
+    // MARK: Reading the state
 
-    /// Each rule's number, and in a few words where it stands.
+    /// Each rule's number, and its state in a few words.
     package var states: [(number: Int, words: String)] {
         self.entries.map { entry in
             (
@@ -311,7 +313,7 @@ package struct AlertWatch: Sendable {
         }
     }
 
-    /// What outlives the program; states that no rule of this run has taken are kept for the next one's.
+    /// The states that survive a restart. States that no rule of this run has taken over are kept for the next run.
     package var memory: [AlertMemory.State] {
         var states = self.watchers.compactMap { watcher -> AlertMemory.State? in
             guard var state = watcher.memory, let entry = self.entries.first(where: { $0.number == watcher.rule })

@@ -1,28 +1,29 @@
-/// Silence, and that it is over.
+/// The detection of a silence and of its end.
 extension AlertWatcher {
-    /// How long a symbol has been silent.
+    /// The silence of a symbol.
     struct Silence: Sendable, Equatable {
         let limit: Int64
-        /// The last trade, or the beginning of the watch.
+        /// The time of the last trade, or of the beginning of the watch.
         var last: Int64?
         var isSilent = false
-        /// When it has to be looked at; `Int64.max` while that cannot change anything.
+        /// When the next check is due; `Int64.max` while a check cannot change anything.
         var nextCheck = Int64.max
     }
 
-    /// Takes the time from which on it is watched.
+    /// Takes the time from which the symbol is watched.
     mutating func began(at clock: Int64) {
         guard let silence = self.silence, silence.last == nil else { return }
         self.hear(at: clock)
     }
 
-    /// Notes that the clock says `now`; answers only where a check was due, and is to be asked again until it was not.
+    /// Notes that the clock shows `now`. Returns an alert only for a check that was due; the caller repeats the call
+    /// until none is.
     mutating func clockReached(_ now: Int64) -> Firing? {
         guard let silence = self.silence, now >= silence.nextCheck else { return nil }
         return self.fellSilent(at: silence.nextCheck, reason: "no trade for \(AlertSpan.write(silence.limit))")
     }
 
-    /// Notes that nothing is to be expected for now, by the feed's own word.
+    /// Notes the feed's report that no trade is to be expected for now.
     mutating func wasSilenced(at now: Int64, reason: String) -> Firing? {
         guard let silence = self.silence, !silence.isSilent else { return nil }
         return self.fellSilent(at: now, reason: reason)
@@ -36,14 +37,14 @@ extension AlertWatcher {
         self.silence?.nextCheck = .max
         guard case .stale = self.condition else { return nil }
         guard self.pass(time) else {
-            // It is told when the hold is over, if it is still true.
+            // The alert fires when the hold ends, if the silence still lasts.
             if let hold = self.gate.hold, !self.gate.isDone { self.silence?.nextCheck = max(hold.until, time &+ 1) }
             return nil
         }
         return Firing(price: self.lastPrice, time: time, reason: reason)
     }
 
-    /// Takes a trade as a sign of life at `clock`.
+    /// Takes a trade at `clock` as a sign of life.
     mutating func heard(_ price: ExactDecimal, at clock: Int64) -> Firing? {
         guard let silence = self.silence else { return nil }
         self.lastPrice = price
@@ -77,7 +78,7 @@ extension AlertWatcher {
         return overflow ? .max : sum
     }
 
-    /// Whole seconds where they are more than a few, so that the text is short.
+    /// Formats a span; one of ten seconds or more is cut to whole seconds, so that the text is short.
     private static func words(_ span: Int64) -> String {
         let unit: Int64 = span >= 10_000_000_000 ? 1_000_000_000 : 1_000_000
         return AlertSpan.write(span / unit * unit)

@@ -1,13 +1,13 @@
-/// One rule's watch over one symbol.
+/// The evaluation of one rule for one symbol.
 ///
-/// Prices come in the order of the tape, each with the exchange's time; one that is up to ``Board/reorderWindow`` older than
-/// the newest is late and counts for highs and lows only, one older still means that the clock was set back. Where it is known
-/// to have been moved (``clockMoved()``) none is late.
+/// Prices come in the order of the tape, each with the exchange's time. A price that is older than the newest by up to
+/// ``Board/reorderWindow`` is late, and counts only for highs and lows. A price that is still older means that the
+/// clock was set back. After a known jump of the clock (``clockMoved()``) no price is late.
 struct AlertWatcher: Sendable {
-    /// What a rule without options of its own takes, and how silence is told.
+    /// The defaults for rules that leave an option out, and the choice of the clock.
     typealias Settings = AlertWatch.Settings
 
-    /// An alert before it has its rule's and its symbol's names.
+    /// An alert without the names of its rule and its symbol.
     struct Firing: Sendable, Equatable {
         var price: ExactDecimal?
         var time: Int64
@@ -20,20 +20,20 @@ struct AlertWatcher: Sendable {
     let condition: AlertRule.Condition
     private let band: AlertRule.Band
     private(set) var gate: AlertGate
-    /// Whether it has come far enough back to fire again.
+    /// Whether the price has come back far enough for the rule to fire again.
     private(set) var isArmed = true
-    /// The side of its price on which a crossing begins: -1 or 1, 0 while unknown.
+    /// The side of the level on which a crossing begins: -1 or 1, or 0 while unknown.
     private(set) var side = 0
-    /// Whether a state that a person can see has changed since somebody looked.
+    /// Whether a state that a person can see has changed since the owner last reset this.
     var hasChanged = false
 
     private var newest = Int64.min
-    /// Whether the tape goes on at another time since the newest.
+    /// Whether the tape's time has jumped since the newest trade.
     private var isMoved = false
     var lastPrice: ExactDecimal?
     private var lows: PriceWindow
     private var highs: PriceWindow
-    /// The highest or lowest price so far, and that of the last alert.
+    /// The highest or lowest price so far, and the one at the last alert.
     private var extreme: ExactDecimal?
     private var firedExtreme: ExactDecimal?
     var silence: Silence?
@@ -92,7 +92,7 @@ struct AlertWatcher: Sendable {
         }
     }
 
-    /// Notes that the tape goes on at another time.
+    /// Notes that the tape's time jumps.
     mutating func clockMoved() { self.isMoved = true }
 
     private mutating func clockWasSetBack() {
@@ -123,7 +123,7 @@ struct AlertWatcher: Sendable {
         guard self.side != 0, side == -self.side else {
             if self.side == 0 { self.side = side }
             self.calm()
-            // Far enough on its side, so that the next crossing is no trembling.
+            // The price is far enough on its side of the level for the next crossing to count.
             if !self.isArmed, side != 0,
                 self.edge(level, isUpper: side > 0).map({ $0.side(of: price) != -side }) ?? true
             {
@@ -132,12 +132,12 @@ struct AlertWatcher: Sendable {
             }
             return nil
         }
-        // One that has not come far enough may still go straight through to the other edge.
+        // A price that has not come far enough may still go straight through to the other edge.
         guard self.isArmed || (self.edge(level, isUpper: side > 0)?.side(of: price) ?? side) != -side else {
             return nil
         }
         self.side = side
-        // One that went through to the far edge is no trembling, and the next crossing counts.
+        // A price that went through to the far edge is not oscillating around the level, so the next crossing counts.
         self.isArmed = (self.edge(level, isUpper: side > 0)?.side(of: price) ?? side) != -side
         guard self.pass(time) else { return nil }
         return Firing(
@@ -175,7 +175,7 @@ struct AlertWatcher: Sendable {
             if direction != .up { self.highs.add(price, time: time) }
         }
         guard let from, self.pass(time) else { return nil }
-        // The next one is measured from here.
+        // The next move is measured from here.
         self.clockWasSetBack()
         return Firing(
             price: price,
@@ -210,7 +210,7 @@ struct AlertWatcher: Sendable {
         PriceEdge(level, band: self.band, isUpper: isUpper)
     }
 
-    /// The price at which the rule is armed again, for a person.
+    /// The price at which the rule is armed again, for display.
     var rearmsAt: ExactDecimal? {
         guard !self.isArmed else { return nil }
         switch self.condition {
@@ -220,7 +220,7 @@ struct AlertWatcher: Sendable {
         }
     }
 
-    /// Whether an alert may be told now; a hold is noted.
+    /// Returns whether an alert may fire now, and notes a hold.
     mutating func pass(_ time: Int64) -> Bool {
         let before = self.gate.hold
         let passes = self.gate.pass(at: time, offset: self.offset)
@@ -228,16 +228,16 @@ struct AlertWatcher: Sendable {
         return passes
     }
 
-    /// Notes that what would be told is over.
+    /// Notes that the condition of an alert held back is over.
     mutating func calm() {
         guard self.gate.hold != nil else { return }
         self.gate.calm()
         self.hasChanged = true
     }
 
-    // MARK: Over a restart
+    // MARK: Persistence
 
-    /// What of it outlives the program.
+    /// The state that survives a restart.
     var memory: AlertMemory.State? {
         guard self.gate.count > 0 || !self.isArmed else { return nil }
         return AlertMemory.State(
@@ -250,7 +250,7 @@ struct AlertWatcher: Sendable {
         )
     }
 
-    /// Goes on where an earlier run stopped.
+    /// Restores the state that an earlier run left.
     mutating func restore(_ state: AlertMemory.State) {
         self.isArmed = state.isArmed
         self.side = state.side

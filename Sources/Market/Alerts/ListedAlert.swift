@@ -1,12 +1,12 @@
-/// One alert as the screen shows it.
+/// One alert rule as the screen lists it.
 package struct ListedAlert: Sendable, Equatable {
     /// `BINANCE:BTCUSDT above 60000`.
     package var text: String
     /// `armed`, `fired 3 times, armed again at 59940`, `quiet until 07:00`.
     package var state: String
-    /// When it fired last; monotonic ns; the screen has a line for it then.
+    /// When the rule last fired, monotonic ns. The screen then shows a line for it.
     package var fired: Int64?
-    /// Whether that line stands out for a moment.
+    /// Whether that line is highlighted for a moment.
     package var flashes = true
 
     package init(text: String, state: String, fired: Int64? = nil) {
@@ -15,7 +15,7 @@ package struct ListedAlert: Sendable, Equatable {
         self.fired = fired
     }
 
-    /// The same, flashing or not.
+    /// Returns the same alert with or without the highlight.
     package func flashing(_ flashes: Bool) -> ListedAlert {
         var alert = self
         alert.flashes = flashes

@@ -1,8 +1,8 @@
-/// A price that is compared with others: a number, or so many hundredths of one, exact though it may have more digits than
-/// an ``ExactDecimal`` holds.
+/// A price level that other prices are compared with: a number, or a number times a count of hundredths. Comparisons
+/// are exact even where the product has more digits than an ``ExactDecimal`` holds.
 package struct PriceEdge: Sendable, Hashable {
     package let base: ExactDecimal
-    /// What `base` is multiplied with, in hundredths; `nil` for 100 of them.
+    /// The factor of `base`, in hundredths; `nil` for 100 hundredths.
     package let hundredths: ExactDecimal?
 
     static let hundred = ExactDecimal(normalisedSignificand: 1, exponent: 2)
@@ -14,7 +14,7 @@ package struct PriceEdge: Sendable, Hashable {
 
     /// `base × (100 + percent) / 100`.
     ///
-    /// - Precondition: `percent` is one that ``AlertRule`` takes, so that the sum has at most ten digits.
+    /// - Precondition: ``AlertRule`` accepts `percent`, so that the sum has at most ten digits.
     package init(_ base: ExactDecimal, plusPercent percent: ExactDecimal) {
         self.base = base
         guard let hundredths = Self.hundred.adding(percent), hundredths.significand.magnitude < 100_000_000_000 else {
@@ -23,9 +23,9 @@ package struct PriceEdge: Sendable, Hashable {
         self.hundredths = hundredths
     }
 
-    /// The edge of a band around a price: further from zero or nearer to it, whatever the price's sign.
+    /// Creates the edge of a band around a price. The upper edge is the larger number, whatever the price's sign.
     ///
-    /// - Returns: `nil` when the edge of a band in price units has more digits than can be held.
+    /// - Returns: `nil` if the edge of a band in price units has more digits than can be held.
     package init?(_ price: ExactDecimal, band: AlertRule.Band, isUpper: Bool) {
         switch band {
         case .percent(let percent):
@@ -37,7 +37,7 @@ package struct PriceEdge: Sendable, Hashable {
         }
     }
 
-    /// Where a price stands to the edge: -1 below, 0 on it, 1 above. Exact.
+    /// Compares a price with the edge, exactly: -1 below, 0 on it, 1 above.
     package func side(of price: ExactDecimal) -> Int {
         guard let hundredths = self.hundredths else {
             return price == self.base ? 0 : price < self.base ? -1 : 1
@@ -48,7 +48,7 @@ package struct PriceEdge: Sendable, Hashable {
         )
     }
 
-    /// The edge as a number where it can be held.
+    /// The edge as a number; `nil` if an ``ExactDecimal`` cannot hold it.
     package var price: ExactDecimal? {
         guard let hundredths = self.hundredths else { return self.base }
         return WideNumber(self.base, times: hundredths).narrowed(exponent: -2)
@@ -84,7 +84,7 @@ private struct WideNumber {
         let (leftDigits, rightDigits) = (left.digits, right.digits)
         let (leftLead, rightLead) = (leftDigits + left.exponent, rightDigits + right.exponent)
         guard leftLead == rightLead else { return (leftLead < rightLead) == (leftSign > 0) ? -1 : 1 }
-        // Their first digits stand at the same place, so that the shorter one is made as long as the other.
+        // The first digits of both have the same place value. Zeros pad the shorter one to the length of the other.
         var (one, other) = (left.significand, right.significand)
         if leftDigits < rightDigits { one *= PowerOfTen.int128(rightDigits - leftDigits) }
         if rightDigits < leftDigits { other *= PowerOfTen.int128(leftDigits - rightDigits) }

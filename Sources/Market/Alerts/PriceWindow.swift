@@ -1,13 +1,14 @@
-/// The lowest or the highest price of the last so many nanoseconds: a queue of those prices only that can still become it
-/// (a monotonic deque), so that every step costs next to nothing whatever the span.
+/// The lowest or the highest price within a sliding window of time. It is a monotonic deque, which holds only the
+/// prices that can still become the extreme, so that the amortised cost of a step does not depend on the window's
+/// length.
 ///
-/// Exact as long as ``capacity`` such prices are enough, which takes a market that moves one way for a thousand different
-/// moments without ever coming back. Beyond it every second one is left out: the window then knows a less extreme price
-/// for a while, which may cost an alert at the very edge and never makes one up.
+/// The result is exact while at most ``capacity`` such prices are held. To exceed that, the market must move in one
+/// direction at a thousand different times without coming back. The window then drops every second price, and knows a
+/// less extreme price for a while. This may suppress an alert at the very edge, and never causes a false one.
 ///
-/// A value; time is an argument, ns of any one clock, never decreasing.
+/// A value. Time is an argument: ns of any single clock, never decreasing.
 package struct PriceWindow: Sendable, Equatable {
-    /// The most prices held.
+    /// The largest number of prices held.
     package static let capacity = 1_024
 
     private struct Entry: Equatable {
@@ -21,7 +22,7 @@ package struct PriceWindow: Sendable, Equatable {
     /// Entries before this one have expired.
     private var first = 0
 
-    /// - Parameter isLowest: whether the lowest is wanted, or the highest.
+    /// - Parameter isLowest: whether the window finds the lowest price rather than the highest.
     package init(isLowest: Bool, span: Int64) {
         self.isLowest = isLowest
         self.span = span
@@ -35,25 +36,25 @@ package struct PriceWindow: Sendable, Equatable {
 
     package var count: Int { self.entries.count - self.first }
 
-    /// Forgets what is older than the span at `now`; a price exactly as old is still in it.
+    /// Removes prices older than the span at `now`; a price of exactly that age stays.
     package mutating func expire(now: Int64) {
         let (oldest, overflow) = now.subtractingReportingOverflow(self.span)
         guard !overflow else { return }
         while self.first < self.entries.count, self.entries[self.first].time < oldest { self.first += 1 }
-        // Moved now and then, so that a step costs the same on average.
+        // Compacts the storage rarely, so that the average cost of a step stays constant.
         if self.first >= 64, self.first * 2 >= self.entries.count {
             self.entries.removeFirst(self.first)
             self.first = 0
         }
     }
 
-    /// Takes in a price.
+    /// Adds a price.
     package mutating func add(_ price: ExactDecimal, time: Int64) {
-        // One that is less extreme and leaves no later is never needed again.
+        // An earlier price that is not more extreme than this one is never needed again.
         while self.first < self.entries.count, let last = self.entries.last, !self.isBeyond(last.price, price) {
             self.entries.removeLast()
         }
-        // One of the same moment that is more extreme outlives this one.
+        // A more extreme price of the same time outlives this one.
         if self.first < self.entries.count, self.entries[self.entries.count - 1].time == time { return }
         if self.count >= Self.capacity { self.thin() }
         self.entries.append(Entry(time: time, price: price))
@@ -68,7 +69,7 @@ package struct PriceWindow: Sendable, Equatable {
         self.isLowest ? one < other : other < one
     }
 
-    /// Leaves out every second price but the most extreme one and the newest.
+    /// Drops every second price, but keeps the most extreme one and the newest.
     private mutating func thin() {
         let held = self.entries[self.first...]
         var kept: [Entry] = []

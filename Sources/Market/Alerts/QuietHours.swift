@@ -1,13 +1,13 @@
-/// A stretch of every day in which nobody wants to be told: `22:00-07:00`, by the local clock.
+/// A part of every day in which no alerts fire: `22:00-07:00`, by the local clock.
 package struct QuietHours: Sendable, Hashable {
     private static let minute: Int64 = 60_000_000_000
     private static let day: Int64 = 1_440
 
-    /// Minutes since midnight; the end is the first minute that is not quiet.
+    /// Minutes since midnight. The end is the first minute after the quiet hours.
     package let start: Int
     package let end: Int
 
-    /// Reads `HH:MM-HH:MM`; `nil` when it is something else, or both times are the same.
+    /// Reads `HH:MM-HH:MM`; `nil` if the text has another form or both times are the same.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Self.time(parts[0]), let end = Self.time(parts[1]), start != end else {
@@ -17,7 +17,7 @@ package struct QuietHours: Sendable, Hashable {
         self.end = end
     }
 
-    /// When the quiet that holds at `time` ends, both ns since 1970; `nil` when it is not quiet then.
+    /// Returns when the quiet hours in force at `time` end, both ns since 1970; `nil` outside of quiet hours.
     ///
     /// - Parameter offset: how far local time is ahead of UTC, ns.
     package func end(at time: Int64, offset: Int64) -> Int64? {

@@ -1,6 +1,6 @@
-/// Bars that are put together of pieces, and of what was kept of them.
+/// The assembly of bars from pieces and from stored values.
 extension Bar {
-    /// Makes a bar again of what was kept of one.
+    /// Restores a bar from its stored values.
     package init(
         start: Int64,
         width: BarWidth,
@@ -45,12 +45,12 @@ extension Bar {
         )
     }
 
-    /// Takes a trade whose time lies within the bar.
+    /// Adds a trade whose time lies within the bar.
     package mutating func take(_ trade: Trade) {
         self.take(price: trade.price, size: trade.size, time: trade.exchangeTime, marks: trade.marks)
     }
 
-    /// The piece of a bar that this one is, as a bar of a larger width.
+    /// Returns this bar as a piece of the larger bar that contains it.
     package func widened(to width: BarWidth) -> Bar {
         var bar = self
         bar.start = width.start(of: self.start)
@@ -58,7 +58,7 @@ extension Bar {
         return bar
     }
 
-    /// Adds a piece of the same stretch whose trades all arrived later.
+    /// Appends a piece of the same period whose trades all arrived later.
     package mutating func append(_ later: Bar) {
         self.high = max(self.high, later.high)
         self.low = min(self.low, later.low)
@@ -71,11 +71,11 @@ extension Bar {
         self.isIncomplete = self.isIncomplete || later.isIncomplete
     }
 
-    /// Whether something of the bar may be missing: trades, or an addend of its volume that could not be held.
+    /// Whether the bar may lack trades, or its volume lacks an addend that could not be held.
     package var lacksSomething: Bool { self.isIncomplete || !self.volume.isWhole }
 
-    /// The volume-weighted average price (VWAP): exact where it has up to 18 significant digits, else rounded to so many, half
-    /// to even. `nil` where nothing was traded, or a sum is not the whole sum.
+    /// The volume-weighted average price (VWAP): exact up to 18 significant digits, otherwise rounded to 18, half to
+    /// even. `nil` if nothing was traded, or if the volume or the turnover lacks an addend.
     package var average: ExactDecimal? {
         guard self.volume.isWhole, self.turnover.isWhole else { return nil }
         return self.turnover.divided(by: self.volume)

@@ -1,33 +1,33 @@
-/// What the trades of one symbol did within a stretch of time: an OHLCV bar (a candle).
+/// The trades of one symbol within one period, summarised: an OHLCV bar (a candle).
 package struct Bar: Sendable, Equatable {
-    /// When it begins: a multiple of its width; ns since 1970 by the exchange's clock.
+    /// The start of the period: a multiple of its width, ns since 1970 by the exchange's clock.
     package var start: Int64
-    /// How long it is, ns.
+    /// The length of the period, ns.
     package var width: Int64
-    /// The first and the last price by the exchange's clock, and the extremes; price updates (`v = 0`) are among them.
+    /// The first and the last price by the exchange's clock, and the extremes. Price updates (`v = 0`) count.
     package var open: ExactDecimal
     package var high: ExactDecimal
     package var low: ExactDecimal
     package var close: ExactDecimal
-    /// When the prices of ``open`` and ``close`` were made; ns since 1970 by the exchange's clock.
+    /// The times of ``open`` and ``close``, ns since 1970 by the exchange's clock.
     package var openTime: Int64
     package var closeTime: Int64
-    /// The sum of all sizes; exact.
+    /// The exact sum of all sizes.
     package var volume: ExactSum
-    /// The sum of all prices times their sizes; exact. Where 38 digits cannot hold it with another trade, that one is
-    /// missing, and ``ExactSum/omitted`` counts it; then there is no ``average``.
+    /// The exact sum of all prices times their sizes. An addend that 38 digits cannot hold is left out and counted by
+    /// ``ExactSum/omitted``; the bar then has no ``average``.
     package var turnover: ExactSum
-    /// How many trades; price updates are none.
+    /// The number of trades, without price updates.
     package var count: UInt64
-    /// How many of them may have been counted before: those marked ``TradeMarks/possibleRepeat``.
+    /// The number of trades that may have been counted before: those marked ``TradeMarks/possibleRepeat``.
     package var possibleRepeats: UInt64 = 0
-    /// Whether trades of this stretch may be missing: the tape has a gap in it, or began or ended within it.
+    /// Whether trades of this period may be missing: the tape has a gap in it, or began or ended within it.
     package var isIncomplete: Bool
 
-    /// The first moment after it.
+    /// The first moment after the period.
     package var end: Int64 { self.start &+ self.width }
 
-    /// Begins a bar with the first price that falls into it.
+    /// Begins a bar with the first price of its period.
     init(
         start: Int64,
         width: Int64,
@@ -52,7 +52,7 @@ package struct Bar: Sendable, Equatable {
         self.count(price: price, size: size, marks)
     }
 
-    /// Takes in one more price. Of equal times the first to arrive opens, and the last to arrive closes.
+    /// Adds a price. Among equal times the first to arrive opens and the last to arrive closes.
     mutating func take(price: ExactDecimal, size: ExactDecimal, time: Int64, marks: TradeMarks = []) {
         if self.high < price { self.high = price }
         if price < self.low { self.low = price }

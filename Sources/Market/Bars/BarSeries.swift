@@ -1,24 +1,24 @@
-/// The newest bars of one symbol and one width, with what is known to be missing.
+/// The newest bars of one symbol and one width, with marks where trades may be missing.
 ///
-/// Bars that a gap touches are marked incomplete, those that come to be later as well. So is the first bar of all, for what
-/// came before the first trade is not known.
+/// Bars that a gap touches are marked incomplete, including those that begin later. The very first bar is also
+/// incomplete, because the trades before its first one are unknown.
 package struct BarSeries: Sendable {
-    /// By so much a trade may have happened before it arrived: a gap of arrivals reaches so far back among the exchange's
-    /// times, ns.
+    /// The usual delay between a trade and its arrival, ns. A gap in the arrivals reaches back by this much in the
+    /// exchange's time.
     package static let usualDelay: Int64 = 2_000_000_000
 
     package let width: BarWidth
-    /// How many bars it holds; at least one.
+    /// The largest number of bars held; at least one.
     package private(set) var capacity: Int
-    /// The oldest first; each start is there once.
+    /// The bars, oldest first; no two have the same start.
     package private(set) var bars: [Bar] = []
-    /// Trades that belong to bars older than those that are kept, and are in no bar.
+    /// The number of trades in no bar, because their bar is older than all that are held.
     package private(set) var late: UInt64 = 0
-    /// Bars before this start are not held any more.
+    /// Bars that start before this are no longer held.
     private var floor = Int64.min
     /// Whether trades may be missing before the next one.
     private var isInterrupted = true
-    /// The stretch of the newest gap.
+    /// The period of the newest gap, ns since 1970.
     private var gap: (from: Int64, to: Int64)?
 
     package init(width: BarWidth, capacity: Int) {
@@ -26,9 +26,9 @@ package struct BarSeries: Sendable {
         self.capacity = max(capacity, 1)
     }
 
-    /// Takes the next piece of a bar: trades whose times all lie in one bar of this width.
+    /// Adds the next piece of a bar: trades whose times all lie in one bar of this width.
     ///
-    /// - Returns: the bar that has to leave for it, if one has to.
+    /// - Returns: the bar that was removed to make room, if any.
     @discardableResult
     package mutating func take(_ piece: Bar) -> Bar? {
         var piece = piece.widened(to: self.width)
@@ -39,7 +39,7 @@ package struct BarSeries: Sendable {
         }
         piece.isIncomplete = piece.isIncomplete || self.isInterrupted || self.isTouched(piece)
         self.isInterrupted = false
-        // Nearly always it belongs to the newest bar or behind it.
+        // The piece nearly always belongs to the newest bar or follows it.
         var index = self.bars.count
         if index > 1, self.bars[index - 2].start > start {
             index = self.place(behind: start)
@@ -57,15 +57,15 @@ package struct BarSeries: Sendable {
         return oldest
     }
 
-    /// Puts bars of an earlier run in front, the oldest first; to be called before the first trade.
+    /// Starts the series with the bars of an earlier run, oldest first. The caller does this before the first trade.
     package mutating func begin(with earlier: [Bar]) {
         self.bars = Array(earlier.suffix(self.capacity))
     }
 
-    /// Notes that trades may be missing that arrived from one moment to another, both ns since 1970.
+    /// Notes that trades may be missing that arrived between two moments, both ns since 1970.
     package mutating func gapFound(from: Int64, to: Int64) {
         let from = from &- Self.usualDelay
-        // Where nothing was traded since the one before, both are one.
+        // Two gaps with no trade between them merge.
         if let gap, gap.to >= (self.bars.last?.start ?? .min) {
             self.gap = (min(gap.from, from), max(gap.to, to))
         } else {
@@ -77,7 +77,7 @@ package struct BarSeries: Sendable {
         }
     }
 
-    /// Notes that trades may be missing here, where the gap's times are of another clock than the trades'.
+    /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
     package mutating func interrupted() {
         self.isInterrupted = true
         if let last = self.bars.indices.last { self.bars[last].isIncomplete = true }
@@ -85,14 +85,14 @@ package struct BarSeries: Sendable {
 
     private func isTouched(_ bar: Bar) -> Bool { self.gap.map { bar.start <= $0.to && bar.end > $0.from } ?? false }
 
-    /// Notes that no trade comes any more: what had not ended by then, ns since 1970, is incomplete.
+    /// Marks the bars incomplete that had not ended at `time`, ns since 1970: no further trades follow.
     package mutating func ended(at time: Int64) {
         for index in self.bars.indices where self.bars[index].end > time {
             self.bars[index].isIncomplete = true
         }
     }
 
-    /// Keeps so many bars from now on.
+    /// Changes how many bars are held.
     package mutating func keep(_ capacity: Int) {
         self.capacity = max(capacity, 1)
         let surplus = self.bars.count - self.capacity
@@ -101,13 +101,13 @@ package struct BarSeries: Sendable {
         self.bars.removeFirst(surplus)
     }
 
-    /// The place of the bar in which a moment lies, ns since 1970; `nil` where there is none.
+    /// Returns the index of the bar that contains a moment, ns since 1970; `nil` if no bar does.
     package func place(of time: Int64) -> Int? {
         let low = self.place(behind: time)
         return low > 0 && time < self.bars[low - 1].end ? low - 1 : nil
     }
 
-    /// The place of the first bar that begins later than a moment.
+    /// Returns the index of the first bar that begins later than a moment.
     private func place(behind time: Int64) -> Int {
         var (low, high) = (0, self.bars.count)
         while low < high {
@@ -117,14 +117,14 @@ package struct BarSeries: Sendable {
         return low
     }
 
-    /// Takes all bars out, the oldest first.
+    /// Removes and returns all bars, oldest first.
     package mutating func takeAll() -> [Bar] {
         defer { self.bars = [] }
         return self.bars
     }
 
-    /// The bars whose start lies in a span of time, ns since 1970; at most so many: the first of them where `from` is given,
-    /// else the last.
+    /// Returns the bars whose start lies in a span of time, ns since 1970, at most `limit`: the first of them if `from`
+    /// is given, otherwise the last.
     package func bars(from: Int64?, to: Int64?, limit: Int) -> ArraySlice<Bar> {
         let first = from.map { from in self.bars.firstIndex { $0.start >= from } ?? self.bars.count } ?? 0
         let end = to.map { to in self.bars.firstIndex { $0.start >= to } ?? self.bars.count } ?? self.bars.count

@@ -1,4 +1,4 @@
-/// How long one bar is.
+/// The length of a bar's period.
 package enum BarWidth: Int64, Sendable, Hashable, CaseIterable {
     case second = 1
     case minute = 60
@@ -15,7 +15,7 @@ package enum BarWidth: Int64, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// All words, for a line that says which there are.
+    /// All widths as a list for messages.
     package static var words: String { Self.allCases.map(\.word).joined(separator: ", ") }
 
     package init?(word: String) {
@@ -26,10 +26,11 @@ package enum BarWidth: Int64, Sendable, Hashable, CaseIterable {
     /// The length in ns.
     package var nanoseconds: Int64 { self.rawValue * 1_000_000_000 }
 
-    /// The start of the bar that a moment lies in, both ns since 1970 UTC. A bar begins at a whole multiple of its width.
+    /// Returns the start of the bar that contains a moment, both ns since 1970 UTC. Bars begin at whole multiples of
+    /// their width.
     package func start(of time: Int64) -> Int64 {
         let remainder = time % self.nanoseconds
-        // Wraps around only where no clock ever is.
+        // The subtraction wraps around only for times that no clock shows.
         return time &- (remainder < 0 ? remainder + self.nanoseconds : remainder)
     }
 }

@@ -1,9 +1,9 @@
-/// The prices of one symbol over a session, for a screen: by the second for six minutes, by ten seconds for more than an
-/// hour, and all of the session in at most 512 stretches, which grow with it.
+/// The prices of one symbol over a session, for a chart: by the second for six minutes, by ten seconds for more than an
+/// hour, and the whole session in at most 512 points, which widen as it grows.
 ///
-/// Some 60 kB at most, whatever the market does and however long it lasts. A copy costs nothing, and the first change after
-/// it a few hundred bytes and now and then a chunk. Times are ns of one clock: the arrival's for a market, the recording's
-/// for a replay.
+/// It takes about 60 kB at most, whatever the market does and however long the session lasts. A copy costs nothing. The
+/// first change after a copy copies a few hundred bytes, and sometimes a chunk. Times are ns of one clock: the clock of
+/// arrival for a live market, the recording's clock for a replay.
 package struct PriceHistory: Sendable {
     fileprivate struct Body: Sendable {
         var seconds = PriceSeries(width: 1_000_000_000, capacity: 384, limit: .forgetsOldest)
@@ -15,47 +15,47 @@ package struct PriceHistory: Sendable {
         var isInterrupted = false
         var isMoved = false
         var gaps = TradeGaps()
-        /// Before this moment prices are known by the minute only, and none is told; ns.
+        /// Before this moment prices are known only by the minute, and `price(at:)` gives none; ns.
         var exactFrom = Int64.min
     }
 
-    /// One element: an array copies its storage only when it is changed and shared.
+    /// A single element: an array copies its storage only if it is shared when it changes.
     fileprivate var body = [Body()]
 
     package init() {}
 
-    /// When the first price came, and the newest.
+    /// The times of the first price and of the newest.
     package var start: Int64? { self.body[0].start }
     package var newest: Int64? { self.body[0].newest }
-    /// When the session's first price came, bars of before left aside; `nil` where that is not known.
+    /// The time of the session's first price, without bars of an earlier run; `nil` if it is not known.
     package var sessionStart: Int64? { self.body[0].sessionStart }
 
-    /// Takes in a price.
+    /// Adds a price.
     ///
-    /// A clock that is set back by more than the reorder window of ``Board`` (a replay that goes back or begins again)
-    /// takes along what lies behind it.
+    /// A clock that was set back by more than the reorder window of ``Board`` (a replay that goes back or begins again)
+    /// removes the prices after its new time.
     ///
     /// - Parameters:
-    ///   - time: ns of the history's clock.
-    ///   - arrived: monotonic ns; for ``longestGap``.
-    ///   - isWhole: whether the session's first price is among those that are taken in, which it is not where somebody else
-    ///     tells of a session that began before.
+    /// - time: ns of the history's clock.
+    /// - arrived: monotonic ns; for ``longestGap``.
+    /// - isWhole: whether the session's first price is among the prices added. It is not if the prices come from
+    ///   another program whose session began earlier.
     package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
         let time = min(max(time, -(1 << 61)), 1 << 61)
         self.body[0].take(price, at: time, arrived: arrived)
         if isWhole, self.body[0].sessionStart == nil { self.body[0].sessionStart = time }
     }
 
-    /// A history that begins with bars of an earlier run, behind which prices may be missing.
+    /// Creates a history that begins with bars of an earlier run; prices may be missing after them.
     ///
-    /// Bars by the second are as good as the prices themselves. Those by the minute, from before the first of them, are drawn
-    /// only: no price is told of their time, for within a minute it may have been any between low and high.
+    /// Bars by the second are as good as the prices themselves. Bars by the minute, from before the first of those, are
+    /// only drawn: no price is given for their time, because within a minute it may have been any between low and high.
     ///
     /// - Parameters:
-    ///   - seconds: bars of one second, the oldest first.
-    ///   - minutes: bars of one minute, the oldest first; of them those count that end before the first of `seconds`. The
-    ///     others say where something is missing: a gap between two trades of a quiet symbol touches no bar by the second.
-    ///   - end: minutes that begin from then on are left out, and one that ends later is not drawn; ns.
+    /// - seconds: bars of one second, oldest first.
+    /// - minutes: bars of one minute, oldest first. Those that end before the first of `seconds` are drawn. The others
+    ///   say where trades are missing: a gap between two trades of a quiet symbol touches no bar by the second.
+    /// - end: minutes that begin at or after this time are ignored, and a minute that ends after it is not drawn; ns.
     package init(seconds: [Bar], minutes: [Bar], end: Int64 = .max) {
         let first = min(seconds.first?.start ?? .max, end)
         let bars = minutes.filter { $0.end <= first } + seconds
@@ -76,9 +76,10 @@ package struct PriceHistory: Sendable {
         self.interrupted()
     }
 
-    /// Takes in the bar of the second in which a later history begins: its extremes, some of them perhaps of before.
+    /// Adds the bar of the second in which a later history begins. Some of its extremes may be from before that
+    /// history.
     ///
-    /// - Parameter isSeamless: whether no price can be missing in front of it.
+    /// - Parameter isSeamless: whether no price can be missing before it.
     package mutating func take(last bar: Bar, isSeamless: Bool) {
         if isSeamless { self.body[0].isInterrupted = false }
         var point = PricePoint(start: bar.start, price: bar.close)
@@ -87,7 +88,7 @@ package struct PriceHistory: Sendable {
         self.body[0].take(point)
     }
 
-    /// The history with a later one behind it.
+    /// Returns this history followed by a later one.
     ///
     /// - Parameter isSeamless: whether no price can be missing between the two.
     package func followed(by later: PriceHistory, isSeamless: Bool = false) -> PriceHistory {
@@ -95,7 +96,7 @@ package struct PriceHistory: Sendable {
         guard later.start != nil else { return self }
         var whole = self
         if isSeamless { whole.body[0].isInterrupted = false }
-        // Up to six minutes in full; what is older is known in wider stretches.
+        // The last six minutes in full, and older prices in wider points.
         let fine = body.seconds.first?.start ?? .max
         for index in 0..<body.session.count where body.session[index].start + body.session.width <= fine {
             whole.body[0].take(body.session[index])
@@ -109,33 +110,33 @@ package struct PriceHistory: Sendable {
 
     /// Notes that prices may be missing before the next one.
     ///
-    /// - Parameter isMoved: whether the clock goes on elsewhere, by however little that is further back.
+    /// - Parameter isMoved: whether the clock jumps, even if it goes back by less than the reorder window.
     package mutating func interrupted(isMoved: Bool = false) {
         self.body[0].isInterrupted = true
         if isMoved { self.body[0].isMoved = true }
         self.body[0].gaps.interrupted()
     }
 
-    /// The longest recent time between two trades (``UsualSilence``), ns; `nil` before there are enough of them to say.
+    /// The longest recent time between two trades (``UsualSilence``), ns; `nil` after too few trades.
     package var longestGap: Int64? { self.body[0].gaps.longest }
 
-    /// Notes that the market stands still from here to the next price, as a replay does that is paused: no time between two
-    /// trades.
+    /// Notes that the market stands still until the next price, as in a paused replay. That time does not count as a
+    /// time between two trades.
     package mutating func stoodStill() { self.body[0].gaps.interrupted() }
 
-    /// Prices from about `span` before the newest to the newest, as finely as they are known; `nil` is all of the session.
+    /// Returns the prices of the last `span` ns as finely as they are known; `nil` means the whole session.
     package func series(span: Int64?) -> PriceSeries {
         guard let span else { return self.body[0].session }
         if span <= 330_000_000_000 { return self.body[0].seconds }
         return span <= 4_200_000_000_000 ? self.body[0].tens : self.body[0].session
     }
 
-    /// The price that was the newest at `time`; `nil` where that is not known: before the first one and in a gap.
+    /// Returns the newest price as of `time`; `nil` if it is not known: before the first price and in a gap.
     package func price(at time: Int64) -> ExactDecimal? {
         let body = self.body[0]
         guard let start = self.start, start <= time, time >= body.exactFrom else { return nil }
         for series in [body.seconds, body.tens, body.session] {
-            // The first stretch that is not over by then.
+            // The first point that begins after `time` minus its width.
             let next = series.index(from: time - series.width + 1)
             guard next > 0 else { continue }
             if next < series.count, series[next].followsGap { return nil }
@@ -161,7 +162,7 @@ extension PriceHistory.Body {
         self.isInterrupted = false
         if self.start == nil { self.start = time }
         self.gaps.traded(at: arrived)
-        // A late one was never the newest price.
+        // A late price was never the newest.
         if let newest = self.newest, time < newest, !isGap { return }
         self.newest = max(self.newest ?? time, time)
         self.seconds.take(price, at: time, followsGap: isGap)
@@ -171,7 +172,7 @@ extension PriceHistory.Body {
 }
 
 extension PriceHistory.Body {
-    /// Takes in a point of another history, which lies behind all that is here.
+    /// Adds a point of another history that begins after everything in this one.
     fileprivate mutating func take(_ point: PricePoint) {
         guard point.start >= self.newest ?? .min else { return }
         let isGap = self.isInterrupted || point.followsGap
@@ -183,7 +184,8 @@ extension PriceHistory.Body {
         self.session.take(point, followsGap: isGap)
     }
 
-    /// Takes in a bar: its first and last price at their times, and with the last the extremes, whose times nobody knows.
+    /// Adds a bar: its first and last price at their times. The times of the extremes are unknown, so they join the
+    /// last.
     fileprivate mutating func take(_ bar: Bar, isHole: Bool) {
         self.isInterrupted = isHole
         let (from, to) = (
@@ -191,19 +193,19 @@ extension PriceHistory.Body {
         )
         let prices = [(bar.open, from), (bar.low, to), (bar.high, to), (bar.close, to)]
         for (price, time) in prices { self.take(price, at: time, arrived: time) }
-        // The times between bars say nothing of how often is traded.
+        // The times between bars do not show how often the symbol trades.
         self.gaps = TradeGaps()
     }
 }
 
-/// The times between the trades of a symbol.
+/// The times between a symbol's trades.
 struct TradeGaps: Sendable {
-    /// Fewer than these say nothing.
+    /// The number of times below which no statement is made.
     static let least = 8
 
     private var usual = UsualSilence()
     private var count = 0
-    /// When the newest trade of all arrived, and the same of what the next one is compared with; monotonic ns.
+    /// The arrival of the newest trade of all, and of the trade that the next one is compared with; monotonic ns.
     private var last: Int64 = 0
     private var newest: Int64?
 
@@ -216,9 +218,9 @@ struct TradeGaps: Sendable {
         self.last = max(self.last, time)
     }
 
-    /// What lies in a gap was no silence of the market.
+    /// Notes an interruption: the time across a gap is not a silence of the market.
     mutating func interrupted() { self.newest = nil }
 
-    /// ns; `nil` before there are enough of them to say.
+    /// The longest time between two trades, ns; `nil` after too few trades.
     var longest: Int64? { self.count < Self.least ? nil : self.usual.longest(now: self.last) }
 }

@@ -1,13 +1,13 @@
-/// What a price did within one short stretch, as a chart needs it: 40 bytes.
+/// The prices within one short period, as a chart needs them: 40 bytes.
 package struct PricePoint: Sendable, Equatable {
-    /// When the stretch begins, ns.
+    /// The start of the period, ns.
     package var start: Int64
     /// The extremes, for drawing only.
     package var low: Double
     package var high: Double
     /// The last price, exact.
     package var close: ExactDecimal
-    /// Whether trades may be missing between the point before and this one.
+    /// Whether trades may be missing between the previous point and this one.
     package var followsGap: Bool
 
     package init(start: Int64, price: ExactDecimal, followsGap: Bool = false) {
@@ -25,7 +25,7 @@ package struct PricePoint: Sendable, Equatable {
         self.close = price
     }
 
-    /// Takes in the next point, which lies behind this one.
+    /// Merges the next point into this one.
     mutating func merge(_ next: PricePoint) {
         self.low = min(self.low, next.low)
         self.high = max(self.high, next.high)
@@ -34,25 +34,25 @@ package struct PricePoint: Sendable, Equatable {
     }
 }
 
-/// Prices by stretches of one width, of which there is a limit: a ring that forgets the oldest, or one that makes the
-/// stretches twice as wide.
+/// A bounded series of prices by periods of one width. When it is full, it either forgets the oldest or doubles the
+/// width.
 ///
-/// The points are kept in chunks, each an array of its own, so that a copy which is kept elsewhere costs a change no more
-/// than one chunk; the newest point lies outside of them.
+/// The points are stored in chunks, each in a separate array. A change after a copy therefore copies one chunk at most.
+/// The newest point is stored outside of the chunks.
 package struct PriceSeries: Sendable {
     static let chunk = 64
 
-    /// What happens when there is no more room.
+    /// The reaction when the series is full.
     package enum Limit: Sendable, Equatable {
         case forgetsOldest
         case widens
     }
 
-    /// The width of a stretch, ns.
+    /// The width of a period, ns.
     package private(set) var width: Int64
     private let capacity: Int
     private let limit: Limit
-    /// All chunks but the last are full.
+    /// All chunks except the last are full.
     private var chunks: [[PricePoint]] = []
     private var newest: PricePoint?
 
@@ -72,7 +72,7 @@ package struct PriceSeries: Sendable {
     package var first: PricePoint? { self.chunks.first?.first ?? self.newest }
     package var last: PricePoint? { self.newest }
 
-    /// The points from the oldest to the newest.
+    /// The points, oldest first.
     package subscript(index: Int) -> PricePoint {
         let (chunk, place) = index.quotientAndRemainder(dividingBy: Self.chunk)
         if chunk < self.chunks.count, place < self.chunks[chunk].count { return self.chunks[chunk][place] }
@@ -80,7 +80,7 @@ package struct PriceSeries: Sendable {
         return newest
     }
 
-    /// The place of the first point that begins at `time` or later.
+    /// Returns the index of the first point that begins at `time` or later.
     package func index(from time: Int64) -> Int {
         var (low, high) = (0, self.count)
         while low < high {
@@ -90,7 +90,7 @@ package struct PriceSeries: Sendable {
         return low
     }
 
-    /// Takes in a price; times never decrease by more than within the newest stretch (what is older changes nothing).
+    /// Adds a price. A time before the newest period counts in the newest period.
     mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool) {
         let start = Self.floor(time, to: self.width)
         guard var newest = self.newest else {
@@ -108,7 +108,7 @@ package struct PriceSeries: Sendable {
         if self.count > self.capacity { self.makeRoom() }
     }
 
-    /// Takes in a stretch of another series, with its extremes.
+    /// Adds a point of another series, with its extremes.
     mutating func take(_ point: PricePoint, followsGap: Bool) {
         self.take(point.close, at: point.start, followsGap: followsGap)
         guard var newest = self.newest else { return }
@@ -117,7 +117,7 @@ package struct PriceSeries: Sendable {
         self.newest = newest
     }
 
-    /// Forgets what begins at `time` or later.
+    /// Removes the points that begin at `time` or later.
     mutating func cut(from time: Int64) {
         guard let newest = self.newest, newest.start >= time else { return }
         self.newest = nil
@@ -146,7 +146,7 @@ package struct PriceSeries: Sendable {
         case .forgetsOldest:
             self.chunks.removeFirst()
         case .widens:
-            // 2^40 seconds are older than the first stone tools.
+            // Widths end at about 73 years, before doubling them could overflow.
             guard self.width < Int64.max / 4 else { return }
             self.width *= 2
             let points = (0..<self.count).map { self[$0] }

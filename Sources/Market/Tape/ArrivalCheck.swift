@@ -1,33 +1,36 @@
-/// The judgement whether a trade is ahead: its time is later than its arrival by more than clocks and ways explain.
+/// The check whether a trade is ahead: its time is later than its arrival by more than clocks and delays explain.
 ///
-/// A machine; it is asked once a read, where the trades are put on a tape, and marks them ``TradeMarks/ahead``. Everybody who
-/// reads the tape goes by the mark. A single trade of a wrong time is the venue's mistake. Where most of the last reads are
-/// ahead, and alike, it is our clock that is behind: from then on their distance is added to the arrivals, and the trades
-/// count by their own time. How far our clock may be ahead plays no part, for it looks like a service that is late.
+/// A state machine. The writer of a tape calls it once a read, and it marks trades with ``TradeMarks/ahead``, which all
+/// readers of the tape respect. A single trade with a wrong time is the venue's mistake. If most of the last reads are
+/// ahead by about the same amount, our clock is behind: from then on that amount is added to the arrivals, and the
+/// trades count by their own time. A clock of ours that is ahead is not corrected, because it looks like a service that
+/// is late.
 package struct ArrivalCheck: Sendable {
-    /// A trade may be so much later than its arrival, ns.
+    /// The lead of a trade over its arrival that is still accepted, ns.
     package static let tolerance: Int64 = 5_000_000_000
-    /// The reads that are compared, and how many of them are most.
+    /// The number of reads that are compared, and the number of them that is a majority.
     package static let window = 20
     static let majority = 11
-    /// Reads whose distances differ by no more than this from their median are alike, ns.
+    /// The largest difference from their median at which leads count as alike, ns.
     static let likeness: Int64 = 2_500_000_000
 
-    /// How far our clock is behind the exchange's, as most of the last reads have it, ns; 0 when they do not contradict it.
+    /// How far our clock is behind the exchange's according to most of the last reads, ns; 0 while they show nothing
+    /// else.
     package private(set) var offset: Int64 = 0
-    /// By how much the time of each of the last reads was later than its arrival, ns; negative for nearly every read.
+    /// The lead of each of the last reads over its arrival, ns; negative for nearly every read.
     private var leads = InlineArray<20, Int64>(repeating: 0)
     private var count = 0
     private var next = 0
 
     package init() {}
 
-    /// Marks those trades of a read that are ahead.
+    /// Marks the trades of a read that are ahead.
     ///
     /// - Parameters:
-    ///   - trades: of which the read's begin at `first`.
+    /// - trades: the trades; those of the read begin at `first`.
     ///   - received: our wall clock at the read, ns since 1970.
-    /// - Returns: the arrival by the exchange's clock, ns since 1970, as which they count; `nil` where no trade is ahead.
+    /// - Returns: the arrival by the exchange's clock, ns since 1970, as which the marked trades count; `nil` if no
+    ///   trade is ahead.
     package mutating func judge(_ trades: inout [Trade], from first: Int = 0, received: Int64) -> Int64? {
         guard first < trades.count else { return nil }
         let (arrival, newest) = self.mark(&trades, from: first, received: received)
@@ -39,7 +42,8 @@ package struct ArrivalCheck: Sendable {
 
     /// Marks the trades that are later than an arrival by the exchange's clock allows.
     ///
-    /// - Returns: the time of the last trade that is not ahead, or of the last of all.
+    /// - Returns: whether a trade was marked, and the time of the last trade that is not ahead, or of the last trade if
+    ///   all are.
     @discardableResult
     package static func mark(_ trades: inout [Trade], from first: Int, arrival: Int64) -> (found: Bool, newest: Int64) {
         let limit = arrival.addingAtMost(Self.tolerance)
@@ -68,7 +72,7 @@ package struct ArrivalCheck: Sendable {
         self.count = min(self.count + 1, Self.window)
     }
 
-    /// Finds the offset anew where the newest read does not fit it; returns whether there is another one.
+    /// Computes the offset again if the newest read does not fit it; returns whether it has changed.
     private mutating func agree() -> Bool {
         let newest = self.leads[(self.next + Self.window - 1) % Self.window]
         if newest > self.offset + Self.tolerance { return self.fallBehind() }
@@ -76,7 +80,8 @@ package struct ArrivalCheck: Sendable {
         return false
     }
 
-    /// Our clock is behind, or further behind, where most of the reads are ahead, and alike.
+    /// Raises the offset if most of the reads are ahead by about the same amount: our clock is behind, or further
+    /// behind.
     private mutating func fallBehind() -> Bool {
         let ahead = self.sorted.filter { $0 > self.offset + Self.tolerance }
         guard ahead.count >= Self.majority else { return false }
@@ -86,7 +91,7 @@ package struct ArrivalCheck: Sendable {
         return true
     }
 
-    /// Our clock is not so far behind any more where all reads say so: a service that is late for a while says nothing.
+    /// Lowers the offset if all reads agree. Fewer do not suffice, because a service may be late for a while.
     private mutating func comeBack() -> Bool {
         let sorted = self.sorted
         guard sorted.count == Self.window, sorted[Self.window - 1] < self.offset - Self.tolerance else { return false }
@@ -99,14 +104,14 @@ package struct ArrivalCheck: Sendable {
 }
 
 extension Int64 {
-    /// The sum, or the nearest number there is.
+    /// Adds with saturation.
     fileprivate func addingAtMost(_ other: Int64) -> Int64 {
         let (sum, isOut) = self.addingReportingOverflow(other)
         return isOut ? (other < 0 ? .min : .max) : sum
     }
 
-    /// How much later this is than another moment, ns, as far as that leaves room for the tolerance: the exchange's time is
-    /// foreign input, any number may stand there.
+    /// Returns how much later this is than another moment, ns. The exchange's time is untrusted input and may be any
+    /// number, so the result is limited to leave room for the tolerance.
     fileprivate func distance(from other: Int64) -> Int64 {
         let (difference, isOut) = self.subtractingReportingOverflow(other)
         let furthest = Int64.max - 2 * ArrivalCheck.tolerance

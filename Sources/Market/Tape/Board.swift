@@ -1,23 +1,23 @@
-/// The newest of each symbol, and the statistics of the session.
+/// The newest price of each symbol, and the statistics of the session.
 ///
-/// **Late trades.** Finnhub sends trades in the order of the exchange's clock, and a careful client drops what is older
-/// than the newest it has. Here such a trade stays on the tape and counts in everything but one thing: it does not
-/// replace the newest price. "Late" means older than the newest of its symbol by up to ``reorderWindow``. An older one
-/// still is no late trade but a clock that was set back (a recording that begins again, one trade stamped far in the
-/// future), and it does become the newest, so that no single wrong time can freeze a price. Where it is known that the tape
-/// goes on at another time (``clockMoved()``), the next trade of each symbol is its newest, whatever its time.
+/// **Late trades.** Finnhub sends trades in the order of the exchange's clock, and a careful client drops trades that
+/// are older than the newest it has. Here such a trade stays on the tape and counts everywhere with one exception: it
+/// does not replace the newest price. "Late" means older than the newest trade of its symbol by up to
+/// ``reorderWindow``. A trade that is still older means that the clock was set back (a recording that begins again, one
+/// trade stamped far in the future). It does become the newest, so that no single wrong time can freeze a price. After
+/// a known jump of the tape's time (``clockMoved()``), the next trade of each symbol is its newest, whatever its time.
 ///
-/// **Trades that are ahead** (``TradeMarks/ahead``) are the newest that came and show their price, but their symbol's time
-/// stays what it was: no later trade is late because of them.
+/// **Trades that are ahead** (``TradeMarks/ahead``) are the newest and show their price, but leave their symbol's time
+/// as it was: no later trade is late because of them.
 package struct Board: Sendable {
-    /// How much older than its symbol's newest a trade may be and still count as late, in ns of the exchange's clock.
+    /// The largest age at which a trade counts as late, compared with its symbol's newest, ns of the exchange's clock.
     package static let reorderWindow: Int64 = 10_000_000_000
 
-    /// What one trade did to its symbol's row.
+    /// The effect of one trade on its symbol's row.
     package struct Change: Sendable, Equatable {
         /// The row's index in ``Board/rows``.
         package var row: Int
-        /// Whether the trade is the symbol's newest now; a late one is not.
+        /// Whether the trade is now the symbol's newest; a late trade is not.
         package var isNewest: Bool
     }
 
@@ -25,27 +25,27 @@ package struct Board: Sendable {
     package private(set) var rows: [SymbolSummary] = []
     /// The row of each symbol by its number, or -1.
     private var rowOfSymbol: [Int32] = []
-    /// How often the clock was moved; for each row, how often it had been at its newest trade.
+    /// The number of jumps of the clock so far, and for each row the number at its newest trade.
     private var moves = 0
     private var movesOfRow: [Int] = []
 
     package init() {}
 
-    /// The index in ``rows`` of a symbol, if it has traded.
+    /// Returns the index in ``rows`` of a symbol; `nil` if it has not traded.
     package func row(of symbol: SymbolID) -> Int? {
         guard Int(symbol.index) < self.rowOfSymbol.count else { return nil }
         let row = self.rowOfSymbol[Int(symbol.index)]
         return row < 0 ? nil : Int(row)
     }
 
-    /// The row of a symbol by its name, if it has traded.
+    /// Returns the row of a symbol by its name; `nil` if it has not traded.
     package func summary(of name: String) -> SymbolSummary? { self.rows.first { $0.symbol == name } }
 
-    /// Notes that the tape goes on at another time, as that of a replay does that was moved: no trade from there is late
-    /// because of those from before.
+    /// Notes that the tape's time jumps, as it does when a replay is moved. No trade after the jump is late compared
+    /// with trades before it.
     package mutating func clockMoved() { self.moves += 1 }
 
-    /// Takes in a batch: `trades[0]` has the number `firstSequence`, and all arrived at `received` (ns since 1970).
+    /// Adds a batch: `trades[0]` has the number `firstSequence`, and all arrived at `received` (ns since 1970).
     package mutating func apply(
         trades: some Collection<Trade>,
         firstSequence: UInt64,
@@ -59,7 +59,7 @@ package struct Board: Sendable {
         }
     }
 
-    /// Takes in one trade; one that is ahead with the time of its arrival by the exchange's clock.
+    /// Adds one trade. For a trade that is ahead, `received` is its arrival by the exchange's clock.
     package mutating func apply(
         _ trade: Trade,
         sequence: UInt64,
@@ -85,7 +85,7 @@ package struct Board: Sendable {
         let index = Int(trade.symbol.index)
         while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(-1) }
         self.rowOfSymbol[index] = Int32(row)
-        // Behind one that is ahead the next trade is the newest, whatever its time.
+        // After a first trade that is ahead the next one is the newest, whatever its time.
         self.movesOfRow.append(trade.marks.contains(.ahead) ? self.moves - 1 : self.moves)
         self.rows.append(
             SymbolSummary(
@@ -108,9 +108,9 @@ package struct Board: Sendable {
 }
 
 extension SymbolSummary {
-    /// Takes in one more trade of the symbol; returns whether it is the newest now (see ``Board``: late trades).
+    /// Adds a trade of the symbol; returns whether it is now the newest (see ``Board``: late trades).
     ///
-    /// - Parameter isMoved: whether the clock was moved since the newest.
+    /// - Parameter isMoved: whether the clock has jumped since the newest trade.
     fileprivate mutating func take(_ trade: Trade, sequence: UInt64, received: Int64, isMoved: Bool) -> Bool {
         if self.high < trade.price { self.high = trade.price }
         if trade.price < self.low { self.low = trade.price }
@@ -122,7 +122,7 @@ extension SymbolSummary {
             self.show(trade, sequence: sequence, received: received)
             return true
         }
-        // The difference of two times of any sign fits only with wrapping; a wrapped one is far outside the window.
+        // The difference of two arbitrary times may wrap around; a wrapped one is far outside of the window.
         let age = self.exchangeTime &- trade.exchangeTime
         if !isMoved, age > 0, age <= Board.reorderWindow { return false }
         self.exchangeTime = trade.exchangeTime

@@ -1,8 +1,10 @@
-/// How many of the trades that came behind a gap had come before it: between two numbers, as trades have no ids.
+/// The bounds of the number of trades after a gap that had already come before it. Trades have no ids, so it is not
+/// exact.
 package struct OverlapBounds: Sendable, Equatable {
-    /// Those that came again in a row, up to the newest before the gap, with two times or more among them.
+    /// The trades that repeat, without interruption, the last ones before the gap, if they have at least two different
+    /// times.
     package var least: Int
-    /// All that equal one before the gap.
+    /// All trades that equal one before the gap.
     package var most: Int
 
     package init(least: Int, most: Int) {
@@ -11,26 +13,26 @@ package struct OverlapBounds: Sendable, Equatable {
     }
 }
 
-/// A stretch of time in which trades may have happened that the tape does not hold.
+/// A period in which trades may have happened that the tape does not hold.
 package struct Gap: Sendable, Equatable {
-    /// When the last frame before it arrived and when the first trade after it did (where none came for a while: when the
-    /// symbols were asked for again); wall clock, ns since 1970.
+    /// The arrivals of the last frame before the gap and of the first trade after it, wall clock, ns since 1970. If no
+    /// trade came for a while, the end is the time at which the symbols were subscribed again.
     package var from: Int64
     package var to: Int64
-    /// Why, in one line; never holds a key.
+    /// The cause in one line; never contains a key.
     package var reason: String
-    /// The number of the first trade after it.
+    /// The number of the first trade after the gap.
     package var nextSequence: UInt64
-    /// The run of numbers that `nextSequence` belongs to; 0 where it is not known.
+    /// The epoch that `nextSequence` belongs to; 0 if it is not known.
     package var epoch: UInt64
-    /// How many trades after it seem to have come before it, by their order: an estimate. They are on the tape, marked as
-    /// possible repeats, unless the user wants them left out; `nil` where nothing could be compared.
+    /// The estimated number of trades after the gap that had come before it, by their order; `nil` if nothing could be
+    /// compared. They are on the tape, marked as possible repeats, unless the user wants them left out.
     package var overlap: Int?
-    /// Between which numbers the true one lies; `nil` where nothing could be compared, and in what older programs wrote.
+    /// The bounds of that number; `nil` if nothing could be compared, and in what older programs wrote.
     package var overlapBounds: OverlapBounds?
-    /// What kind of trouble it was, where that is known; recordings hold the reason only.
+    /// The kind of trouble, if it is known; recordings hold only the reason.
     package var cause: FeedStatus.Cause?
-    /// The only symbol of which something may be missing; `nil` for all of the feed's.
+    /// The only symbol whose trades may be missing; `nil` for all symbols of the feed.
     package var symbol: String?
 
     package init(
@@ -55,11 +57,11 @@ package struct Gap: Sendable, Equatable {
         self.symbol = symbol
     }
 
-    /// Whether the trades behind it may be from before those in front of it, and are not late for that: a replay was moved,
-    /// or began again.
+    /// Whether the trades after the gap may be older than those before it without being late: a replay was moved or
+    /// began again.
     package var movesClock: Bool { self.cause == .seek }
 
-    /// How long it is, ns, never less than nothing: times that a file tells may be any.
+    /// The length, ns, at least 0 and saturated: the times of a file are untrusted.
     package var length: Int64 {
         let (length, isOut) = self.to.subtractingReportingOverflow(self.from)
         if isOut { return self.to > self.from ? .max : 0 }

@@ -1,24 +1,25 @@
-/// The newest of one symbol, with what the session has seen of it.
+/// The newest trade of one symbol, with its statistics of the session.
 package struct SymbolSummary: Sendable, Equatable {
     package var symbol: String
-    /// The newest price and the size that came with it.
+    /// The newest price, and the size of that trade.
     package var price: ExactDecimal
     package var size: ExactDecimal
     /// The exchange's clock of the newest trade, ns since 1970.
     package var exchangeTime: Int64
-    /// Our wall clock at its arrival, ns since 1970.
+    /// Our wall clock at the arrival of the newest trade, ns since 1970.
     package var received: Int64
-    /// Its number on the tape.
+    /// The newest trade's number on the tape.
     package var sequence: UInt64
-    /// The session's first price, and its extremes.
+    /// The session's first price and its extremes.
     package var open: ExactDecimal
     package var high: ExactDecimal
     package var low: ExactDecimal
-    /// The sum of all sizes; exact.
+    /// The exact sum of all sizes.
     package var volume: ExactSum
-    /// Trades of the session (price updates are not trades).
+    /// The number of trades in the session, without price updates.
     package var trades: UInt64
-    /// Whether the newest trade is ahead (``TradeMarks/ahead``): its price is shown, and when it was made is not known.
+    /// Whether the newest trade is ahead (``TradeMarks/ahead``): its price is shown, but the time of the price is
+    /// unknown.
     package var isAhead: Bool
 
     package init(

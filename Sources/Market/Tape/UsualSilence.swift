@@ -1,20 +1,19 @@
-/// How long the silences of a symbol usually are at their longest: the longest of the last half hour to hour, in a few words
-/// of memory.
+/// The longest recent silence of a symbol, over the last half hour to hour, in a few words of memory.
 ///
-/// Trades come in clusters, so that the median of their distances says nothing of the pauses between the clusters. What
-/// calls a symbol late or quiet goes by the longest.
+/// Trades come in clusters, so the median distance between trades does not describe the pauses between clusters.
+/// Whether a symbol is late or quiet is therefore judged by the longest silence.
 package struct UsualSilence: Sendable {
-    /// What "recent" is: this long, and up to twice that, in ns.
+    /// The length of a window, ns. "Recent" covers one to two windows.
     package static let window: Int64 = 1_800_000_000_000
 
-    /// The longest in this window and in the one before, ns.
+    /// The longest silence in this window and in the previous one, ns.
     private var longest: Int64 = 0
     private var longestBefore: Int64 = 0
     private var windowEnd: Int64 = .min
 
     package init() {}
 
-    /// Takes a silence that is over, ns; `nil` where nobody knows how long it was.
+    /// Takes a silence that is over, ns; `nil` if its length is unknown.
     ///
     /// - Parameter now: monotonic ns.
     package mutating func ended(_ silence: Int64?, now: Int64) {
@@ -28,8 +27,7 @@ package struct UsualSilence: Sendable {
         return now < self.windowEnd &+ Self.window ? self.longest : 0
     }
 
-    /// From when on a silence is unusual where `longest` is the longest recent one: that so many times over, within bounds;
-    /// ns.
+    /// Returns the span after which a silence is unusual, ns: `times` times the longest recent one, within bounds.
     package static func limit(longest: Int64, times: Int, within bounds: ClosedRange<Int64>) -> Int64 {
         let (product, overflow) = longest.multipliedReportingOverflow(by: Int64(times))
         return min(max(bounds.lowerBound, overflow ? .max : product), bounds.upperBound)

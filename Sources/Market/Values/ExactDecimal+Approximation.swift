@@ -1,9 +1,10 @@
 extension ExactDecimal {
-    /// The nearest floating-point number or one beside it, for drawing and comparing sizes; never for a value that is told.
+    /// The nearest floating-point number or a neighbour of it, for drawing and for comparing sizes; never for a value
+    /// shown to a user.
     package var approximation: Double {
         let digits = Double(self.significand)
         let exponent = Int(self.exponent)
-        // Powers of ten up to 22 are exact as a Double, so most prices come out as near as can be.
+        // Powers of ten up to 22 are exact as a Double, so a single rounding remains for most prices.
         guard abs(exponent) <= 22 else { return Self.scaled(digits, exponent) }
         return exponent < 0 ? digits / Self.power(-exponent) : digits * Self.power(exponent)
     }
@@ -14,7 +15,7 @@ extension ExactDecimal {
         return power
     }
 
-    /// In steps, so that a number that a Double can hold is not lost on the way to it.
+    /// Scales in steps, so that no intermediate result overflows or underflows while the final one is in range.
     private static func scaled(_ digits: Double, _ exponent: Int) -> Double {
         var value = digits
         var left = exponent

@@ -13,8 +13,8 @@ extension ExactDecimal: Comparable {
             return left.significand < right.significand
         }
         let shift = Int(left.exponent) - Int(right.exponent)
-        // The one with the larger exponent is the larger in magnitude as soon as 18 digits separate them: the other's
-        // significand is below 10^18, and its own is at least 1.
+        // From 18 places on, the number with the larger exponent has the larger magnitude: its own significand is at
+        // least 1, and the other's is below 10^18.
         guard abs(shift) < 18 else {
             return (shift > 0) == (left.significand < 0)
         }
@@ -26,18 +26,19 @@ extension ExactDecimal: Comparable {
 }
 
 extension ExactDecimal {
-    /// The number with the other sign.
+    /// The number with the opposite sign.
     public var negated: ExactDecimal {
         ExactDecimal(normalisedSignificand: -self.significand, exponent: self.exponent)
     }
 
-    /// Adds exactly; `nil` where the sum has more than 18 significant digits.
+    /// Adds exactly; `nil` if the sum has more than 18 significant digits.
     public func adding(_ other: ExactDecimal) -> ExactDecimal? {
         if other.isZero { return self }
         if self.isZero { return other }
         let (coarse, fine) = self.exponent >= other.exponent ? (self, other) : (other, self)
         let shift = Int(coarse.exponent) - Int(fine.exponent)
-        // 19 places apart, the sum reaches from at least 9 × 10^18 down to a last digit that is not zero.
+        // At a distance of 19 places the sum is at least 9 × 10^18 and ends in a nonzero digit, so it has at least 19
+        // digits.
         guard shift < 19 else { return nil }
         var sum = Int128(coarse.significand) * PowerOfTen.int128(shift) + Int128(fine.significand)
         var exponent = Int(fine.exponent)
@@ -51,7 +52,7 @@ extension ExactDecimal {
         return ExactDecimal(significand: Int64(sum), exponent: exponent)
     }
 
-    /// Subtracts exactly; `nil` where the difference has more than 18 significant digits.
+    /// Subtracts exactly; `nil` if the difference has more than 18 significant digits.
     public func subtracting(_ other: ExactDecimal) -> ExactDecimal? { self.adding(other.negated) }
 }
 
@@ -75,7 +76,7 @@ enum PowerOfTen {
 }
 
 extension Int64 {
-    /// The number as an integer; `nil` where it has a fraction or does not fit.
+    /// The number as an integer; `nil` if it has a fraction or does not fit.
     package init?(exactly number: ExactDecimal) {
         guard number.exponent >= 0, number.exponent <= 18 else { return nil }
         let value = Int128(number.significand) * PowerOfTen.int128(Int(number.exponent))

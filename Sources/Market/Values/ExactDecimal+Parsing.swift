@@ -1,30 +1,32 @@
 extension ExactDecimal {
-    /// What stands at a place in a text where a number is expected.
+    /// The result of reading a number at a position in a text.
     package enum Scan: Sendable, Equatable {
-        /// A number, and how many bytes it takes.
+        /// A number, and its length in bytes.
         case number(ExactDecimal, length: Int)
-        /// A number of more than 18 significant digits or an exponent out of range, and how many bytes it takes.
+        /// A number of more than 18 significant digits or with an exponent out of range, and its length in bytes.
         case unheld(length: Int)
-        /// No JSON number (RFC 8259, 6).
+        /// Not a JSON number (RFC 8259, 6).
         case invalid
     }
 
     /// Reads the JSON number (RFC 8259, 6) at the start of `bytes`, up to the first byte that cannot belong to it.
     ///
-    /// Never rounds: zeros before the first and behind the last digit that counts are free, more than 18 digits between
-    /// them are `unheld`. One pass, without allocation.
+    /// It never rounds. Leading and trailing zeros do not count as digits; a number with more than 18 digits between
+    /// them is `unheld`. One pass, without allocation.
     package static func scan(_ bytes: UnsafeRawBufferPointer) -> Scan {
         var scanner = NumberScanner(bytes: bytes)
         return scanner.scan()
     }
 
-    /// Reads a text that is a JSON number (RFC 8259, 6) and nothing else; `nil` when it is none or cannot be held.
+    /// Reads a text that is exactly one JSON number (RFC 8259, 6); `nil` for any other text and for a number that
+    /// cannot be held.
     package init?(utf8 bytes: UnsafeRawBufferPointer) {
         guard case .number(let number, let length) = Self.scan(bytes), length == bytes.count else { return nil }
         self = number
     }
 
-    /// Reads a text that is a JSON number (RFC 8259, 6) and nothing else; `nil` when it is none or cannot be held.
+    /// Reads a text that is exactly one JSON number (RFC 8259, 6); `nil` for any other text and for a number that
+    /// cannot be held.
     public init?(_ text: String) {
         var text = text
         let parsed = text.withUTF8 { ExactDecimal(utf8: UnsafeRawBufferPointer($0)) }
@@ -33,21 +35,21 @@ extension ExactDecimal {
     }
 }
 
-/// One pass over the text of a JSON number.
+/// A single pass over the text of a JSON number.
 private struct NumberScanner {
     let bytes: UnsafeRawBufferPointer
     var position = 0
-    /// The digits so far, up to the last one that is not zero.
+    /// The digits so far, up to the last nonzero one.
     var significand: UInt64 = 0
-    /// How many digits `significand` has.
+    /// The number of digits in `significand`.
     var digits = 0
-    /// Zeros since then, which count only if another digit follows.
+    /// The number of zeros since then, which count only if another digit follows.
     var zeros = 0
     var isHeld = true
 
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The digit here, or `nil` at anything else.
+    /// The digit at the current position; `nil` if there is no digit.
     @inline(__always)
     var digit: UInt8? {
         guard self.position < self.bytes.count else { return nil }
@@ -108,7 +110,7 @@ private struct NumberScanner {
             self.digits &+= self.zeros &+ 1
             guard self.digits <= 18 else {
                 self.isHeld = false
-                // Keeps the counters small; the number is lost already.
+                // Keeps the counters small, since the number can no longer be held.
                 self.digits = 19
                 self.zeros = 0
                 continue
@@ -122,7 +124,8 @@ private struct NumberScanner {
         }
     }
 
-    /// Reads `e`, a sign and digits; saturates far outside of what any text's length could bring back into range.
+    /// Reads `e`, a sign and digits. The value saturates far beyond anything that the length of a text could bring back
+    /// into range.
     mutating func takeExponent() -> Int? {
         self.position += 1
         let isNegative = self.isAt(UInt8(ascii: "-"))

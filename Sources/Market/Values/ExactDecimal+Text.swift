@@ -1,16 +1,16 @@
 extension ExactDecimal: CustomStringConvertible {
-    /// How a number is written.
+    /// The style of a number's text.
     package enum TextStyle: Sendable {
-        /// All digits in place (`61837.63`, `0.00000095`) as long as that takes up to 40 characters, and `1.5e-45` beyond.
+        /// All digits in place (`61837.63`, `0.00000095`) if they take at most 40 characters, otherwise `1.5e-45`.
         case plain
-        /// As the encoder of Finnhub's Go service writes it: an exponent only below `1e-6` (`9.5e-7`) and from `1e+21`.
+        /// The style of the encoder of Finnhub's Go service: an exponent only below `1e-6` (`9.5e-7`) and from `1e+21`.
         case finnhub
     }
 
-    /// Room enough for any number in any style, in bytes.
+    /// The buffer space that suffices for any number in any style, in bytes.
     package static var maximumTextLength: Int { 64 }
 
-    /// The exact number as text: all digits in place while that takes up to 40 characters, `1.5e-45` beyond.
+    /// The exact number as text: all digits in place if they take at most 40 characters, otherwise `1.5e-45`.
     public var description: String {
         String(unsafeUninitializedCapacity: Self.maximumTextLength) { buffer in
             self.write(to: UnsafeMutableRawBufferPointer(buffer), style: .plain)
@@ -33,7 +33,7 @@ extension ExactDecimal: CustomStringConvertible {
 
 /// The layout of a decimal number as text, for integers of any width.
 enum DecimalText {
-    /// Up to how many characters (without the sign) a number is written with all its digits in place.
+    /// The largest number of characters (without the sign) at which all digits are written in place.
     static let plainLimit = 40
 
     static func write(
@@ -45,7 +45,7 @@ enum DecimalText {
     ) -> Int {
         precondition(buffer.count >= ExactDecimal.maximumTextLength, "no room for a number's text: \(buffer.count)")
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 40) { scratch in
-            // The digits, right-aligned in the scratch space.
+            // The digits, right-aligned in the scratch buffer.
             var first = scratch.count
             var rest = magnitude
             repeat {
@@ -74,7 +74,7 @@ enum DecimalText {
             if exponent >= 0 { return digits + exponent <= Self.plainLimit }
             return max(digits, 1 - exponent) + 1 <= Self.plainLimit
         case .finnhub:
-            // The place of the first digit: 10^lead ≤ x < 10^(lead + 1).
+            // The power of ten of the first digit: 10^lead ≤ x < 10^(lead + 1).
             let lead = digits - 1 + exponent
             return lead >= -6 && lead < 21
         }
@@ -104,7 +104,7 @@ enum DecimalText {
         to out: inout TextWriter
     ) {
         var last = digits.count
-        // Sums are not normalised; a trailing zero says nothing here.
+        // Sums are not normalised; a trailing zero has no meaning here.
         while last > 1, digits[last - 1] == UInt8(ascii: "0") { last -= 1 }
         out.put(UnsafeRawBufferPointer(rebasing: digits[..<1]))
         if last > 1 {
@@ -118,7 +118,7 @@ enum DecimalText {
     }
 }
 
-/// Bytes being written one behind the other into a buffer that is known to be large enough.
+/// A writer that appends bytes to a buffer which is known to be large enough.
 private struct TextWriter {
     let buffer: UnsafeMutableRawBufferPointer
     var count = 0

@@ -1,26 +1,26 @@
 /// An exact decimal number: `significand × 10^exponent`, never rounded.
 ///
-/// A price or a size as the venue sent it. The form is normalised (no trailing zero in the significand, zero is always
-/// `0 × 10^0`), so two equal numbers have equal bits and `==` and `hash` are those of the bits.
+/// A price or a size as the venue sent it. The form is normalised: no trailing zero in the significand, and zero is
+/// always `0 × 10^0`. Equal numbers therefore have equal bits, and `==` and `hash` compare bits.
 ///
 /// It holds any number of up to 18 significant digits whose power of ten is between ``minimumExponent`` and
 /// ``maximumExponent``.
 @frozen
 public struct ExactDecimal: Sendable, Hashable {
-    /// The digits with their sign, without a trailing zero; its magnitude is below `10^18`.
+    /// The digits with their sign, without a trailing zero; the magnitude is below `10^18`.
     public let significand: Int64
     /// The power of ten, from `minimumExponent` to `maximumExponent`.
     public let exponent: Int16
 
-    /// The smallest power of ten that is held; with 18 digits it reaches far below any float's.
+    /// The smallest power of ten that can be held; with 18 digits it is far below the range of any float.
     public static var minimumExponent: Int { @inlinable get { -1_000 } }
-    /// The largest power of ten that is held.
+    /// The largest power of ten that can be held.
     public static var maximumExponent: Int { @inlinable get { 1_000 } }
-    /// The first magnitude of a significand that is not held: 19 digits.
+    /// The smallest magnitude of a significand that cannot be held: 19 digits.
     public static var significandLimit: Int64 { @inlinable get { 1_000_000_000_000_000_000 } }
 
-    /// Makes `significand × 10^exponent` for a caller who knows the form to be normal: no trailing zero, at most 18
-    /// digits, an exponent in range, zero only as `0 × 10^0`.
+    /// Creates `significand × 10^exponent` from values that the caller knows to be normalised: no trailing zero, at
+    /// most 18 digits, an exponent in range, zero only as `0 × 10^0`.
     @inlinable
     public init(normalisedSignificand significand: Int64, exponent: Int16) {
         assert(significand.magnitude < Self.significandLimit.magnitude)
@@ -29,8 +29,8 @@ public struct ExactDecimal: Sendable, Hashable {
         self.exponent = exponent
     }
 
-    /// Makes `significand × 10^exponent` in normalised form, or `nil` where it has more than 18 significant digits or
-    /// its exponent leaves the range.
+    /// Creates `significand × 10^exponent` in normalised form; `nil` if it has more than 18 significant digits or its
+    /// exponent is out of range.
     @inlinable
     public init?(significand: Int64, exponent: Int) {
         guard significand != 0 else {

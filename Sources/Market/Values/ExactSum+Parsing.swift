@@ -1,12 +1,12 @@
 extension ExactSum {
-    /// Reads the text of a sum (the grammar of a JSON number, RFC 8259, 6); `nil` when it is none or has more than 38
-    /// significant digits.
+    /// Reads the text of a sum (the grammar of a JSON number, RFC 8259, 6); `nil` if the text is not a number or has
+    /// more than 38 significant digits.
     package init?(_ text: String) {
         if let short = ExactDecimal(text) {
             self.init(short)
             return
         }
-        // A long one: its digits in runs that an exact decimal holds, each at its place.
+        // A longer number is the sum of runs of 18 digits, each held by an exact decimal with its place value.
         var rest = text[...]
         let isNegative = rest.first == "-"
         if isNegative { rest.removeFirst() }

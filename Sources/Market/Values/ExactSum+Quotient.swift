@@ -1,21 +1,22 @@
-/// Sums of sums, and their quotient.
+/// The addition and the division of sums.
 extension ExactSum {
-    /// Adds another sum exactly, with what that one has omitted, or leaves this one as it is and counts one more.
+    /// Adds another sum exactly, or leaves this one as it is and counts one more omission; adds the other's omissions
+    /// in either case.
     package mutating func add(_ other: ExactSum) {
         let (significand, exponent) = other.normalised
         self.add(significand, exponent: exponent)
         self.omitted += other.omitted
     }
 
-    /// A sum that says of itself that something is missing in it, for one that could not be kept.
+    /// The sum that stands for one that could not be kept: it counts one omission.
     package static var unknown: ExactSum {
         var sum = ExactSum()
         sum.omitted = 1
         return sum
     }
 
-    /// The quotient with up to 18 significant digits, rounded half to even where it has more; `nil` where the divisor is zero
-    /// or no such number holds it.
+    /// Returns the quotient, rounded half to even to 18 significant digits; `nil` if the divisor is zero or the
+    /// quotient is out of range.
     package func divided(by divisor: ExactSum) -> ExactDecimal? {
         let (dividend, top) = self.normalised
         let (part, bottom) = divisor.normalised
@@ -26,7 +27,7 @@ extension ExactSum {
         var (digits, rest) = dividend.magnitude.quotientAndRemainder(dividingBy: unit)
         var exponent = top - bottom
         let enough: UInt128 = 1_000_000_000_000_000_000
-        // One digit more than is kept.
+        // Computes one digit more than is kept.
         while digits < enough, rest != 0 {
             let wide = rest.multipliedFullWidth(by: 10)
             let (digit, left) = unit.dividingFullWidth(wide)
@@ -38,14 +39,14 @@ extension ExactSum {
             let (quotient, digit) = digits.quotientAndRemainder(dividingBy: 10)
             exponent += 1
             guard quotient < enough else {
-                // What falls away further on counts only by being there.
+                // Of the digits dropped before the last one, only whether any is nonzero matters.
                 if digit != 0 { rest = 1 }
                 digits = quotient
                 continue
             }
             digits = quotient
             if digit > 5 || (digit == 5 && (rest != 0 || quotient % 2 == 1)) { digits += 1 }
-            // 999…9 has become 1,000…0, which the normal form shortens.
+            // A result of 999…9 has become 1,000…0, which the normalised form shortens.
             break
         }
         let magnitude = Int64(digits)

@@ -1,14 +1,15 @@
-/// The exact sum of many sizes, wide enough for a day of trades: up to 38 digits.
+/// The exact sum of many sizes: up to 38 digits, enough for a day of trades.
 package struct ExactSum: Sendable, CustomStringConvertible {
-    /// The sum is `significand × 10^exponent`; the exponent is the smallest that was added.
+    /// The sum is `significand × 10^exponent`; the exponent is the smallest of all addends.
     private var significand: Int128 = 0
     private var exponent = 0
-    /// How many addends are missing from the sum, because 38 digits could not hold it with them.
+    /// The number of addends missing from the sum, because 38 digits could not hold it with them.
     ///
-    /// Sizes within ``TradeBounds`` get here where they add up to 10^20 or more, which no market does in a year.
+    /// Sizes within ``TradeBounds`` are omitted only if they add up to 10^20 or more, which no market reaches in a
+    /// year.
     package internal(set) var omitted: UInt64 = 0
 
-    /// Whether nothing is missing. A sum that is not whole is told as null, not as a smaller number.
+    /// Whether no addend is missing. A sum that is not whole is reported as null, not as a smaller number.
     package var isWhole: Bool { self.omitted == 0 }
 
     package init() {}
@@ -20,10 +21,9 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         self.add(Int128(number.significand), exponent: Int(number.exponent))
     }
 
-    /// Adds the product of two numbers, exactly: of a price and a size, for a turnover. What cannot be held is counted in
-    /// ``omitted``.
+    /// Adds the product of two numbers exactly (price times size, for a turnover), or counts it in ``omitted``.
     package mutating func add(_ number: ExactDecimal, times other: ExactDecimal) {
-        // Two significands of 18 digits make one of 36.
+        // The product of two significands of 18 digits has at most 36 digits.
         self.add(
             Int128(number.significand) * Int128(other.significand),
             exponent: Int(number.exponent) + Int(other.exponent)
@@ -56,7 +56,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         self.exponent = min(self.exponent, addendExponent)
     }
 
-    /// The first magnitude that is not held: 39 digits.
+    /// The smallest magnitude that cannot be held: 39 digits.
     private static var limit: UInt128 { 100_000_000_000_000_000_000_000_000_000_000_000_000 }
 
     /// The digits without trailing zeros, and their power of ten.
@@ -72,7 +72,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The sum as a decimal number, or `nil` where it has more than 18 significant digits.
+    /// The sum as a decimal number; `nil` if it has more than 18 significant digits.
     package var decimal: ExactDecimal? {
         let (digits, power) = self.normalised
         guard let narrow = Int64(exactly: digits) else { return nil }
@@ -102,7 +102,7 @@ package struct ExactSum: Sendable, CustomStringConvertible {
 }
 
 extension ExactSum: Equatable {
-    /// Whether the two sums are the same number, and as complete.
+    /// Whether both sums are the same number with the same count of omissions.
     package static func == (left: ExactSum, right: ExactSum) -> Bool {
         left.normalised == right.normalised && left.omitted == right.omitted
     }

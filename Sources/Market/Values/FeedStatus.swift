@@ -1,85 +1,86 @@
-/// What is true of a feed at this moment, in terms that a person, a program and a log all get alike.
+/// The status of a feed, in terms that people, programs and logs share.
 package struct FeedStatus: Sendable, Equatable {
-    /// Where the trades come from.
+    /// The origin of the trades.
     package enum Source: Sendable, Equatable {
-        /// The market itself.
+        /// The live market.
         case live
-        /// A recording, at so many times its own pace (`nil`: as fast as it goes).
+        /// A recording, with its speed as a multiple of the recorded pace (`nil`: as fast as possible).
         case replay(file: String, speed: Double?)
-        /// The bundled recording, for whoever has no key.
+        /// The bundled recording, for users without a key.
         case demo
-        /// A market made from a seed, at so many times its own pace (`nil`: as fast as it goes).
+        /// A market generated from a seed, with its speed as a multiple of real time (`nil`: as fast as possible).
         case simulated(seed: UInt64, speed: Double?)
     }
 
-    /// What the connection is doing.
+    /// The state of the connection.
     package enum Phase: Sendable, Equatable {
         case connecting
-        /// Connected and subscribed, no trade yet.
+        /// Connected and subscribed; no trade has arrived yet.
         case waiting
         case live
-        /// Connected, but no trade for a while.
+        /// Connected; no trade has arrived for a while.
         case late
-        /// Connected, but none of the symbols has traded for longer than its threshold: the prices are old.
+        /// Connected; none of the symbols has traded for longer than its threshold, so the prices are old.
         case stale
-        /// Not connected; the attempt of that number starts at `retryAt` (wall clock, ns since 1970).
+        /// Not connected; the attempt of this number starts at `retryAt` (wall clock, ns since 1970).
         case reconnecting(attempt: Int, retryAt: Int64)
-        /// The service refuses for now, until `until` (wall clock, ns since 1970).
+        /// The service refuses connections until `until` (wall clock, ns since 1970).
         case rateLimited(until: Int64)
-        /// The service does not accept the key; only a person can mend that. A service looks again at `retryAt` (wall
-        /// clock, ns since 1970); without one the program ends.
+        /// The service does not accept the key, and only a person can change that. A program run as a service tries
+        /// again at `retryAt` (wall clock, ns since 1970); without `retryAt` the program ends.
         case keyRejected(retryAt: Int64?)
-        /// Connections die within seconds of a good answer, as when another program uses the key; the next attempt is at
-        /// `retryAt` (wall clock, ns since 1970).
+        /// Connections end within seconds of a successful start, as they do when another program uses the key. The next
+        /// attempt starts at `retryAt` (wall clock, ns since 1970).
         case keyInUse(retryAt: Int64)
-        /// Connected, but the service knows none of the symbols.
+        /// Connected; the service knows none of the symbols.
         case noSuchSymbol
-        /// Connected, but the service sends none of the symbols on this plan.
+        /// Connected; the key's plan covers none of the symbols.
         case notPermitted
-        /// The recording is at its end.
+        /// The recording has ended.
         case ended
         case stopped
     }
 
-    /// What kind of trouble ended a connection or an attempt: a bounded set, for counting, where the reason is free text.
+    /// The kind of trouble that ended a connection or an attempt. The set is bounded, for counting; the reason is free
+    /// text.
     package enum Cause: String, Sendable, CaseIterable {
-        /// The name was not resolved.
+        /// The name could not be resolved.
         case name = "dns"
-        /// No TCP connection came to be.
+        /// No TCP connection could be established.
         case connect = "tcp"
-        /// The proxy, and not the service, is in the way.
+        /// The proxy failed or refused, not the service.
         case proxy
-        /// The TLS handshake failed, or a certificate is refused.
+        /// The TLS handshake failed, or a certificate was refused.
         case tls
-        /// The request for a WebSocket was not answered, or not with a WebSocket handshake.
+        /// The upgrade request got no answer, or an answer that is not a WebSocket handshake.
         case upgrade
-        /// The request was answered with an HTTP status that is none of the following.
+        /// The upgrade request was answered with an HTTP status other than the following.
         case refusedStatus = "refused-status"
         /// HTTP 429.
         case rateLimited = "rate-limited"
         /// HTTP 401 or 403.
         case keyRejected = "key-rejected"
-        /// Connections die at once again and again, or another program is known to hold the key.
+        /// Connections repeatedly end at once, or another program is known to hold the key.
         case keyInUse = "key-in-use"
-        /// The peer said goodbye.
+        /// The peer closed the connection with a close frame.
         case closed
-        /// The connection ended without a goodbye.
+        /// The connection ended without a close frame.
         case lost
         /// A ping was not answered in time.
         case pongTimeout = "pong-timeout"
-        /// Nothing at all came for too long.
+        /// No bytes arrived for too long.
         case silent
-        /// No trade of a symbol came for too long.
+        /// No trade of a symbol arrived for too long.
         case stale
         /// The peer broke the WebSocket protocol.
         case protocolViolation = "protocol"
-        /// The relay of another tickertape, through which the trades came, has gone or cannot be reached.
+        /// The relay of another tickertape, which supplied the trades, is gone or unreachable.
         case relay
         /// This machine slept, or its clock was set.
         case sleep
-        /// Somebody moved the replay to another place.
+        /// A user moved the replay to another place.
         case seek
-        /// The recording that is played has a gap there.
+        /// The recording being played has a gap.
         case recorded
         case other
 
@@ -89,17 +90,17 @@ package struct FeedStatus: Sendable, Equatable {
 
     package var source: Source
     package var phase: Phase
-    /// When the phase began, wall clock, ns since 1970.
+    /// The start of the phase, wall clock, ns since 1970.
     package var since: Int64
-    /// Why, in one line; never holds a key.
+    /// The reason in one line; never contains a key.
     package var reason: String?
-    /// The kind of what ended the last connection or attempt, while there is no new connection.
+    /// The kind of trouble that ended the last connection or attempt, until a new connection exists.
     package var cause: Cause?
-    /// Whether the upstream's certificate is checked. `false` only after an explicit setting, and then always shown.
+    /// Whether the upstream's certificate is checked. `false` requires an explicit setting, and is always shown.
     package var certificateChecked: Bool
-    /// The relay of another tickertape that holds the key and through which the trades come: `127.0.0.1:8080`.
+    /// The relay of another tickertape that holds the key and supplies the trades: `127.0.0.1:8080`.
     package var via: String?
-    /// Whether the replay behind it stands still because somebody paused it; set by the outputs, which know the replay.
+    /// Whether a user has paused the replay; set by the outputs, which know the replay.
     package var isPaused = false
 
     package init(
@@ -125,7 +126,7 @@ package struct FeedStatus: Sendable, Equatable {
 }
 
 extension FeedStatus.Source {
-    /// Where the trades come from as one stable lower-case word for programs.
+    /// The source as one stable lower-case word for programs.
     package var word: String {
         switch self {
         case .live: "live"
@@ -135,7 +136,7 @@ extension FeedStatus.Source {
         }
     }
 
-    /// The same at another pace, where it has one of its own.
+    /// Returns the same source at another speed, if it has a speed.
     package func paced(at speed: Double?) -> Self {
         switch self {
         case .live, .demo: self
@@ -167,7 +168,7 @@ extension FeedStatus.Phase {
 }
 
 extension FeedStatus.Phase {
-    /// When the next attempt begins, wall clock, ns since 1970; `nil` where none is planned.
+    /// The start of the next attempt, wall clock, ns since 1970; `nil` if none is planned.
     package var retryAt: Int64? {
         switch self {
         case .reconnecting(_, let retryAt), .keyInUse(let retryAt): retryAt

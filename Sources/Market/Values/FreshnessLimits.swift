@@ -1,26 +1,27 @@
-/// The ages from which the feed calls its data late and a symbol's price old, for readers who see its trades.
+/// The ages from which a feed counts as late and a symbol's price as old, for readers that see the trades.
 ///
-/// The feed's own words decide what every output says. These limits speak only where it says nothing: for a symbol that it
-/// tells no state of, and when it hangs.
+/// Every output shows the status that the feed reports. These limits apply only without a report: to a symbol without a
+/// reported state, and when the feed hangs.
 package struct FreshnessLimits: Sendable, Equatable {
-    /// Without a trade of any symbol for so long the feed calls itself late; ns.
+    /// The time without a trade of any symbol after which the feed reports itself late; ns.
     package var lateAfter: Int64 = 5_000_000_000
-    /// Without a trade for so long a symbol that the feed says nothing of is old; ns.
+    /// The time without a trade after which the price of a symbol without a reported state is old; ns.
     package var staleAfter: Int64 = 30_000_000_000
-    /// Whether the reader gets all trades of the feed. One who gets only some symbols cannot know that the feed hangs.
+    /// Whether the reader gets all trades of the feed. A reader of only some symbols cannot detect that the feed hangs.
     package var seesAllTrades = true
 
-    /// How long the feed's word may take to arrive, ns. A feed that goes on calling itself live for longer hangs.
+    /// The longest delay of the feed's report, ns. A feed that still reports itself live after that hangs.
     package static let patience: Int64 = 1_000_000_000
 
     package init() {}
 }
 
 extension FreshnessLimits {
-    /// How many times as long as its longest recent silence a symbol must be silent to be late: fewer than make it quiet.
+    /// The multiple of its longest recent silence after which a symbol is late; smaller than the one after which it is
+    /// quiet.
     static let lateFactor = 2
 
-    /// The age from which a price is late though the feed's other symbols trade, ns.
+    /// Returns the age from which a price is late even though the feed's other symbols trade, ns.
     ///
     /// - Parameter longest: the symbol's longest recent silence, ns.
     package func unusualSilence(longest: Int64) -> Int64 {
@@ -29,9 +30,9 @@ extension FreshnessLimits {
 }
 
 extension FeedStatus {
-    /// What is true while somebody has paused the replay: nobody expects a trade, also where none came before the pause.
+    /// The status while the replay is paused: no trade is expected, so the feed is neither late nor stale.
     ///
-    /// What is over is not paused, though a replay stands still at its end.
+    /// A replay that has ended or stopped does not count as paused, although it stands still.
     package var heldStill: FeedStatus {
         guard self.phase != .ended, self.phase != .stopped else { return self }
         var status = self
@@ -42,12 +43,12 @@ extension FeedStatus {
         return status
     }
 
-    /// What is true of the feed for whoever knows the age of its newest trade: the feed's word, or, when it hangs and goes on
-    /// calling itself live, what it should have said.
+    /// Returns the status as seen by a reader that knows the age of the newest trade: the reported one, or, if the feed
+    /// hangs and still reports itself live, the one that it should have reported.
     ///
     /// - Parameters:
-    ///   - newestAge: the time since the newest trade of all arrived, ns; `nil` when none has.
-    ///   - wall: the wall clock now, ns since 1970.
+    /// - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
+    /// - wall: the current wall clock, ns since 1970.
     package func believed(newestAge: Int64?, wall: Int64, limits: FreshnessLimits) -> FeedStatus {
         guard limits.seesAllTrades, self.phase == .live, let newestAge else { return self }
         var status = self

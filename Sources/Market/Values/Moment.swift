@@ -1,6 +1,6 @@
-/// One moment on both clocks: ages and waits are measured on the monotonic one, dates are the wall clock's.
+/// A moment on both clocks: the monotonic clock measures ages and waits, the wall clock gives dates.
 package struct Moment: Sendable, Equatable {
-    /// ns since some fixed point, never set back. It stands still while the machine sleeps.
+    /// ns since an arbitrary fixed point. It is never set back, and stands still while the machine sleeps.
     package var monotonic: Int64
     /// ns since 1970 UTC.
     package var wall: Int64
@@ -10,6 +10,6 @@ package struct Moment: Sendable, Equatable {
         self.wall = wall
     }
 
-    /// The wall clock at another reading of the monotonic one.
+    /// Returns the wall clock at another reading of the monotonic clock.
     package func wall(at monotonic: Int64) -> Int64 { self.wall &+ (monotonic &- self.monotonic) }
 }

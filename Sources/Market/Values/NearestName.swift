@@ -1,5 +1,5 @@
 extension String {
-    /// The name that was probably meant: at most three edits away.
+    /// Returns the most similar name, at most three edits away; `nil` if no name is that close.
     package func nearest(in names: some Collection<String>) -> String? {
         guard self.utf8.count <= 80 else { return nil }
         let ranked = names.map { (name: $0, distance: self.edits(to: $0)) }
@@ -8,7 +8,8 @@ extension String {
         return ranked.name
     }
 
-    /// How many bytes must be put in, taken out or changed to make `other` of this (Levenshtein).
+    /// Returns how many bytes must be inserted, removed or changed to turn this into `other` (the Levenshtein
+    /// distance).
     private func edits(to other: String) -> Int {
         let other = Array(other.utf8)
         var row = Array(0...other.count)

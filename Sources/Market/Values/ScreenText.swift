@@ -1,31 +1,33 @@
-/// A printable unit of text: one character of one or two columns with its few combining marks.
+/// A printable unit of text: a character of one or two columns with a few combining marks.
 package struct ScreenUnit: Sendable, Equatable {
     package var text: String
-    /// Columns on the screen, 1 or 2.
+    /// The width on the screen in columns, 1 or 2.
     package var width: Int
 }
 
-/// The characters a terminal can be trusted with.
+/// The set of characters that a terminal can display.
 package enum ScreenGlyphs: Sendable {
     case unicode
-    /// For a locale that is not UTF-8.
+    /// ASCII only, for a locale that is not UTF-8.
     case ascii
 }
 
-/// The only way by which foreign text reaches the screen: what ``PrintableText`` makes of it, and every unit has a width.
+/// The conversion of untrusted text to units of known width, by the rule of ``PrintableText``. All such text that
+/// reaches the screen passes through it.
 ///
-/// Symbols and reasons come from upstream and may be hostile; an escape sequence in one must never reach the terminal.
+/// Symbols and reasons come from upstream and may be hostile; an escape sequence in them must never reach the terminal.
 package enum ScreenText {
-    /// Combining marks kept behind one character; more would be an attack on the renderer, not writing.
+    /// The combining marks kept after a character. More are an attack on the renderer, not writing.
     package static let marksPerUnit = 2
 
-    /// Cuts `text` into printable units, as many as fit `columns`; what is cut off shows as an ellipsis.
+    /// Converts as much of `text` as fits `columns` into printable units, and ends a text that was cut with an
+    /// ellipsis.
     package static func units(_ text: String, columns: Int, glyphs: ScreenGlyphs = .unicode) -> [ScreenUnit] {
         guard columns > 0 else { return [] }
         var units: [ScreenUnit] = []
         var used = 0
         var marks = 0
-        // A flood of combining marks adds no width, so the scalars looked at have a bound of their own.
+        // A flood of combining marks adds no width, so the number of scalars examined has a separate limit.
         var remaining = 8 * columns + 64
         for scalar in text.unicodeScalars {
             remaining -= 1
@@ -50,21 +52,21 @@ package enum ScreenText {
         return units
     }
 
-    /// The columns that `text` takes when shown whole, up to `limit`.
+    /// Returns the columns that the whole `text` takes, up to `limit`.
     package static func width(of text: String, limit: Int = 1_024, glyphs: ScreenGlyphs = .unicode) -> Int {
         if text.utf8.count <= limit, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         if glyphs == .unicode, let width = Self.narrowWidth(of: text), width <= limit { return width }
         return Self.units(text, columns: limit, glyphs: glyphs).reduce(0) { $0 + $1.width }
     }
 
-    /// How many columns a text takes that is made of plain characters and of what charts and marks are drawn with, each of
-    /// one column; `nil` for any other, which must be looked at more closely.
+    /// Returns the columns of a text made only of plain characters and of those used for charts and marks, each of one
+    /// column; `nil` for any other text, which must be examined more closely.
     package static func narrowWidth(of text: String) -> Int? {
         var width = 0
         for scalar in text.unicodeScalars {
             switch scalar.value {
-            // ASCII, punctuation such as the ellipsis, arrows, boxes and blocks, the triangles and the disc that are
-            // marks, Braille. None of these takes two columns or joins another (UAX 11, UAX 44).
+            // ASCII, punctuation such as the ellipsis, arrows, boxes and blocks, the triangles and the disc used as
+            // marks, and Braille. None of these takes two columns or joins another (UAX 11, UAX 44).
             case 0x20...0x7E, 0x2010...0x2027, 0x2190...0x2193, 0x2500...0x259F, 0x25B2, 0x25B8, 0x25BC, 0x25C2, 0x25CF,
                 0x2800...0x28FF:
                 width += 1
@@ -74,13 +76,13 @@ package enum ScreenText {
         return width
     }
 
-    /// The printable form of `text`, at most `columns` wide.
+    /// Returns the printable form of `text`, at most `columns` wide.
     package static func clean(_ text: String, columns: Int, glyphs: ScreenGlyphs = .unicode) -> String {
         Self.units(text, columns: columns, glyphs: glyphs).reduce(into: "") { $0 += $1.text }
     }
 
-    /// The printable form of `text` in at most `most` lines, broken at spaces where it can be; the last one shows with an
-    /// ellipsis that there is more.
+    /// Returns the printable form of `text` in at most `most` lines, broken at spaces where possible. An ellipsis ends
+    /// the last line of a text that was cut.
     package static func lines(
         _ text: String,
         columns: Int,
@@ -88,7 +90,7 @@ package enum ScreenText {
         glyphs: ScreenGlyphs = .unicode
     ) -> [String] {
         guard columns > 0, most > 0 else { return [] }
-        // What breaks at spaces leaves columns empty, so this much may be needed, and never more.
+        // Breaking at spaces leaves columns empty. This many columns are always enough.
         var rest = Self.units(text, columns: columns * (most + 1), glyphs: glyphs)[...]
         var lines: [String] = []
         while !rest.isEmpty, lines.count < most {
@@ -108,7 +110,7 @@ package enum ScreenText {
                 }
             }
             lines.append(line.reduce(into: "") { $0 += $1.text })
-            // One line's worth of a character wider than the screen is skipped rather than tried for ever.
+            // A character wider than the screen is skipped, since retrying it would never end.
             rest = end == rest.startIndex ? rest.dropFirst() : rest[end...].drop { $0.text == " " }
         }
         return lines
@@ -132,11 +134,11 @@ package enum ScreenText {
         if scalar.value >= 0x20, scalar.value < 0x7F { return .shown(scalar, width: 1) }
         guard glyphs == .unicode else { return .shown("?", width: 1) }
         switch scalar.value {
-        // Skin tones change widths on some terminals and not on others, as joiners and variation selectors do.
+        // Skin tones change the width on some terminals only, as joiners and variation selectors do.
         case 0x1F3FB...0x1F3FF: return .dropped
-        // Two of them make a flag of one, two or four columns.
+        // Two of these form a flag of one, two or four columns.
         case 0x1F1E6...0x1F1FF: return .shown("\u{FFFD}", width: 1)
-        // Vowels and finals of Hangul join the syllable before them.
+        // Vowels and final consonants of Hangul join the preceding syllable.
         case 0x1160...0x11FF, 0xD7B0...0xD7FF: return .mark
         default: break
         }
@@ -149,9 +151,10 @@ package enum ScreenText {
     }
 }
 
-/// The East Asian width of a character, as far as a terminal needs it (Unicode, UAX 11: W and F).
+/// The East Asian width of a character, as a terminal needs it (Unicode, UAX 11: W and F).
 enum ScreenWidth {
-    /// Whether `scalar` takes two columns. Ambiguous ones take one, as terminals outside East Asian locales have it.
+    /// Returns whether `scalar` takes two columns. Ambiguous characters take one, as in terminals outside of East Asian
+    /// locales.
     static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x1100 else { return false }
         if scalar.properties.isEmojiPresentation { return true }

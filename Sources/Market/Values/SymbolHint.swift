@@ -1,16 +1,16 @@
-/// What a symbol that the service does not know was probably meant to be.
+/// A hint at the symbol that a user probably meant, for a symbol that the service does not know.
 ///
-/// Derived from the name alone: nothing is looked up. It is a guess for a person; nothing is asked for by it.
+/// It is a guess for a person, derived from the name alone. The program neither looks it up nor subscribes to it.
 package enum SymbolHint {
-    /// Finnhub's names of exchanges for crypto currencies.
+    /// Finnhub's names of cryptocurrency exchanges.
     private static let exchanges = [
         "BINANCE", "BINANCEUS", "BITFINEX", "BITMEX", "BITTREX", "COINBASE", "GEMINI", "HITBTC", "HUOBI", "KRAKEN",
         "KUCOIN", "OKEX", "POLONIEX",
     ]
-    /// What pairs end with, the longest first.
+    /// The quote currencies at the end of pairs. A suffix of another entry comes after it.
     private static let quotes = ["FDUSD", "USDT", "USDC", "BUSD", "USD", "EUR", "GBP", "BTC", "ETH", "BNB"]
 
-    /// The name that was probably meant; `nil` where the name gives no reason for another one.
+    /// Returns the name that was probably meant; `nil` if the name does not suggest another one.
     package static func meant(by symbol: String) -> String? {
         guard SymbolName.isValid(symbol) else { return nil }
         let parts = symbol.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -23,7 +23,7 @@ package enum SymbolHint {
             }
             exchange = near
         } else {
-            // A name without an exchange may be that of a share.
+            // A name without an exchange may be a stock.
             guard Self.parts(of: pair) != nil else { return nil }
             exchange = pair.contains("-") ? "COINBASE" : "BINANCE"
         }
@@ -31,7 +31,7 @@ package enum SymbolHint {
         return meant == symbol || pair.isEmpty ? nil : meant
     }
 
-    /// A pair as the exchange's symbols at Finnhub have it, where that is known.
+    /// Returns a pair in the form that Finnhub uses for the exchange, if that form is known.
     private static func written(_ pair: String, at exchange: String) -> String {
         guard let (base, quote) = Self.parts(of: pair) else { return pair }
         switch exchange {
@@ -41,7 +41,7 @@ package enum SymbolHint {
         }
     }
 
-    /// What is traded, and for what; `nil` where the name does not end with a usual currency.
+    /// Splits a pair into base and quote currency; `nil` if it does not end with a usual currency.
     private static func parts(of pair: String) -> (base: String, quote: String)? {
         let letters = pair.filter { $0 != "-" && $0 != "/" && $0 != "_" }
         for quote in Self.quotes where letters.hasSuffix(quote) && letters.utf8.count >= quote.utf8.count + 2 {

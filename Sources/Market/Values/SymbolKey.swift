@@ -1,11 +1,11 @@
-/// What it takes to recognise one symbol of a table in received bytes.
+/// The data by which a symbol of a table is recognised in received bytes.
 @usableFromInline
 struct SymbolKey: Sendable {
     @usableFromInline let hash: UInt32
-    /// The length of the name in UTF-8 with the quotation mark behind it, or 0 when that is not between 8 and 32, or when
-    /// JSON cannot have the name between quotation marks as it is.
+    /// The length of the name in UTF-8 with the quotation mark after it; 0 if that is not between 8 and 32, or if JSON
+    /// would escape a character of the name.
     @usableFromInline let quotedLength: Int
-    /// The name and its quotation mark as words, as they lie in memory: from the start, and up to the end.
+    /// The name and its quotation mark as words in memory order: the first words, and the last words.
     @usableFromInline let head: (UInt64, UInt64)
     @usableFromInline let tail: (UInt64, UInt64)
 
@@ -30,9 +30,11 @@ struct SymbolKey: Sendable {
         self.tail = tail
     }
 
-    /// A hash of a name: of its length, and of its first and last 16 bytes, a word at a time where there are 8.
+    /// Computes a hash of a name: of its length and of its first and last 16 bytes, a word at a time if there are at
+    /// least 8 bytes.
     ///
-    /// Names between are rare and only collide. There is no attacker to fear, since the table is bounded.
+    /// Names that differ only in the middle are rare, and merely collide. The table is bounded, so collisions are no
+    /// attack.
     static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var hash = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
         func mix(_ word: UInt64) {
@@ -52,7 +54,7 @@ struct SymbolKey: Sendable {
         return UInt32(truncatingIfNeeded: hash)
     }
 
-    /// The length of the name with its quotation mark, if they stand at `bytes`; else 0.
+    /// Returns the length of the name with its quotation mark if they stand at `bytes`, otherwise 0.
     ///
     /// - Precondition: 32 bytes can be read at `bytes`.
     @inlinable

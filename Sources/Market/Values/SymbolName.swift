@@ -1,22 +1,22 @@
-/// The one rule for what a symbol may be that is asked for, from every way in.
+/// The rule for symbols that can be subscribed, for every source of a symbol.
 ///
-/// Finnhub knows names such as `BINANCE:BTCUSDT` and `IC MARKETS:1`, and acknowledges nothing. So whatever may be a name goes
-/// upstream as it is; refused is only what no person means and no screen shows.
+/// Finnhub has names such as `BINANCE:BTCUSDT` and `IC MARKETS:1`, and acknowledges nothing. Anything that may be a
+/// name is therefore sent upstream unchanged. Only names that no person means and no screen shows are refused.
 package enum SymbolName {
-    /// Longest name, in bytes of UTF-8; the longest that Finnhub lists are under 40.
+    /// The longest name, in bytes of UTF-8. The longest names that Finnhub lists have fewer than 40.
     package static let longest = 64
 
-    /// What is wrong with a name.
+    /// The fault of a name.
     package enum Fault: Error, Sendable, Equatable {
         case empty
         /// More than ``longest`` bytes.
         case tooLong
         case blankAtEnd
-        /// U+0000 to U+001F, U+007F to U+009F, and the separators of lines and paragraphs.
+        /// U+0000 to U+001F, U+007F to U+009F, or a separator of lines or paragraphs.
         case control(Unicode.Scalar)
-        /// Of no width, or a mark of the direction of writing.
+        /// A character without width, or a mark of the writing direction.
         case unseen(Unicode.Scalar)
-        /// U+FFFD, which stands for bytes that are not UTF-8 wherever text is read.
+        /// U+FFFD, which replaces bytes that are not UTF-8 wherever text is read.
         case notUTF8
 
         /// The end of a sentence that begins with the symbol.
@@ -37,7 +37,7 @@ package enum SymbolName {
         }
     }
 
-    /// What is wrong with the name; `nil` when it may be a symbol.
+    /// Returns the fault of a name; `nil` if it may be a symbol.
     package static func fault(in name: String) -> Fault? {
         if name.isEmpty { return .empty }
         let scalars = name.unicodeScalars
@@ -56,6 +56,6 @@ package enum SymbolName {
         return nil
     }
 
-    /// Whether the name may be a symbol.
+    /// Returns whether the name may be a symbol.
     package static func isValid(_ name: String) -> Bool { Self.fault(in: name) == nil }
 }

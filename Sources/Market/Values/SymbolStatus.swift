@@ -1,31 +1,32 @@
-/// What is true of one symbol of a feed: asked for, trading, quiet or refused.
+/// The status of one symbol of a feed: subscribed, trading, quiet or refused.
 package struct SymbolStatus: Sendable, Equatable {
     package enum State: Sendable, Equatable {
-        /// Asked for; neither a trade nor a refusal has come yet. The service acknowledges nothing.
+        /// Subscribed; neither a trade nor a refusal has arrived yet. The service acknowledges nothing.
         case asked
-        /// Trades come.
+        /// Trades arrive.
         case live
-        /// No trade for longer than its threshold, though it is asked for.
+        /// Subscribed, but without a trade for longer than the symbol's threshold.
         case quiet
-        /// The service does not send it; it is asked for again at `retryAt` (wall clock, ns since 1970).
+        /// The service does not send the symbol. The feed subscribes to it again at `retryAt` (wall clock, ns since
+        /// 1970).
         case refused(Refusal, retryAt: Int64)
     }
 
-    /// Why the service does not send a symbol.
+    /// The reason why the service does not send a symbol.
     package enum Refusal: Sendable, Equatable {
-        /// It knows no such symbol.
+        /// The service knows no such symbol.
         case noSuchSymbol
-        /// The key's plan does not cover it.
+        /// The key's plan does not cover the symbol.
         case notPermitted
-        /// It is one more than the key's plan allows.
+        /// The symbol exceeds the number that the key's plan allows.
         case overLimit
     }
 
     package var symbol: String
     package var state: State
-    /// When the state began, wall clock, ns since 1970.
+    /// The start of the state, wall clock, ns since 1970.
     package var since: Int64
-    /// Why, in one line: the service's words for a refusal. Never holds a key.
+    /// The reason in one line, for a refusal in the service's words. Never contains a key.
     package var reason: String?
 
     package init(symbol: String, state: State, since: Int64, reason: String? = nil) {

@@ -1,17 +1,18 @@
-/// The names behind the ``SymbolID``s of one feed, in order of first appearance.
+/// The names of the ``SymbolID``s of one feed, in order of first appearance.
 ///
 /// A value: the feed's loop owns and extends it, and every batch carries the copy that was current. It also recognises
-/// symbols in bytes that were just received, without making a `String` of them.
+/// symbols in received bytes without creating a `String`.
 public struct SymbolTable: Sendable {
-    /// The most symbols a table holds; more would be a broken or hostile upstream (Finnhub's limit is 50 a connection).
+    /// The largest number of symbols. More would mean a broken or hostile upstream (Finnhub's limit is 50 a
+    /// connection).
     public static let capacity = 4_096
-    /// The longest name a table takes, in bytes of UTF-8.
+    /// The longest name, in bytes of UTF-8.
     public static let maximumNameLength = 128
 
     /// The names in order of first appearance.
     public private(set) var names: [String] = []
     @usableFromInline var keys: [SymbolKey] = []
-    /// A hash table with open addressing: the index of an entry, or -1. Never more than half full.
+    /// A hash table with open addressing: the index of an entry, or -1. At most half of it is in use.
     private var slots: [Int16] = Array(repeating: -1, count: 64)
 
     public init() {}
@@ -19,37 +20,38 @@ public struct SymbolTable: Sendable {
     @inlinable
     public var count: Int { self.keys.count }
 
-    /// Whether no other symbol gets a number.
+    /// Whether the table can take no further symbol.
     public var isFull: Bool { self.keys.count >= Self.capacity }
-    /// How many trades were left out because the table was full; written by the parser.
+    /// The number of trades left out because the table was full; written by the parser.
     public internal(set) var leftOut = 0
 
-    /// Counts a trade that was left out because the table is full.
+    /// Counts a trade left out because the table is full.
     package mutating func noteLeftOut() { self.leftOut += 1 }
 
-    /// The symbol's name, for an id of this table or of an earlier copy of it.
+    /// Returns the symbol's name, for an id of this table or of an earlier copy of it.
     public func name(of id: SymbolID) -> String { self.names[Int(id.index)] }
 
-    /// The symbol's number if it has one.
+    /// Returns the symbol's number, if it has one.
     public func id(of name: String) -> SymbolID? {
         var name = name
         return name.withUTF8 { self.id(utf8: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The number of the symbol with this name in UTF-8, if it has one.
+    /// Returns the number of the symbol with this name in UTF-8, if it has one.
     public func id(utf8 name: UnsafeRawBufferPointer) -> SymbolID? {
         let found = self.slots[self.slot(of: name)]
         return found < 0 ? nil : SymbolID(index: UInt16(found))
     }
 
-    /// The symbol's number, given now if it is new; `nil` when the table is full or the name is empty or too long.
+    /// Returns the symbol's number, a new one for a new symbol; `nil` if the table is full or the name is empty or too
+    /// long.
     public mutating func intern(_ name: String) -> SymbolID? {
         var name = name
         return name.withUTF8 { self.intern(utf8: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The number of the symbol with this name in UTF-8, given now if it is new; `nil` when the table is full, or the
-    /// name is empty, too long or not UTF-8.
+    /// Returns the number of the symbol with this name in UTF-8, a new one for a new symbol; `nil` if the table is
+    /// full, or the name is empty, too long or not UTF-8.
     public mutating func intern(utf8 bytes: UnsafeRawBufferPointer) -> SymbolID? {
         var slot = self.slot(of: bytes)
         let found = self.slots[slot]
@@ -66,17 +68,17 @@ public struct SymbolTable: Sendable {
         return SymbolID(index: UInt16(index))
     }
 
-    /// Whether a table with room takes the name.
+    /// Returns whether a table with free space accepts the name.
     package static func isName(_ bytes: UnsafeRawBufferPointer) -> Bool { Self.name(utf8: bytes) != nil }
 
-    /// The name that the bytes are; `nil` when they are empty, too many or not UTF-8. What a symbol that is asked for may not
-    /// be (``SymbolName``) is taken here: nothing that the market sends is left out for its name.
+    /// Returns the bytes as a name; `nil` if they are empty, too many or not UTF-8. Names that ``SymbolName`` refuses
+    /// are accepted here: no trade of the market is left out because of its symbol's name.
     private static func name(utf8 bytes: UnsafeRawBufferPointer) -> String? {
         guard !bytes.isEmpty, bytes.count <= Self.maximumNameLength else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The slot that holds the name, or the empty one where it belongs.
+    /// Returns the slot that holds the name, or the empty slot where it belongs.
     private func slot(of bytes: UnsafeRawBufferPointer) -> Int {
         let mask = self.slots.count - 1
         var slot = Int(truncatingIfNeeded: SymbolKey.hash(bytes)) & mask
@@ -104,11 +106,11 @@ public struct SymbolTable: Sendable {
     }
 }
 
-/// Symbols in bytes that were just received, each with the quotation mark behind it: recognised by comparing words.
+/// The recognition of symbols in received bytes, each followed by its quotation mark, by comparing words.
 extension SymbolTable {
-    /// The length of the symbol's name and the quotation mark behind it, if that is what stands at `bytes`; else 0.
+    /// Returns the length of the symbol's name and its quotation mark if they stand at `bytes`, otherwise 0.
     ///
-    /// It answers 0 for names shorter than 7 or longer than 31 bytes too: they are found by ``id(utf8:)``.
+    /// It also returns 0 for names shorter than 7 or longer than 31 bytes; ``id(utf8:)`` finds those.
     ///
     /// - Precondition: 32 bytes can be read at `bytes`, and `index` is below ``count``.
     @inlinable
@@ -116,14 +118,15 @@ extension SymbolTable {
         self.keys[index].matchQuoted(at: bytes)
     }
 
-    /// The symbol whose name and quotation mark stand at `bytes`, and their length, if it is known and of 7 to 31 bytes.
+    /// Returns the symbol whose name and quotation mark stand at `bytes`, and their length, if it is known and has 7 to
+    /// 31 bytes.
     ///
     /// - Precondition: 32 bytes can be read at `bytes`.
     public func findQuoted(at bytes: UnsafeRawPointer) -> (index: Int, length: Int)? {
         var length = 0
         while true {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: length, as: UInt64.self))
-            // Marks the lowest byte that is a quotation mark (and perhaps higher ones that are not).
+            // Marks the lowest byte that is a quotation mark (and perhaps higher bytes that are not).
             let difference = word ^ 0x2222_2222_2222_2222
             let marks = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
             if marks != 0 {

@@ -1,4 +1,4 @@
-/// A symbol's number in a ``SymbolTable``; small and dense, so it indexes arrays.
+/// A symbol's number in a ``SymbolTable``, small and dense, so that it can index arrays.
 @frozen
 public struct SymbolID: Sendable, Hashable {
     public let index: UInt16
@@ -9,7 +9,7 @@ public struct SymbolID: Sendable, Hashable {
     }
 }
 
-/// What the feed knows of a trade beside what the venue said of it.
+/// The feed's own findings about a trade, in addition to the venue's data.
 @frozen
 public struct TradeMarks: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
@@ -19,11 +19,11 @@ public struct TradeMarks: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It may be a trade that was on the tape before: it equals one that came within 2 s or before an interruption, and
-    /// no id proves either. It counts in volume and bars.
+    /// The trade may have been on the tape before: it equals one that came within 2 s or before an interruption, and no
+    /// id proves or disproves the repetition. It counts in volume and bars.
     public static var possibleRepeat: TradeMarks { @inlinable get { TradeMarks(rawValue: 1) } }
-    /// The exchange's time is later than the arrival by more than clocks explain. It moves no clock and opens no bar of a
-    /// time to come.
+    /// The exchange's time is later than the arrival by more than clock differences explain. The trade moves no clock
+    /// and opens no bar in the future.
     public static var ahead: TradeMarks { @inlinable get { TradeMarks(rawValue: 2) } }
 }
 
@@ -32,12 +32,12 @@ public struct TradeMarks: OptionSet, Sendable, Hashable {
 public struct Trade: Sendable, Hashable {
     /// The price, exactly as sent.
     public var price: ExactDecimal
-    /// The size of this one trade, exactly as sent; zero marks a price update that is not a trade.
+    /// The size of this trade, exactly as sent; zero marks a price update, which is not a trade.
     public var size: ExactDecimal
-    /// The exchange's clock, nanoseconds since 1970 UTC.
+    /// The exchange's clock, ns since 1970 UTC.
     public var exchangeTime: Int64
     public var symbol: SymbolID
-    /// What is known of it beside that; empty for nearly every trade.
+    /// The feed's own findings; empty for nearly every trade.
     public var marks: TradeMarks
 
     @inlinable
@@ -55,14 +55,14 @@ public struct Trade: Sendable, Hashable {
         self.marks = marks
     }
 
-    /// Whether both are equal in all that the venue said of them; what the feed knows of either plays no part.
+    /// Returns whether both are equal in all of the venue's data. The feed's own marks are ignored.
     @inlinable
     public func isSaidAgain(by other: Trade) -> Bool {
         self.exchangeTime == other.exchangeTime && self.symbol == other.symbol && self.size == other.size
             && self.price == other.price
     }
 
-    /// Whether this only states a price (`v = 0`): shown, and kept out of volume and of the count of trades.
+    /// Whether this is only a price update (`v = 0`): shown, but excluded from the volume and the count of trades.
     @inlinable
     public var isPriceUpdate: Bool { self.size.isZero }
 }

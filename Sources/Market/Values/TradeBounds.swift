@@ -1,27 +1,28 @@
-/// What can be a price or a size of a trade. No exchange means anything beyond it, and readers that use floating point could not
-/// take it: it is malformed, wherever it comes in.
+/// The bounds of a trade's price and size. A value outside of them is malformed, whatever its source: no exchange uses
+/// such values, and readers that use floating point could not represent them.
 ///
-/// Real ones lie far within: the cheapest coins cost 10^-12 of another one, and the smallest unit of any coin in use is
-/// 10^-18, of which a trade may have 10^17 whole ones. Sizes within the bound add up exactly to a sum below 10^20.
+/// Real values are far within the bounds: the cheapest coins cost 10^-12 of another coin, the smallest unit of any coin
+/// in use is 10^-18, and a trade may have up to 10^17 whole coins. Sizes within the bounds add up exactly to a sum
+/// below 10^20.
 package enum TradeBounds {
     /// Every price and every size is below ten to this power.
     package static let magnitude = 18
-    /// The most decimals of a price, and of a size.
+    /// The largest number of decimals of a price, and of a size.
     package static let priceDecimals = 30
     package static let sizeDecimals = 18
 
-    /// Whether a trade can have this price: above zero, below 10^18, with at most 30 decimals.
+    /// Returns whether a trade can have this price: above zero, below 10^18, with at most 30 decimals.
     package static func canBePrice(_ price: ExactDecimal) -> Bool {
         price.significand > 0 && self.isBelow(price) && Int(price.exponent) >= -self.priceDecimals
     }
 
-    /// Whether a trade can have this size: not negative, below 10^18, with at most 18 decimals.
+    /// Returns whether a trade can have this size: not negative, below 10^18, with at most 18 decimals.
     package static func canBeSize(_ size: ExactDecimal) -> Bool {
         size.significand >= 0 && self.isBelow(size) && Int(size.exponent) >= -self.sizeDecimals
     }
 
-    /// Whether sizes can have this sum: not negative, below 10^38, with as many decimals as they. A sum that lacks an addend
-    /// is one, too.
+    /// Returns whether a sum of sizes can have this value: not negative, below 10^38, with at most 18 decimals. A sum
+    /// that lacks an addend is accepted, too.
     package static func canBeVolume(_ volume: ExactSum) -> Bool {
         let (digits, exponent) = volume.normalised
         guard digits >= 0, exponent >= -self.sizeDecimals else { return false }

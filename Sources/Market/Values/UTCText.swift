@@ -1,8 +1,8 @@
-/// Moments in UTC as text, by the proleptic Gregorian calendar; no formatter, no locale.
+/// The formatting of UTC times by the proleptic Gregorian calendar, without a formatter or a locale.
 package enum UTCText {
     private static let day: Int64 = 86_400_000_000_000
 
-    /// `2026-11-21T05:31:02.123Z` (RFC 3339), cut to milliseconds; `nanoseconds` since 1970.
+    /// Formats ns since 1970 as `2026-11-21T05:31:02.123Z` (RFC 3339), cut to milliseconds.
     package static func timestamp(_ nanoseconds: Int64) -> String {
         let (days, rest) = Self.split(nanoseconds)
         let (year, month, dayOfMonth) = Self.civil(days)
@@ -11,16 +11,16 @@ package enum UTCText {
         return "\(date)T\(Self.clock(rest)).\(Self.padded(milliseconds, 3))Z"
     }
 
-    /// `2026-11-21`.
+    /// Formats ns since 1970 as `2026-11-21`.
     package static func date(_ nanoseconds: Int64) -> String { String(Self.timestamp(nanoseconds).prefix(10)) }
 
-    /// `05:31:02.123`.
+    /// Formats ns since 1970 as `05:31:02.123`.
     package static func preciseTimeOfDay(_ nanoseconds: Int64) -> String {
         let rest = Self.split(nanoseconds).rest
         return "\(Self.clock(rest)).\(Self.padded(rest / 1_000_000 % 1_000, 3))"
     }
 
-    /// `05:31:02`.
+    /// Formats ns since 1970 as `05:31:02`.
     package static func timeOfDay(_ nanoseconds: Int64) -> String {
         Self.clock(Self.split(nanoseconds).rest)
     }
@@ -40,7 +40,7 @@ package enum UTCText {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// The date of a day counted from 1970-01-01; years begin in March while counting, so that the leap day is last.
+    /// Converts a day counted from 1970-01-01 to a date. Years begin in March here, so that the leap day is the last.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
