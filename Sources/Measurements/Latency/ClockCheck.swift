@@ -1,13 +1,15 @@
-/// The comparison of this machine's clock with the exchange's: how far ours is behind at least, and whether to warn.
+/// The comparison of this machine's clock with the exchange's: the least time by which ours is behind, and when to
+/// warn.
 ///
-/// A machine: time is an argument. A trade cannot arrive before it happened, so where even the fastest seem to, our clock
-/// is behind by that much. Nothing tells an offset the other way from a slow path but its size.
+/// A state machine; time is an argument. A trade cannot arrive before it happened. If even the fastest seem to, our
+/// clock is behind by at least that much. In the other direction only the size distinguishes a clock's offset from a
+/// slow path.
 package struct ClockCheck: Sendable {
-    /// The clocks cannot both be right, or the feed is very late.
+    /// The finding that the clocks cannot both be right, or that the feed is very late.
     package enum Warning: Sendable, Equatable, CustomStringConvertible {
-        /// This machine's clock is so far behind, ns.
+        /// This machine's clock is this far behind, ns.
         case behind(Int64)
-        /// This machine's clock is so far ahead, or the trades come so late, ns.
+        /// This machine's clock is this far ahead, or the trades arrive this late, ns.
         case ahead(Int64)
 
         package var description: String {
@@ -26,21 +28,21 @@ package struct ClockCheck: Sendable {
         }
     }
 
-    /// The newest reads that are compared.
+    /// The number of newest reads that are compared.
     static let window = 128
-    /// Fewer are no proof.
+    /// The number of reads below which nothing is concluded.
     static let least = 20
-    /// A median below this is absurd, ns ...
+    /// The lower bound of a plausible median, ns.
     static let tooEarly: Int64 = -250_000_000
-    /// ... and so is one above this, ns.
+    /// The upper bound of a plausible median, ns.
     static let tooLate: Int64 = 10_000_000_000
-    /// The time between two warnings, and between two looks, ns.
+    /// The shortest time between two warnings, and between two evaluations, ns.
     static let warningInterval: Int64 = 3_600_000_000_000
     static let lookInterval: Int64 = 1_000_000_000
 
-    /// How far our clock is behind at least, ns, as of the last look; 0 when nothing contradicts it.
+    /// The least time by which our clock is behind, ns, as of the last evaluation; 0 while no read contradicts it.
     private(set) var offset: Int64 = 0
-    /// The offset by which the feed judged the reads that are compared, ns.
+    /// The offset by which the feed judged the reads being compared, ns.
     private var agreed: Int64 = 0
     private var samples: [Int64] = []
     private var next = 0
@@ -49,10 +51,10 @@ package struct ClockCheck: Sendable {
 
     init() {}
 
-    /// Takes the latency that the two clocks imply for one read, ns.
+    /// Takes the latency of one read as the difference of the two clocks, ns.
     ///
-    /// - Parameter agreed: how far our clock is behind by what the feed's reads agree on (``ArrivalCheck``), ns. Where that
-    ///   changes, one of the clocks was set, and reads from before say nothing of it now.
+    /// - Parameter agreed: how far our clock is behind according to the feed's reads (``ArrivalCheck``), ns. If it
+    ///   changes, one of the clocks was set, and earlier reads no longer count.
     mutating func took(_ implied: Int64, agreed: Int64 = 0, now: Int64) -> Warning? {
         if agreed != self.agreed {
             self.agreed = agreed
@@ -76,7 +78,7 @@ package struct ClockCheck: Sendable {
 
     private mutating func look(now: Int64) -> Warning? {
         let sorted = self.samples.sorted()
-        // Not the very fastest: a venue's single wrong time proves nothing about our clock.
+        // The fifth percentile instead of the minimum: a single wrong time of the venue proves nothing about our clock.
         let fastest = sorted[sorted.count / 20]
         let median = sorted[sorted.count / 2]
         self.offset = max(0, -fastest)

@@ -1,40 +1,40 @@
 import NIOConcurrencyHelpers
 
-/// A way that is measured.
+/// A measured path through the program.
 package enum LatencyPath: String, Sendable, CaseIterable {
-    /// From the exchange's time of a read's last trade to the read. Across two clocks, and in the exchange's precision (a
-    /// millisecond), so it is only as good as both.
+    /// From the exchange's time of a read's last trade to the read. It depends on two clocks and on the exchange's
+    /// precision (a millisecond), and is only as good as both.
     case exchangeToArrival = "exchange to arrival"
-    /// From the read to the bytes on the terminal or in the pipe, of every price that was really shown. The debounce is in
-    /// it, for that is how long a person waited.
+    /// From the read to the bytes on the terminal or in the pipe, for every price that was actually shown. It includes
+    /// the debounce, because a person waits for that, too.
     case arrivalToScreen = "arrival to screen"
-    /// From the read to the end of the flush that wrote it to the sockets of all clients of Finnhub's protocol: the last
-    /// client's latency.
+    /// From the read to the end of the flush that wrote it to the sockets of all clients of Finnhub's protocol: the
+    /// last client's latency.
     case arrivalToClient = "arrival to client"
-    /// The same for the debounced prices of `/v1/stream`; the debounce is in it.
+    /// The same for the debounced prices of `/v1/stream`, including the debounce.
     case arrivalToStream = "arrival to stream"
 
     /// The name in metrics and JSON.
     package var name: String { String(self.rawValue.map { $0 == " " ? "_" : $0 }) }
 }
 
-/// What the exchange's times are worth against this machine's clock.
+/// Whether the exchange's times can be compared with this machine's clock.
 package enum ExchangeClocks: Sendable, Equatable {
-    /// The trades come from the market now.
+    /// They can: the trades come live from the market.
     case compared
-    /// They are of another day: those of a recording.
+    /// They cannot: they are a recording's, from another time.
     case recorded
-    /// A relay got the trades; only it knows when.
+    /// They cannot: another program's relay received the trades, and only it knows when.
     case relayed
 }
 
-/// All latencies of one program, and what its clock is worth.
+/// The latencies of one program, and the offset of its clock.
 package final class LatencyBook: Sendable {
     private let histograms: [LatencyHistogram]
     private let clock = NIOLockedValueBox(ClockCheck())
     package let clocks: ExchangeClocks
 
-    /// No difference of clocks counts for more than this, ns (36 years).
+    /// The limit of a difference of clocks, ns (36 years).
     private static let absurd: Int64 = 1 << 60
 
     package init(clocks: ExchangeClocks) {
@@ -51,16 +51,16 @@ package final class LatencyBook: Sendable {
         }
     }
 
-    /// Counts a read of the market; returns a warning when the clocks cannot both be right.
+    /// Counts a read of the market; returns a warning if the clocks cannot both be right.
     ///
     /// - Parameters:
-    ///   - exchangeTime: of the read's last trade that is not ahead, ns since 1970.
-    ///   - received: our wall clock at the read, ns since 1970.
-    ///   - clockOffset: how far our clock is behind, as the feed's reads agree, ns.
+    /// - exchangeTime: the time of the read's last trade that is not ahead, ns since 1970.
+    /// - received: our wall clock at the read, ns since 1970.
+    /// - clockOffset: how far our clock is behind according to the feed's reads, ns.
     ///   - now: monotonic ns.
     func arrived(exchangeTime: Int64, received: Int64, clockOffset: Int64 = 0, now: Int64) -> ClockCheck.Warning? {
         guard self.clocks == .compared else { return nil }
-        // The exchange's time is foreign input: any number may stand there.
+        // The exchange's time is untrusted input and may be any number.
         let (difference, overflow) = received.subtractingReportingOverflow(exchangeTime)
         let implied = overflow ? (exchangeTime < 0 ? Self.absurd : -Self.absurd) : difference.clamped(to: Self.absurd)
         let (offset, warning) = self.clock.withLockedValue { clock in
@@ -86,7 +86,7 @@ extension Int64 {
     fileprivate func clamped(to limit: Int64) -> Int64 { Swift.min(Swift.max(self, -limit), limit) }
 }
 
-/// The figures of a ``LatencyBook`` at one moment.
+/// A snapshot of the figures of a ``LatencyBook``.
 package struct LatencyReport: Sendable, Equatable {
     package struct Row: Sendable, Equatable {
         package var path: LatencyPath
@@ -98,9 +98,9 @@ package struct LatencyReport: Sendable, Equatable {
         }
     }
 
-    /// What has been measured at all.
+    /// The paths with at least one measurement.
     package var rows: [Row]
-    /// How far this machine's clock is behind the exchange's at least, ns; 0 when nothing contradicts it.
+    /// The least time by which this machine's clock is behind the exchange's, ns; 0 while no read contradicts it.
     package var clockOffset: Int64
     package var clocks: ExchangeClocks
 
@@ -110,7 +110,7 @@ package struct LatencyReport: Sendable, Equatable {
         self.clocks = clocks
     }
 
-    /// `latency ms p50/p99/max: exchange to arrival 84/210/900, …`; `nil` when nothing was measured.
+    /// The text `latency ms p50/p99/max: exchange to arrival 84/210/900, …`; `nil` if nothing was measured.
     package var line: String? {
         guard !self.rows.isEmpty else { return nil }
         let parts = self.rows.map { row in
@@ -128,7 +128,7 @@ package struct LatencyReport: Sendable, Equatable {
         return line
     }
 
-    /// Milliseconds with about two digits: `0.04`, `3.1`, `84`.
+    /// Formats milliseconds with about two digits: `0.04`, `3.1`, `84`.
     package static func milliseconds(_ nanoseconds: Int64) -> String {
         let hundredths = (max(nanoseconds, 0) + 5_000) / 10_000
         if hundredths < 100 {

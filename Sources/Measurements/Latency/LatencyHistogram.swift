@@ -2,11 +2,12 @@ import CoreMetrics
 import Histogram
 import NIOConcurrencyHelpers
 
-/// The distribution of one latency: fixed memory (about 25 KiB), 1 % exact, from 1 µs to an hour.
+/// The distribution of one latency, from 1 µs to an hour with an error of 1 %, in a fixed amount of memory (about 25
+/// KiB).
 ///
-/// Recorded once a batch, a frame or a flush, by one thread; read by any. The lock is not contended but by a reader.
+/// One thread records, once a batch, a frame or a flush; any thread reads. Only a reader contends for the lock.
 package final class LatencyHistogram: Sendable {
-    /// The figures a person reads. Nanoseconds; percentiles are rounded up by 1 % at most, `maximum` is exact.
+    /// The figures for a person, in ns. Percentiles are rounded up by 1 % at most, and `maximum` is exact.
     package struct Summary: Sendable, Equatable {
         package var count: UInt64
         package var median: Int64
@@ -23,33 +24,33 @@ package final class LatencyHistogram: Sendable {
 
     /// The figures for a monitoring system.
     struct Buckets: Sendable, Equatable {
-        /// How many took at most as long as each bound.
+        /// The number of latencies up to each bound.
         var cumulative: [UInt64]
         var count: UInt64
-        /// All together, seconds.
+        /// The sum of all latencies, seconds.
         var sum: Double
-        /// The longest, seconds.
+        /// The longest latency, seconds.
         var maximum: Double
     }
 
     private struct State {
-        /// In microseconds.
+        /// The distribution in microseconds.
         var histogram = Histogram<UInt64>(
             highestTrackableValue: LatencyHistogram.longest / 1_000,
             numberOfSignificantValueDigits: .two
         )
-        /// Nanoseconds.
+        /// The sum and the maximum in nanoseconds.
         var sum: Double = 0
         var maximum: Int64 = 0
     }
 
-    /// What takes longer counts as this long; nanoseconds.
+    /// The longest latency that is distinguished, ns; a longer one is counted as this.
     private static let longest: UInt64 = 3_600_000_000_000
     private let state = NIOLockedValueBox(State())
 
     package init() {}
 
-    /// Counts one; a negative span counts as none.
+    /// Counts one latency; a negative one counts as zero.
     package func record(nanoseconds: Int64) {
         let span = max(nanoseconds, 0)
         let counted = min(UInt64(span), Self.longest)
@@ -60,7 +61,7 @@ package final class LatencyHistogram: Sendable {
         }
     }
 
-    /// Returns the figures so far, or `nil` when nothing was counted.
+    /// The figures so far; `nil` if nothing was counted.
     package var summary: Summary? {
         self.state.withLockedValue { state in
             guard state.histogram.totalCount > 0 else { return nil }
@@ -73,7 +74,7 @@ package final class LatencyHistogram: Sendable {
         }
     }
 
-    /// Returns how many took at most so long, for each bound in microseconds, in ascending order.
+    /// Returns the number of latencies up to each bound; the bounds are in microseconds, ascending.
     func buckets(upTo bounds: [UInt64]) -> Buckets {
         self.state.withLockedValue { state in
             var cumulative = [UInt64](repeating: 0, count: bounds.count)

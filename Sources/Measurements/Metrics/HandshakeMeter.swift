@@ -2,14 +2,14 @@ import CoreMetrics
 import NIOConcurrencyHelpers
 package import TLS
 
-/// What is measured of the TLS handshakes with the upstream.
+/// The measurements of the TLS handshakes with the upstream.
 package final class HandshakeMeter: Sendable {
-    /// What the newest one agreed on.
+    /// The result of the newest handshake.
     struct Newest: Sendable {
         var version: String
         var cipher: String
         var isVerified: Bool
-        /// Seconds since 1970.
+        /// The expiry of the upstream's certificate, seconds since 1970.
         var certificateExpiry: Int64?
     }
 
@@ -23,7 +23,7 @@ package final class HandshakeMeter: Sendable {
         registry.add(self.duration, label: MetricName.handshakeSeconds, dimensions: [])
     }
 
-    /// A handshake was completed.
+    /// Counts a completed handshake.
     package func completed(_ session: TLSSession, nanoseconds: Int64) {
         let version = session.version == .tls13 ? "1.3" : "1.2"
         self.count([("result", session.isResumed ? "resumed" : "full"), ("version", version)])
@@ -38,14 +38,14 @@ package final class HandshakeMeter: Sendable {
         }
     }
 
-    /// A handshake failed.
+    /// Counts a failed handshake.
     package func failed() { self.count([("result", "failed"), ("version", "")]) }
 
     private func count(_ labels: [(String, String)]) {
         Counter(label: MetricName.handshakes, dimensions: labels, factory: self.registry).increment()
     }
 
-    /// What is true of the newest connection.
+    /// Writes the metrics of the newest connection; nothing before the first handshake.
     package func write(to out: inout PrometheusText) {
         guard let newest = self.newestHandshake.withLockedValue({ $0 }) else { return }
         out.family("tickertape_tls_connection_info", .gauge, "1, with what the newest handshake agreed on.")

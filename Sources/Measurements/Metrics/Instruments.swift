@@ -3,21 +3,22 @@ package import Market
 import NIOConcurrencyHelpers
 import Platform
 
-/// What one program measures of itself, for all who show it: `/metrics`, `/v1/status`, the display, the exit report.
+/// The measurements of one program, shared by all that show them: `/metrics`, `/v1/status`, the display, the exit
+/// report.
 package final class Instruments: Sendable {
     package let registry = MetricRegistry()
     package let latency: LatencyBook
-    /// The TLS handshakes with the upstream.
+    /// The measurements of the TLS handshakes with the upstream.
     package let handshakes: HandshakeMeter
-    /// What the relay has refused.
+    /// The requests, connections and clients that the relay has refused.
     package let refusals: RefusalCounts
-    /// Monotonic ns at the start.
+    /// The start of the program, monotonic ns.
     package let started = DisplayClock.monotonic()
     private let past = NIOLockedValueBox(FeedHistory())
-    /// Frames that are missing in the recording, once there is one.
+    /// Returns the number of frames missing in the recording; `nil` without a recording.
     private let dropped = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
 
-    /// - Parameter source: where the trades come from; in a replay the exchange's times are of another day.
+    /// - Parameter source: the origin of the trades; in a replay the exchange's times are not compared with our clock.
     package init(source: FeedStatus.Source = .live) {
         self.refusals = RefusalCounts(self.registry)
         self.handshakes = HandshakeMeter(self.registry)
@@ -38,25 +39,26 @@ package final class Instruments: Sendable {
         self.past.withLockedValue { change(&$0) }
     }
 
-    /// Tells how to find out how many frames a recording lacks.
+    /// Sets the function that returns how many frames a recording lacks.
     package func recorderDropped(_ count: @escaping @Sendable () -> UInt64) {
         self.dropped.withLockedValue { $0 = count }
     }
 
-    /// Frames of a recording that a disk failed to sync, once there is one.
+    /// Returns the number of recorded frames that a disk failed to sync; `nil` without a recording.
     private let doubted = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
 
-    /// Tells how to find out how many frames of a recording a power cut may cost, for the disk failed.
+    /// Sets the function that returns how many recorded frames a power cut may cost, because the disk failed to sync
+    /// them.
     package func recorderDoubted(_ count: @escaping @Sendable () -> UInt64) {
         self.doubted.withLockedValue { $0 = count }
     }
 
     package var doubtedFrames: UInt64? { self.doubted.withLockedValue { $0 }?() }
 
-    /// Trades that are missing in the history, once there is one.
+    /// Returns the number of trades missing in the history; `nil` without a history.
     private let historyLost = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)
 
-    /// Tells how to find out how many trades a history lacks.
+    /// Sets the function that returns how many trades a history lacks.
     package func historyLost(_ count: @escaping @Sendable () -> UInt64) {
         self.historyLost.withLockedValue { $0 = count }
     }
@@ -66,7 +68,7 @@ package final class Instruments: Sendable {
     package var droppedFrames: UInt64? { self.dropped.withLockedValue { $0 }?() }
 }
 
-/// The names of our metrics, and what each is.
+/// The names and descriptions of the metrics.
 package enum MetricName {
     static let trades = "tickertape_trades_total"
     static let frames = "tickertape_frames_total"
@@ -116,7 +118,7 @@ package enum MetricName {
 }
 
 extension FeedStatus.Phase {
-    /// All words, for a gauge of each.
+    /// The words of all phases, for one gauge each.
     package static let words = [
         "connecting", "waiting", "live", "late", "stale", "reconnecting", "rate-limited", "key-rejected", "key-in-use",
         "no-such-symbol", "not-permitted", "ended", "stopped",

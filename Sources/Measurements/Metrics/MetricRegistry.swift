@@ -2,14 +2,15 @@ package import CoreMetrics
 import NIOConcurrencyHelpers
 import Synchronization
 
-/// The metrics of one program: a factory for swift-metrics whose handlers are atomics, and their text for Prometheus.
+/// The metrics of one program: a factory for swift-metrics whose handlers are atomics, and the text for Prometheus.
 ///
-/// One for each program, not the process-wide `MetricsSystem`: tests run several side by side. A family has at most
-/// ``mostSeries`` series; what a caller asks for beyond that counts nowhere, so no label can use up the memory.
+/// Each program has its own instead of the process-wide `MetricsSystem`, because tests run several side by side. A
+/// family has at most ``mostSeries`` series. Handlers requested beyond that are not exported, so no label can exhaust
+/// the memory.
 package final class MetricRegistry: MetricsFactory {
-    /// The most series of one family.
+    /// The largest number of series of one family.
     package static let mostSeries = 128
-    /// Upper bounds for what is timed, in microseconds.
+    /// The upper bounds of the timers' buckets, in microseconds.
     static let bounds: [UInt64] = [
         50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
         10_000_000, 60_000_000,
@@ -36,7 +37,7 @@ package final class MetricRegistry: MetricsFactory {
 
     package init() {}
 
-    /// Says what a metric is, for its `HELP` line.
+    /// Sets the description of a metric for its `HELP` line.
     package func describe(_ name: String, _ help: String) { self.state.withLockedValue { $0.help[name] = help } }
 
     // MARK: swift-metrics
@@ -65,7 +66,7 @@ package final class MetricRegistry: MetricsFactory {
         } ?? cell
     }
 
-    /// A recorder that does not aggregate is a gauge; one that does would need a unit that nobody states, and is one too.
+    /// Makes a gauge in either case: an aggregating recorder would need a unit, and the API has none.
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         let cell = GaugeCell()
         return self.handler(label, .gauge, dimensions, .gauge(cell)) {
@@ -86,13 +87,12 @@ package final class MetricRegistry: MetricsFactory {
     package func destroyRecorder(_ handler: any RecorderHandler) { self.remove(handler) }
     package func destroyTimer(_ handler: any TimerHandler) { self.remove(handler) }
 
-    /// Puts a histogram that somebody else keeps among the families.
+    /// Adds a histogram that another owner keeps.
     func add(_ histogram: LatencyHistogram, label: String, dimensions: [(String, String)]) {
         _ = self.handler(label, .histogram, dimensions, .histogram(histogram)) { $0 }
     }
 
-    /// The series with these labels: the one that is there, or the new one; `nil` when the family is full or of another
-    /// kind.
+    /// Returns the existing series with these labels, or a new one; `nil` if the family is full or of another kind.
     private func handler<Cell>(
         _ label: String,
         _ kind: PrometheusText.Kind,
@@ -128,9 +128,9 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    // MARK: The text
+    // MARK: Exposition
 
-    /// Writes all families in the order of their names.
+    /// Writes all families, sorted by name.
     package func write(to text: inout PrometheusText) {
         let (families, help) = self.state.withLockedValue { ($0.families, $0.help) }
         for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
@@ -161,7 +161,7 @@ package final class MetricRegistry: MetricsFactory {
     }
 }
 
-/// A number that only grows.
+/// A monotonically increasing number.
 final class CounterCell: CounterHandler {
     private let count = Atomic<Int64>(0)
 
@@ -172,7 +172,7 @@ final class CounterCell: CounterHandler {
     func reset() { self.count.store(0, ordering: .relaxed) }
 }
 
-/// A number that goes up and down, also by fractions.
+/// A number that increases and decreases, also by fractions.
 final class GaugeCell: MeterHandler, RecorderHandler, FloatingPointCounterHandler {
     private let bits = Atomic<UInt64>(0)
 

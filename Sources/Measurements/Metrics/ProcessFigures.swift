@@ -1,17 +1,17 @@
 import Glibc
 
-/// What the kernel says of this process, from `/proc`; what it does not say is left out.
+/// The kernel's figures of this process, from `/proc`; figures that it does not provide are `nil`.
 package struct ProcessFigures: Sendable, Equatable {
     var cpuSeconds: Double?
     var residentBytes: Double?
     var virtualBytes: Double?
     var threads: Double?
-    /// Seconds since 1970.
+    /// The start of the process, seconds since 1970.
     var startTime: Double?
     package var openDescriptors: Double?
     var mostDescriptors: Double?
 
-    /// Reads them; it opens three small files, so not on an event loop.
+    /// Reads the figures. This opens files, so it must not run on an event loop.
     package static func read() -> ProcessFigures {
         var figures = ProcessFigures()
         figures.take(stat: Self.text("/proc/self/stat") ?? "", system: Self.text("/proc/stat") ?? "")
@@ -23,7 +23,7 @@ package struct ProcessFigures: Sendable, Equatable {
         return figures
     }
 
-    /// Takes the fields of proc_pid_stat(5); those behind the name, which may hold spaces and brackets itself.
+    /// Takes the fields of proc_pid_stat(5) after the name, which may itself contain spaces and brackets.
     mutating func take(stat: String, system: String) {
         guard let bracket = stat.lastIndex(of: ")") else { return }
         let fields = stat[stat.index(after: bracket)...].split(separator: " ")
@@ -58,7 +58,7 @@ package struct ProcessFigures: Sendable, Equatable {
         gauge("max_fds", "Maximum number of open file descriptors.", self.mostDescriptors)
     }
 
-    /// The first 64 KiB of a file.
+    /// Returns the first 64 KiB of a file.
     private static func text(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -73,7 +73,7 @@ package struct ProcessFigures: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many entries a directory has, beside `.`, `..` and the descriptor that reads it.
+    /// Returns the number of entries of a directory, without `.`, `..` and the descriptor that reads it.
     private static func count(_ path: String) -> Int? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A text in Prometheus' exposition format 0.0.4, being written.
+/// A writer of Prometheus' text exposition format 0.0.4.
 package struct PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -12,7 +12,7 @@ package struct PrometheusText {
 
     package init() {}
 
-    /// Begins a family: all its samples must follow before the next.
+    /// Begins a family. All its samples must follow before the next family begins.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         self.buffer.writeString(
             "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
@@ -28,13 +28,13 @@ package struct PrometheusText {
         self.buffer.writeString(" \(Self.text(value))\n")
     }
 
-    /// A family with a single sample.
+    /// Writes a family with a single sample.
     package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
         self.family(name, kind, help)
         self.sample(name, [], value)
     }
 
-    /// What may stand as a metric's or a label's name.
+    /// Returns a text as a valid name of a metric or a label, with `_` in place of any other character.
     static func name(_ text: String) -> String {
         var name = String(
             text.unicodeScalars.map { scalar -> Character in

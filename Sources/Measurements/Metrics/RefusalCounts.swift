@@ -1,7 +1,7 @@
 import CoreMetrics
 import NIOConcurrencyHelpers
 
-/// How often a relay has refused something, by the refusal's type; the types are words of ours, so there are few.
+/// The number of a relay's refusals by type. The types are constants of this program, so their number is small.
 package final class RefusalCounts: Sendable {
     private struct Count {
         var number: UInt64
@@ -13,7 +13,7 @@ package final class RefusalCounts: Sendable {
 
     init(_ registry: MetricRegistry) { self.registry = registry }
 
-    /// Counts one more.
+    /// Counts one refusal.
     package func add(_ type: String) {
         self.counts.withLockedValue { counts in
             if counts[type] == nil {
@@ -25,7 +25,7 @@ package final class RefusalCounts: Sendable {
         }
     }
 
-    /// All types that have happened, in order of their names.
+    /// All types that have occurred, sorted by name.
     package var all: [(type: String, number: UInt64)] {
         self.counts.withLockedValue { counts in
             counts.map { ($0.key, $0.value.number) }.sorted { $0.0 < $1.0 }

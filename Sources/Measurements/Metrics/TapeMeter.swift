@@ -5,13 +5,14 @@ package import NIOCore
 import Platform
 package import Wire
 
-/// The reader that measures the tape and logs the feed's states. It works on the feed's loop: a few atomics a read, and
+/// The tape reader that counts and logs. It runs on the feed's loop and costs a few atomic operations a read, and none
+/// a trade.
 /// nothing a trade.
 package final class TapeMeter: TapeReader {
-    /// What belongs to the feed's loop.
+    /// The state that belongs to the feed's loop.
     private struct State {
         var log: StateLog
-        /// Set while the log has something to say later.
+        /// Set while the log has a pending line.
         var timer: Scheduled<Void>?
     }
 
@@ -32,8 +33,8 @@ package final class TapeMeter: TapeReader {
     private let gapSeconds: FloatingPointCounter
 
     /// - Parameters:
-    ///   - loop: the feed's loop.
-    ///   - warn: is told on that loop, at most once an hour, that the clocks cannot both be right.
+    /// - loop: the feed's loop.
+    /// - warn: called on that loop, at most once an hour, when the clocks cannot both be right.
     package init(
         _ instruments: Instruments,
         loop: any EventLoop,
@@ -56,7 +57,8 @@ package final class TapeMeter: TapeReader {
         self.possibleRepeats = Counter(label: MetricName.possibleRepeats, factory: registry)
         self.gaps = Counter(label: MetricName.gaps, factory: registry)
         self.gapSeconds = FloatingPointCounter(label: MetricName.gapSeconds, factory: registry)
-        // Each cause is there from the start, so that the first interruption is an increase and no new series.
+        // Each cause has a series from the start, so that its first interruption appears as an increase and not as a
+        // new series.
         for cause in FeedStatus.Cause.allCases { self.reconnects(cause).increment(by: 0) }
     }
 
@@ -88,7 +90,7 @@ package final class TapeMeter: TapeReader {
         self.scheduleLog()
     }
 
-    /// Has the log say later what it has no room for now.
+    /// Schedules the log's pending lines.
     private func scheduleLog() {
         let now = DisplayClock.monotonic()
         guard self.state.value.timer == nil, let deadline = self.state.value.log.deadline else { return }

@@ -1,16 +1,17 @@
 package import Market
 
-/// Whether the data is fresh enough to be relied on, and if not, why: fresh is what is `live`, and nothing else.
+/// The decision whether the data is fresh enough to be relied on, and the reason if it is not. Only a feed in the phase
+/// `live` is fresh.
 ///
-/// A replay or the demo counts like the market; its source says what it is.
+/// A replay and the demo count like the market; the status shows their source.
 package struct Readiness: Sendable, Equatable {
     package var isReady: Bool
-    /// Why, in one line; there whenever it is not ready.
+    /// The reason in one line; always present when the data is not ready.
     package var reason: String?
 
     /// - Parameters:
-    ///   - status: what is true of the feed, its age considered.
-    ///   - newestAge: the time since the newest trade of all arrived, ns; `nil` when none has.
+    /// - status: the feed's status, corrected by the age of the newest trade.
+    /// - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
     package init(_ status: FeedStatus, newestAge: Int64?) {
         self.reason = status.reason
         let unsaid: String

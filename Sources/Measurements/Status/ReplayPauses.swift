@@ -1,6 +1,6 @@
-/// When a replay stood still, so that a silence can be told without it; monotonic ns.
+/// The pauses of a replay, so that they can be subtracted from a silence; monotonic ns.
 package struct ReplayPauses: Sendable, Equatable {
-    /// The most pauses that are told apart; of older ones the time alone is kept.
+    /// The largest number of pauses kept separately; older ones are merged, so that only their total length is kept.
     static let most = 32
 
     private struct Pause: Sendable, Equatable {
@@ -8,23 +8,23 @@ package struct ReplayPauses: Sendable, Equatable {
         var to: Int64
     }
 
-    /// Before all that is told; no sum of such is too large.
+    /// A time before all others whose differences still fit.
     private static let longAgo: Int64 = -(1 << 60)
 
-    /// Those that are over, the oldest first.
+    /// The pauses that are over, oldest first.
     private var over: [Pause] = []
-    /// When the one began that lasts.
+    /// The start of the current pause.
     private var began: Int64?
 
     package init() {}
 
-    /// Whether it stands still.
+    /// Whether the replay is paused.
     package var isStill: Bool { self.began != nil }
 
-    /// Notes whether the replay stands still.
+    /// Takes the replay's state.
     ///
-    /// - Parameter isNews: `false` where it may have done so all the time before, as one that is seen for the first time:
-    ///   what came before then has been followed by a pause only, as far as anybody can know.
+    /// - Parameter isNews: `false` if the replay may have been paused all the time before, as when a reader sees it for
+    ///   the first time. The pause then counts from the end of the previous one, or from the beginning.
     package mutating func took(isPaused: Bool, now: Int64, isNews: Bool = true) {
         if isPaused {
             self.began = self.began ?? (isNews ? now : self.over.last?.to ?? Self.longAgo)
@@ -37,7 +37,7 @@ package struct ReplayPauses: Sendable, Equatable {
         }
     }
 
-    /// For how long it stood still since then, ns.
+    /// Returns how long the replay was paused since a time, ns.
     package func stood(since time: Int64, now: Int64) -> Int64 {
         var sum: Int64 = 0
         for pause in self.over { sum += max(0, pause.to - max(pause.from, time)) }

@@ -1,58 +1,59 @@
 import Logging
 import Market
 
-/// The one place that logs what is true of the feed: the same word, reason and since that every other output shows.
+/// The log of the feed's status, with the same word, reason and start that every other output shows.
 ///
-/// Symbols have an allowance of their own, so that fifty of them do not silence the feed, and many that change alike within a
-/// second have one line. The state that is true at last is always said: at once where the allowance has room, and else when
-/// it has room again.
+/// Symbols have a separate allowance, so that fifty of them cannot silence the feed. Symbols that change alike within a
+/// second share one line. The final state is always logged: at once if the allowance permits, otherwise as soon as it
+/// does.
 struct StateLog {
     private let logger: Logger
     private var allowance = LogAllowance()
     private var symbolAllowance = LogAllowance()
     private var status: FeedStatus?
-    /// The newest status, when it found no room.
+    /// The newest status, if the allowance did not permit a line.
     private var unsaid: FeedStatus?
-    /// Symbols that were last said to be quiet or refused, so that their recovery is news; no more than the feed asks for.
+    /// The symbols last logged as quiet or refused, so that their recovery is logged, too. Their number is bounded by
+    /// the table's.
     private var troubled: Set<String> = []
-    /// Changes of symbols that wait for others like them, and when they are said; monotonic ns.
+    /// The changes of symbols that wait for similar ones, and the time at which they are logged; monotonic ns.
     private var gathered: [String: SymbolStatus] = [:]
     private var gatheredUntil: Int64 = .min
 
-    /// For so long changes of symbols are gathered, ns.
+    /// The time for which changes of symbols are gathered, ns.
     private static let gathering: Int64 = 1_000_000_000
-    /// How many symbols one line names.
+    /// The largest number of symbols named in one line.
     private static let mostNamed = 5
 
     init(logger: Logger) { self.logger = logger }
 
-    /// When ``timePassed(now:)`` wants to be called; monotonic ns, `nil` for never.
+    /// The time of the next call of ``timePassed(now:)``, monotonic ns; `nil` if none is needed.
     var deadline: Int64? {
         [self.unsaid.map { _ in self.allowance.reopens }, self.gathered.isEmpty ? nil : self.gatheredUntil]
             .compactMap(\.self).min()
     }
 
     mutating func statusChanged(_ status: FeedStatus, now: Int64) {
-        // A repeated status says nothing new, and neither does the next attempt's other time, nor a reason that is gone
-        // while the state is the same.
+        // A repeated status is not logged, nor is a changed time of the next attempt, nor a reason that disappears
+        // while the state stays the same.
         guard status.word != self.status?.word || self.isNewReason(status) || self.isNewAttempt(status) else { return }
         self.status = status
         if status.phase.isLast { self.sayGathered(now: now) }
         if let leftOut = self.allowance.wanted(now: now) {
             self.say(status, leftOut: leftOut)
         } else if status.phase.isLast {
-            // There is no later for this one.
+            // No later call follows for this one.
             self.say(status, leftOut: 0)
         } else {
             self.unsaid = status
         }
     }
 
-    /// Says what found no room, if there is room by now.
+    /// Logs the pending changes and the pending status, if the allowance now permits.
     mutating func timePassed(now: Int64) {
         if now >= self.gatheredUntil { self.sayGathered(now: now) }
         guard let unsaid, now >= self.allowance.reopens, let leftOut = self.allowance.wanted(now: now) else { return }
-        // What is said now was counted as left out.
+        // The status logged now was counted as left out before.
         self.say(unsaid, leftOut: leftOut - 1)
     }
 
@@ -70,10 +71,10 @@ struct StateLog {
 
     mutating func symbolChanged(_ status: SymbolStatus, now: Int64) {
         switch status.state {
-        // Every symbol is asked for after every interruption, which the feed's state has told.
+        // Every interruption subscribes all symbols again, and the feed's status has already been logged.
         case .asked: return
         case .live:
-            // That a symbol trades is no news, but for one that did not.
+            // A trading symbol is logged only if it was logged as quiet or refused.
             guard self.troubled.contains(status.symbol) else {
                 self.gathered[status.symbol] = nil
                 return
@@ -86,7 +87,7 @@ struct StateLog {
         self.gatheredUntil = now + Self.gathering
     }
 
-    /// Says what was gathered, a line for all symbols in the same state.
+    /// Logs the gathered changes, one line for all symbols in the same state.
     private mutating func sayGathered(now: Int64) {
         guard !self.gathered.isEmpty else { return }
         let all = Dictionary(grouping: self.gathered.values, by: \.word)
@@ -126,7 +127,7 @@ struct StateLog {
         return attempt != before
     }
 
-    /// `2026-11-21T19:20:00.123Z`.
+    /// Formats a time as `2026-11-21T19:20:00.123Z`.
     private static func time(_ nanoseconds: Int64) -> String { UTCText.timestamp(nanoseconds) }
 }
 
@@ -141,7 +142,7 @@ extension FeedStatus.Phase {
         }
     }
 
-    /// Whether no trades come, and somebody may have to do something about it.
+    /// Whether no trades arrive and a person may have to act.
     fileprivate var isTrouble: Bool {
         switch self {
         case .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted: true
