@@ -1,20 +1,20 @@
 package import Market
 package import NIOCore
 
-/// What happens on a feed's connection beside its messages: for whoever keeps a record of all of it.
+/// An event of a feed's connection other than a message, for readers that record all of them.
 package enum ConnectionEvent: Sendable, Equatable {
-    /// Which way something went.
+    /// The direction of a ping or pong.
     package enum Direction: String, Sendable { case incoming = "in", outgoing = "out" }
 
-    /// A WebSocket is open at an address, which is without a key.
+    /// A WebSocket is open at an address, which contains no key.
     case connected(address: String)
-    /// A request was sent: what it asks, and its text.
+    /// A request was sent: its content and its text.
     case requested(FinnhubRequest, text: ByteBuffer)
-    /// A WebSocket ping or pong, and what was in it.
+    /// A WebSocket ping or pong, with its payload.
     case ping(Direction, payload: ByteBuffer = ByteBuffer())
     case pong(Direction, payload: ByteBuffer = ByteBuffer())
-    /// The connection is over: with the code of the close frame if there was one, and why; never with a key.
+    /// The connection ended: the code of the close frame, if there was one, and the reason, which never contains a key.
     ///
-    /// `goodbye` is the reason in the service's own close frame, where the service ended it with one.
+    /// `goodbye` is the reason in the service's own close frame, if it sent one.
     case disconnected(code: UInt16?, reason: String, cause: FeedStatus.Cause, goodbye: String? = nil)
 }

@@ -1,10 +1,10 @@
-/// Whose words a frame is in: nothing outside a dialect's own folders parses its bytes or passes them on.
+/// The protocol that a frame is written in. Only a dialect's own folders parse its bytes or pass them on.
 package enum FrameDialect: UInt8, Sendable, CaseIterable {
     case finnhub
-    /// Tickertape's own, as on `/v1/stream`.
+    /// Tickertape's own protocol, as on `/v1/stream`.
     case tickertape
 
-    /// The name in recordings and in commands; at most 32 bytes, which JSON need not escape.
+    /// The name in recordings and in commands: at most 32 bytes, none of which JSON needs to escape.
     package var name: StaticString {
         switch self {
         case .finnhub: "finnhub"
@@ -12,7 +12,7 @@ package enum FrameDialect: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Finds a dialect by its name; `nil` for any that this program does not know.
+    /// Finds a dialect by its name; `nil` for a name that this program does not know.
     package init?(name: some StringProtocol) {
         guard let found = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
         self = found

@@ -1,23 +1,24 @@
 package import Market
 package import NIOCore
 
-/// What a frame holds, as the reader of its dialect found.
+/// The content of a frame, as found by the reader of its dialect.
 package enum FrameContent: Sendable, Equatable {
-    /// Trades, of which so many elements were malformed or could not be held.
+    /// Trades; `skipped` elements were malformed or could not be held.
     case trades(skipped: Int)
     /// A well-formed message without trades.
     case other
-    /// Not a message of the dialect.
+    /// Bytes that are not a message of the dialect.
     case malformed
 }
 
-/// A reader of frames for their trades: the one place where a dialect's parser is chosen.
+/// A reader of the trades in frames, and the only place that chooses a dialect's parser.
 package struct FrameReader: Sendable {
     private var finnhub = FinnhubParser()
 
     package init() {}
 
-    /// Appends a frame's trades, in the frame's order, and says what it is; new symbols get their numbers from `symbols`.
+    /// Appends a frame's trades in the frame's order, and returns its content. New symbols get their numbers from
+    /// `symbols`.
     package mutating func read(
         _ frame: ByteBuffer,
         of dialect: FrameDialect,

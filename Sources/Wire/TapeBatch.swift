@@ -1,26 +1,24 @@
 package import Market
 package import NIOCore
 
-/// What one read of the feed brought: the trades, numbered, and the frames they came in.
+/// The result of one read of the feed: the numbered trades, and the frames that contained them.
 ///
-/// The unit in which trades travel: handed to every reader of the tape by one plain call, and over a loop's edge by one
-/// hop.
+/// It is the unit in which trades travel: one plain call a reader of the tape, and one hop to another event loop.
 package struct TapeBatch: Sendable {
-    /// A text frame as the upstream sent it, and which of the batch's trades it held.
+    /// A text frame as the upstream sent it, with the batch's trades that it contained.
     package struct Frame: Sendable {
-        /// The frame's payload, verbatim; shares the read's storage.
+        /// The frame's payload, verbatim; it shares the read's storage.
         package var bytes: ByteBuffer
-        /// Whose words the bytes are.
+        /// The dialect of the bytes.
         package var dialect: FrameDialect
         /// Indices into ``TapeBatch/trades``.
         package var trades: Range<Int>
-        /// Whether the trades in `trades` are all that the frame held: nothing in it was skipped as malformed or
-        /// left out as a repeat.
+        /// Whether `trades` are all trades of the frame: none was skipped as malformed or left out as a repeat.
         package var isWhole: Bool
-        /// Whether something in it could not be read.
+        /// Whether a part of the frame could not be read.
         package var isMalformed: Bool
-        /// The places, among the trades that the frame's text holds, of those that are not in `trades` although others
-        /// are: they had come before an interruption already.
+        /// The places, among the trades in the frame's text, of those missing from `trades` although others are there:
+        /// they had already come before an interruption.
         package var leftOut: [Int]
 
         package init(
@@ -40,30 +38,30 @@ package struct TapeBatch: Sendable {
         }
     }
 
-    /// What the read brought and is not among the trades, or may be there a second time.
+    /// The parts of a read that are not among the trades, or may be on the tape a second time.
     package struct Losses: Sendable, Equatable {
-        /// Frames of which something could not be read, and elements that could not.
+        /// The frames with an unreadable part, and the unreadable elements.
         package var malformedFrames = 0
         package var malformedElements = 0
-        /// Trades of more symbols than there are numbers for.
+        /// The trades of symbols beyond the largest number of symbols.
         package var unnumberedTrades = 0
-        /// Frames that came again byte for byte, within two seconds.
+        /// The frames that repeated another one byte for byte within two seconds.
         package var repeatedFrames = 0
-        /// Trades that were left out as repeats.
+        /// The trades left out as repeats.
         package var repeatedTrades = 0
-        /// Trades that are among them, and are marked ``TradeMarks/possibleRepeat``.
+        /// The trades of the batch that are marked ``TradeMarks/possibleRepeat``.
         package var possibleRepeats = 0
 
         package init() {}
     }
 
-    /// The places, among the trades that a frame's text holds, of those that may have come before.
+    /// Returns the places, among the trades in a frame's text, of those that may have come before.
     package func possibleRepeats(in frame: Frame) -> [Int] {
-        // Nearly always there is not one in the whole read.
+        // Nearly every read has no such trade.
         self.losses.possibleRepeats > 0 ? self.places(of: .possibleRepeat, in: frame) : []
     }
 
-    /// The places, counted in the same way, of those that are ahead.
+    /// Returns the places, counted in the same way, of the trades that are ahead.
     package func ahead(in frame: Frame) -> [Int] {
         self.aheadArrival == nil ? [] : self.places(of: .ahead, in: frame)
     }
@@ -83,33 +81,34 @@ package struct TapeBatch: Sendable {
         return places
     }
 
-    /// Names the run of numbers; a new one begins when the program starts, and when a feed has used up its symbols' numbers:
-    /// a ``SymbolID`` means a symbol within one epoch only.
+    /// The identifier of the run of numbers. A new run begins when the program starts, and when a feed has used up its
+    /// symbols' numbers. A ``SymbolID`` has a meaning within one epoch only.
     package var epoch: UInt64
-    /// The number of `trades[0]`; the others follow without a hole.
+    /// The number of `trades[0]`; the others follow without holes.
     package var firstSequence: UInt64
-    /// Our wall clock when the read was made, ns since 1970.
+    /// Our wall clock at the read, ns since 1970.
     package var received: Int64
-    /// The monotonic clock at the same moment, ns (`NIODeadline`); intervals inside the program begin here.
+    /// The monotonic clock at the same moment, ns (`NIODeadline`). Latencies within the program are measured from here.
     package var receivedMonotonic: Int64
     package var trades: [Trade]
     package var frames: [Frame]
-    /// Names for the symbols of `trades`.
+    /// The names of the symbols of `trades`.
     package var symbols: SymbolTable
     package var losses: Losses
-    /// How far our clock is behind the exchange's, as the feed's last reads agree (``ArrivalCheck``), ns; 0 in a replay.
+    /// How far our clock is behind the exchange's according to the feed's last reads (``ArrivalCheck``), ns; 0 in a
+    /// replay.
     package var clockOffset: Int64 = 0
-    /// The arrival by the exchange's clock, ns since 1970, where some of the trades are ahead of it; in a replay the recorded
-    /// one.
+    /// The arrival by the exchange's clock, ns since 1970, if some trades are ahead of it, otherwise `nil`; in a replay
+    /// the recorded arrival.
     package var aheadArrival: Int64?
 
-    /// The trades with the times by which they count in bars, charts and what else goes by the exchange's clock: those that
-    /// are ahead count as made when they arrived.
+    /// The trades with the times that count in bars, charts and everything else that uses the exchange's clock. A trade
+    /// that is ahead counts at the time of its arrival.
     package var countedTrades: [Trade] {
         self.aheadArrival == nil ? self.trades : self.trades.indices.map { self.countedTrade(at: $0) }
     }
 
-    /// One of ``countedTrades``, for who looks at the read in parts: all of them are not made for each part.
+    /// Returns one of ``countedTrades``, so that a reader of a part of the read does not create all of them.
     package func countedTrade(at index: Int) -> Trade {
         var trade = self.trades[index]
         if let aheadArrival, trade.marks.contains(.ahead) { trade.exchangeTime = aheadArrival }
@@ -137,39 +136,39 @@ package struct TapeBatch: Sendable {
     }
 }
 
-/// Somebody who follows the tape: a relay, a display, a recorder.
+/// A consumer of the tape, such as a relay, a display or a recorder.
 ///
-/// Every method is called on the feed's event loop, in order, and must return at once: work goes to the reader's own
-/// loop or thread.
+/// Every method is called on the feed's event loop, in order, and must return at once. Longer work belongs on the
+/// reader's own loop or thread.
 package protocol TapeReader: AnyObject, Sendable {
-    /// Notes that another run of numbers begins, in front of its first batch, the first one included: the numbers of trades
-    /// begin at 1, and each ``SymbolID`` means another symbol than before.
+    /// Notes that a new run of numbers begins. This call precedes the first batch of every run, including the very
+    /// first. The numbers of trades begin at 1, and each ``SymbolID`` has a new meaning.
     ///
-    /// - Parameter symbols: names for the symbols of the first batch; more come with the others.
+    /// - Parameter symbols: the names of the symbols of the first batch; later batches may add more.
     func epochBegan(_ epoch: UInt64, symbols: SymbolTable)
     /// Takes the trades of one read.
     func read(_ batch: TapeBatch)
-    /// Takes a change of the feed's state.
+    /// Takes a change of the feed's status.
     func statusChanged(_ status: FeedStatus)
-    /// Takes a change of one symbol's state.
+    /// Takes a change of one symbol's status.
     func symbolChanged(_ status: SymbolStatus)
-    /// Notes that nobody asks for a symbol any more, so that it has no state.
+    /// Notes that no subscription to a symbol remains, so that it has no status.
     func symbolUnwished(_ symbol: String)
-    /// Takes a gap; it stands between the batches before and after this call.
+    /// Takes a gap, which lies between the batches before and after this call.
     func gapFound(_ gap: Gap)
-    /// Takes what happened on the connection beside its messages; at a monotonic time in ns (`NIODeadline`).
+    /// Takes an event of the connection other than a message, at a monotonic time in ns (`NIODeadline`).
     func connectionChanged(_ event: ConnectionEvent, monotonic: Int64)
 }
 
 extension TapeReader {
-    /// Most readers keep no number of a symbol.
+    /// Does nothing: most readers do not keep symbols' numbers.
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {}
 
-    /// Most readers tell nothing of single symbols.
+    /// Does nothing: most readers do not report single symbols.
     package func symbolChanged(_ status: SymbolStatus) {}
 
     package func symbolUnwished(_ symbol: String) {}
 
-    /// Most readers need to know no more than the feed's state.
+    /// Does nothing: most readers need only the feed's status.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {}
 }

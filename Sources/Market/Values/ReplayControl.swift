@@ -6,8 +6,7 @@ package enum ReplayPlace: Sendable, Equatable {
     case offset(Int64)
     /// A percentage of the recording's length in time, 0 to 100.
     case percent(Double)
-    /// The first trade after the next recorded gap, or after the next silence of at least five seconds if no gap
-    /// follows.
+    /// The first trade after the next recorded gap or five seconds without trades, whichever comes first.
     case nextGap
 
     /// Returns a percentage, 0 to 100, of a length, ns. The longest length is possible, too, although a `Double` cannot

@@ -1,9 +1,10 @@
 package import Market
 package import NIOCore
 
-/// How exported trades and bars look as text: CSV (RFC 4180) with a line of names, or one JSON object a line.
+/// The text formats of exported trades and bars: CSV (RFC 4180) with a header line, or one JSON object a line.
 ///
-/// Decimals are exact. `time` and `start` are the exchange's clock in ms since 1970, `received` is ours in µs.
+/// Decimals are exact. `time` and `start` are the exchange's clock in ms since 1970, `received` is our clock in µs
+/// since 1970.
 package enum ExportFormat: Sendable, Equatable {
     case csv, jsonLines
 
@@ -11,7 +12,7 @@ package enum ExportFormat: Sendable, Equatable {
     package static let barColumns =
         "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete,possibleRepeats"
 
-    /// Writes a trade; what is not known of it is empty, or null.
+    /// Writes a trade; an unknown value is empty in CSV, and null in JSON.
     package func write(
         _ trade: Trade,
         symbol: String,

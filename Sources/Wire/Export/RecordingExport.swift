@@ -1,20 +1,20 @@
 package import Market
 package import NIOCore
 
-/// The turning of recordings into rows, line by line and in bounded memory: trades, or bars of one width.
+/// The conversion of recordings into rows of trades or of bars of one width, line by line and in bounded memory.
 ///
-/// A machine: it takes what a reader finds in one file after the other, and hands out text.
+/// A state machine: it takes the events that a reader finds in one file after the other, and produces text.
 package struct RecordingExport: Sendable {
     package struct Order: Sendable, Equatable {
         package var format: ExportFormat
-        /// Bars of this width instead of trades.
+        /// The width of the bars; `nil` exports trades.
         package var bars: BarWidth?
-        /// Only trades of these symbols; all where there are none.
+        /// The symbols to export; empty means all.
         package var symbols: Set<String> = []
-        /// Only trades of the exchange's clock from one moment to another (not at it), ns since 1970.
+        /// The range of the exchange's time, including `from` and excluding `to`, ns since 1970.
         package var from: Int64?
         package var to: Int64?
-        /// So many bars of a symbol wait for late trades.
+        /// The number of bars of a symbol that stay open for late trades.
         package var openBars = 64
 
         package init(format: ExportFormat, bars: BarWidth? = nil) {
@@ -23,40 +23,40 @@ package struct RecordingExport: Sendable {
         }
     }
 
-    /// What was found, for the person.
+    /// The findings of an export, for the user.
     package struct Report: Sendable, Equatable {
-        /// Trades and price updates that were taken, and rows that were written.
+        /// The trades and price updates exported, and the rows written.
         package var trades: UInt64 = 0
         package var rows: UInt64 = 0
         package var gaps: UInt64 = 0
-        /// Lines that cannot be read, and parts of frames that cannot.
+        /// The lines, and parts of frames, that cannot be read.
         package var damaged: UInt64 = 0
-        /// Lines that the recordings had and have no more, those that cannot be read among them, and places where it is not
-        /// known how many.
+        /// The lines missing from the recordings, including unreadable ones, and the places where an unknown number is
+        /// missing.
         package var lostLines: UInt64 = 0
         package var losses: UInt64 = 0
-        /// Rows of trades whose frames have numbers, and which have neither epoch nor number all the same: the header, which names
-        /// the epoch, cannot be read, or the frame does not hold what its numbers say.
+        /// The rows of trades without epoch and number although their frames have numbers: the header with the epoch
+        /// cannot be read, or the frame's content does not match its numbers.
         package var unnamed: UInt64 = 0
-        /// Numbers of trades that no frame has, in recordings whose lines have no numbers.
+        /// The numbers of trades that no frame has, in recordings whose lines have no numbers.
         package var lostTrades: UInt64 = 0
-        /// Trades that several files have, and that are there once.
+        /// The trades that occur in several files and were written once.
         package var repeated: UInt64 = 0
-        /// Trades that are there and may have come before.
+        /// The exported trades that may have come before.
         package var possibleRepeats: UInt64 = 0
-        /// Whether trades may be there twice, as the recordings have them in too many pieces to remember.
+        /// Whether trades may be exported twice, because the recordings contain them in too many pieces to remember.
         package var mayRepeat = false
-        /// Trades that came so late that their bar had been written.
+        /// The trades that arrived after their bar had been written.
         package var late: UInt64 = 0
-        /// The symbols that have trades, wanted or not; of very many files not all.
+        /// The symbols that have trades, exported or not; incomplete for very many files.
         package var symbols: Set<String> = []
-        /// The earliest and the latest time of all trades, wanted or not, by the exchange's clock, ns since 1970.
+        /// The earliest and the latest time of all trades, exported or not, by the exchange's clock, ns since 1970.
         package var times: ClosedRange<Int64>?
 
         package init() {}
     }
 
-    /// The recording's clock and the exchange's are not of one day where they are further apart, ns.
+    /// The difference beyond which the recording's clock and the exchange's count as of different days, ns.
     private static let foreignAfter: UInt64 = 3_600_000_000_000
 
     private let order: Order
@@ -68,15 +68,15 @@ package struct RecordingExport: Sendable {
     private var arrivals = ArrivalCheck()
     private var header: RecordingHeader?
     private var repeats = RecordedRepeats()
-    /// What follows the newest numbered trade of each run, in this file.
+    /// The number after the newest numbered trade of each run in this file.
     private var next: [UInt64: UInt64] = [:]
     private var written = WrittenTrades()
     private var unnumbered = UnnumberedFrames()
-    /// Whether the file before this one may have ended anywhere.
+    /// Whether the previous file may have ended anywhere.
     private var isAfterFile = false
     private var series: [String: BarSeries] = [:]
     private var newestGaps = NewestGaps()
-    /// The newest times, by the exchange's clock and by ours, ns since 1970, and the oldest by the exchange's.
+    /// The newest times by the exchange's clock and by ours, and the oldest by the exchange's, ns since 1970.
     private var newest: Int64?
     private var oldest: Int64?
     private var arrived: Int64?
@@ -89,7 +89,7 @@ package struct RecordingExport: Sendable {
         }
     }
 
-    /// Takes the text that was made so far.
+    /// Removes and returns the text produced so far.
     package mutating func takeText() -> ByteBuffer {
         defer { self.out.clear(minimumCapacity: 0) }
         return self.out
@@ -111,11 +111,11 @@ package struct RecordingExport: Sendable {
     package mutating func take(_ event: RecordingEvent) {
         switch event {
         case .header(var header):
-            // Where files were joined, times count from the first one's start.
+            // Where files were joined, times count from the start of the first.
             if let first = self.header {
                 header.start = first.start ?? header.start
             } else if let start = header.start {
-                // A file that goes back has the gaps again that concern it.
+                // A file that starts earlier contains the gaps that concern it again.
                 self.newestGaps.leaveOut(from: start)
             }
             self.header = header
@@ -133,15 +133,16 @@ package struct RecordingExport: Sendable {
     /// Notes that lines are missing before the next event.
     ///
     /// - Parameters:
-    ///   - lines: how many; `nil` where nobody knows.
-    ///   - from: between which moments they came, wall clock, ns since 1970; `nil` where that is not known.
+    /// - lines: the number of lines; `nil` if unknown.
+    /// - from: the start of the time from which they are missing, up to `to`, wall clock, ns since 1970; `nil` if
+    ///   unknown.
     package mutating func lost(lines: UInt64?, from: Int64?, to: Int64?) {
         if let lines { self.report.lostLines &+= lines } else { self.report.losses += 1 }
         guard let from, let to, from > 0 else { return self.interrupted() }
         self.gapFound(from: from, to: to, symbol: nil)
     }
 
-    /// Notes that so many of the lines that were missing came later.
+    /// Notes that some of the missing lines appeared later.
     package mutating func found(lines: UInt64) { self.report.lostLines -= min(lines, self.report.lostLines) }
 
     private mutating func take(_ frame: RecordedFrame) {
@@ -165,24 +166,24 @@ package struct RecordingExport: Sendable {
         }
         self.isAfterFile = false
         self.arrived = received ?? self.arrived
-        // The older form has no arrivals by the clock, but the start alone.
+        // The older form of recordings has no wall-clock arrivals, only the start.
         let arrival = frame.wall.flatMap { $0.multipliedReportingOverflow(by: 1_000).overflow ? nil : $0 * 1_000 }
         var aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
-        // The run has seen more reads than this file, and knew what this export cannot.
+        // The recorded run saw more reads than this file has, and judged by what this export cannot know.
         if aheadArrival == nil, self.trades.contains(where: { $0.marks.contains(.ahead) }) {
             aheadArrival = arrival?.addingCapped(self.arrivals.offset)
         }
         guard let epoch, let numbers else {
             let rows = self.report.rows
             for trade in self.trades { self.take(trade, received: received, aheadArrival: aheadArrival, place: nil) }
-            // The frame has numbers, and its trades have none all the same.
+            // The frame has numbers, but its trades get none.
             if frame.numbers != nil, self.order.bars == nil { self.report.unnamed += self.report.rows - rows }
             return
         }
         self.take(numbers, epoch, received: received, aheadArrival: aheadArrival)
     }
 
-    /// Takes the trades of a frame under their numbers, and among them those that the tape has left out.
+    /// Exports the trades of a frame with their numbers, including those that the tape left out.
     private mutating func take(_ numbers: RecordedNumbers, _ epoch: UInt64, received: Int64?, aheadArrival: Int64?) {
         let isKnown = numbers.count > 0 && self.written.contains(numbers.first, epoch: epoch)
         var leftOut = numbers.leftOut[...]
@@ -207,10 +208,10 @@ package struct RecordingExport: Sendable {
         }
     }
 
-    /// Notes what is missing before a frame's trades.
+    /// Notes the trades missing before a frame's trades.
     ///
-    /// - Parameter isCounted: whether the lines have numbers. Those tell what is missing then: of a part that was cut out by
-    ///   symbols the trades have holes.
+    /// - Parameter isCounted: whether the lines have numbers. Missing lines then show what is missing, while gaps
+    ///   between the trades' numbers are normal in a part that was cut out by symbols.
     private mutating func follow(_ numbers: RecordedNumbers, _ epoch: UInt64, isCounted: Bool) {
         let next = self.next[epoch]
         self.next[epoch] = max(next ?? 0, numbers.first &+ UInt64(numbers.count))
@@ -221,7 +222,8 @@ package struct RecordingExport: Sendable {
         self.interrupted()
     }
 
-    /// - Parameter aheadArrival: as which a trade that is ahead counts, by the exchange's clock, ns since 1970.
+    /// - Parameter aheadArrival: the time at which a trade that is ahead counts, by the exchange's clock, ns since
+    ///   1970.
     private mutating func take(_ trade: Trade, received: Int64?, aheadArrival: Int64?, place: TapePosition?) {
         var counted = trade
         if let aheadArrival, trade.marks.contains(.ahead) { counted.exchangeTime = aheadArrival }
@@ -261,23 +263,23 @@ package struct RecordingExport: Sendable {
         }
     }
 
-    /// Takes down which symbols the file has.
+    /// Adds the file's symbols to the report.
     private mutating func noteSymbols() {
         if self.report.symbols.count < SymbolTable.capacity { self.report.symbols.formUnion(self.symbols.names) }
     }
 
-    /// Trades may be missing here, nobody knows of how long a time.
+    /// Notes that trades may be missing here, for an unknown time.
     private mutating func interrupted() {
         for name in self.series.keys { self.series[name]?.interrupted() }
     }
 
-    /// Notes that there is no more: the bars under way are written, those that were not over marked incomplete.
+    /// Ends the export: writes the open bars, and marks those whose period had not ended as incomplete.
     package mutating func finish() {
         self.noteSymbols()
         self.report.mayRepeat = self.written.forgotten > 0 || self.unnumbered.mayRepeat
         if let oldest, let newest { self.report.times = oldest...newest }
         guard let width = self.order.bars else { return }
-        // A cut by `--to` ends a bar as the recording's end does.
+        // A cut by `--to` ends a bar in the same way as the end of the recording.
         let end = min(self.newest ?? .max, self.order.to ?? .max)
         for symbol in self.series.keys.sorted() {
             self.series[symbol]?.ended(at: end)
@@ -288,7 +290,7 @@ package struct RecordingExport: Sendable {
     }
 }
 
-/// The newest gap of all symbols, and of each: they touch bars of symbols as well that had not traded by then.
+/// The newest gap of all symbols and the newest of each symbol. They also touch bars of symbols that trade only later.
 private struct NewestGaps: Sendable {
     private struct Gap: Sendable {
         var from: Int64
@@ -307,13 +309,13 @@ private struct NewestGaps: Sendable {
         if self.ofOne.count < SymbolTable.capacity || self.ofOne[symbol] != nil { self.ofOne[symbol] = gap }
     }
 
-    /// Forgets gaps that began later.
+    /// Removes the gaps that began after a moment.
     mutating func leaveOut(from moment: Int64) {
         if let gap = self.ofAll, gap.from > moment { self.ofAll = nil }
         for (symbol, gap) in self.ofOne where gap.from > moment { self.ofOne[symbol] = nil }
     }
 
-    /// The bars of a symbol that trades for the first time.
+    /// Returns an empty series for a symbol that trades for the first time, with the gaps known so far.
     func series(of symbol: String, _ width: BarWidth, capacity: Int) -> BarSeries {
         var series = BarSeries(width: width, capacity: capacity)
         for gap in [self.ofAll, self.ofOne[symbol]] {

@@ -1,11 +1,12 @@
 import NIOCore
 
-/// Frames of numbered recordings whose trades have no numbers, as the tape has left them out: each file may have them, and they
-/// are written as often as the file that has them most often.
+/// The frames of numbered recordings whose trades have no numbers, because the tape left them out. Several files may
+/// contain such a frame. It is written as many times as it occurs in the file with the most occurrences.
 ///
-/// Their arrival and their text name them. A set that is full forgets: then what several files have may be there twice.
+/// A frame is identified by its arrival and its text. A full set forgets everything, and frames in several files may
+/// then be written twice.
 struct UnnumberedFrames: Sendable {
-    /// So many are remembered, and so many bytes of them.
+    /// The largest number of frames remembered, and of their bytes.
     private static let most = 1 << 12
     private static let mostBytes = 16 << 20
 
@@ -16,13 +17,13 @@ struct UnnumberedFrames: Sendable {
     }
 
     private var written: [Name: Int] = [:]
-    /// How often this file has had them.
+    /// The number of occurrences in this file.
     private var seen: [Name: Int] = [:]
     private var bytes = 0
     private var files = 0
     private var hasForgotten = false
 
-    /// Whether what several files have may have been written twice.
+    /// Whether frames in several files may have been written twice.
     var mayRepeat: Bool { self.hasForgotten && self.files > 1 }
 
     /// Begins another file.
@@ -31,7 +32,7 @@ struct UnnumberedFrames: Sendable {
         self.files += 1
     }
 
-    /// Notes that a file has a frame; returns whether it is not written yet.
+    /// Notes that a file contains a frame; returns whether it still has to be written.
     mutating func insert(_ frame: ByteBuffer, epoch: UInt64, received: Int64) -> Bool {
         let name = Name(epoch: epoch, received: received, text: frame)
         if self.written.count >= Self.most || self.bytes >= Self.mostBytes {

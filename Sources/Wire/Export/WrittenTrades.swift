@@ -1,9 +1,9 @@
-/// Which numbers of trades have been written, by their epochs: exactly, in whatever order they come.
+/// The exact set of the trade numbers already written, by epoch, in any order.
 ///
-/// Pieces of a recording come in any order, and halves by symbol interleave, so that a number below the newest need not have
-/// come before. A bit is kept for each number, in stretches; a stretch all of which is written needs none.
+/// Pieces of a recording come in any order, and halves cut by symbol interleave, so a number below the newest may still
+/// be missing. The set has one bit a number, in blocks. A complete block needs no bits.
 package struct WrittenTrades: Sendable {
-    /// So many stretches that are written in part are remembered, each of 4,096 numbers: those of 268 million trades, in 40 MB.
+    /// The largest number of incomplete blocks, each of 4,096 numbers: 268 million trades in 40 MB.
     package static let mostParts = 1 << 16
 
     private struct Place: Hashable {
@@ -14,7 +14,7 @@ package struct WrittenTrades: Sendable {
     private struct Stretch {
         static let numbers: UInt64 = 4_096
 
-        /// A bit a number; empty where all are written.
+        /// One bit a number; empty when all are written.
         var words: [UInt64]
         var count = 0
 
@@ -24,7 +24,7 @@ package struct WrittenTrades: Sendable {
             self.isWhole || self.words[Int(bit / 64)] & (1 << (bit % 64)) != 0
         }
 
-        /// Returns whether it is new.
+        /// Inserts a number; returns whether it is new.
         mutating func insert(_ bit: UInt64) -> Bool {
             guard !self.contains(bit) else { return false }
             self.words[Int(bit / 64)] |= 1 << (bit % 64)
@@ -36,11 +36,11 @@ package struct WrittenTrades: Sendable {
 
     private let mostParts: Int
     private var stretches: [Place: Stretch] = [:]
-    /// Those of which something is missing, and all in the order in which they were begun.
+    /// The number of incomplete blocks, and all blocks in the order in which they were begun.
     private var parts = 0
     private var begun: [Place] = []
     private var oldest = 0
-    /// Stretches that were forgotten, as there were too many: what is in them may be written again.
+    /// The number of blocks forgotten because there were too many. Their trades may be written again.
     package private(set) var forgotten = 0
 
     package init(mostParts: Int = Self.mostParts) { self.mostParts = max(mostParts, 1) }
@@ -50,12 +50,12 @@ package struct WrittenTrades: Sendable {
         return self.stretches[place]?.contains(number % Stretch.numbers) ?? false
     }
 
-    /// Whether the trade is written, or the one before it.
+    /// Returns whether this trade or the one before it is written.
     package func reaches(_ number: UInt64, epoch: UInt64) -> Bool {
         self.contains(number, epoch: epoch) || number > 0 && self.contains(number - 1, epoch: epoch)
     }
 
-    /// Notes that a trade is written; returns whether it was not before.
+    /// Notes that a trade is written; returns whether it is new.
     package mutating func insert(_ number: UInt64, epoch: UInt64) -> Bool {
         let place = Place(epoch: epoch, stretch: number / Stretch.numbers)
         if self.stretches[place] == nil { self.begin(place) }

@@ -1,9 +1,9 @@
-/// What the coins behind the tickers are called, as far as people look for them by name.
+/// The names of well-known coins, by which people search for them.
 ///
-/// Finnhub's list says `Binance BTCUSDT` and nothing of Bitcoin, so that without this nobody would find it by its name. It
-/// holds well-known coins only; every other one is found by its ticker.
+/// Finnhub's list contains `Binance BTCUSDT` and not the word Bitcoin, so a search by that name would otherwise find
+/// nothing. Other coins are found only by their tickers.
 package enum CoinNames {
-    /// Tickers by lower-case name.
+    /// The tickers by lower-case name.
     package static let tickers: [String: String] = [
         "aave": "AAVE", "algorand": "ALGO", "aptos": "APT", "arbitrum": "ARB", "avalanche": "AVAX", "axie": "AXS",
         "binance coin": "BNB", "bitcoin": "BTC", "bitcoin cash": "BCH", "bittensor": "TAO", "bonk": "BONK",
@@ -18,17 +18,17 @@ package enum CoinNames {
         "usd coin": "USDC", "vechain": "VET", "worldcoin": "WLD", "zcash": "ZEC",
     ]
 
-    /// What a coin is traded for, the usual first.
+    /// The quote currencies, the most usual first.
     package static let quotes = [
         "USDT", "USDC", "FDUSD", "TUSD", "BUSD", "USD", "EUR", "GBP", "JPY", "TRY", "BRL", "BTC", "ETH", "BNB",
     ]
 
-    /// The place of a quote currency; the usual ones come first.
+    /// Returns the rank of a quote currency; the most usual come first.
     package static func rank(ofQuote quote: String) -> Int {
         Self.quotes.firstIndex(of: quote.uppercased()) ?? Self.quotes.count
     }
 
-    /// `BTCUSDT` as `BTC/USDT`; a name that ends in no known currency as it is.
+    /// Formats `BTCUSDT` as `BTC/USDT`; a name without a known quote currency stays as it is.
     static func pair(_ name: String) -> String {
         if name.contains("/") { return name }
         let upper = name.uppercased()

@@ -1,13 +1,13 @@
 package import NIOCore
 
-/// A frame that has been taken apart, for cutting out single trades, each with the very bytes that Finnhub sent: its conditions
-/// (`c`), its spelling of numbers, keys that nobody here knows.
+/// A frame split into its trades, so that some of them can be copied with the very bytes that Finnhub sent, including
+/// conditions (`c`), the spelling of numbers and unknown keys.
 package struct FinnhubCutter: Sendable {
     private let frame: ByteBuffer
-    /// Where the elements stand, counted from the frame's first byte.
+    /// The ranges of the elements, in bytes from the start of the frame.
     private let elements: [Range<Int>]
 
-    /// Takes a frame apart; `nil` where it is not one object with a list of objects as its `data`.
+    /// Splits a frame; `nil` if it is not a single object with a list of objects as its `data`.
     package init?(_ frame: ByteBuffer) {
         let found = frame.withUnsafeReadableBytes { bytes in
             Self.elements(of: bytes).map { elements in
@@ -22,12 +22,12 @@ package struct FinnhubCutter: Sendable {
         self.elements = found
     }
 
-    /// The elements that the frame has.
+    /// The number of elements in the frame.
     package var count: Int { self.elements.count }
 
-    /// Writes a trade message of some of the frame's elements.
+    /// Writes a trade message with some of the frame's elements.
     ///
-    /// - Parameter isWanted: tells by an element's place whether it is to be in the message; asked once for each, in order.
+    /// - Parameter isWanted: returns whether the element at a place is to be written; called once for each, in order.
     package func cut(into buffer: inout ByteBuffer, where isWanted: (Int) -> Bool) {
         self.frame.withUnsafeReadableBytes { bytes in
             buffer.writeStaticString("{\"data\":[")
@@ -41,8 +41,8 @@ package struct FinnhubCutter: Sendable {
         }
     }
 
-    /// The elements of a frame's `data`, of which the last counts as for ``FinnhubParser``; `nil` where it is no list of
-    /// objects, or the frame is no object.
+    /// Returns the elements of a frame's `data`; of several such members the last counts, as for ``FinnhubParser``.
+    /// `nil` if it is not a list of objects, or the frame is not an object.
     private static func elements(of frame: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer]? {
         var reader = JSONReader(frame)
         var elements: [UnsafeRawBufferPointer]?

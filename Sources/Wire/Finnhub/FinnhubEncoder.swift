@@ -1,13 +1,13 @@
 package import Market
 package import NIOCore
 
-/// The writer of frames in exactly the form that Finnhub sends.
+/// The encoder of frames in exactly the form that Finnhub sends.
 package enum FinnhubEncoder {
     /// Writes one trade message: keys `c`, `p`, `s`, `t`, `v`, and `type` last.
     ///
-    /// Numbers have the digits they came with, in the notation of Finnhub's own encoder; `t` is in milliseconds, as it
-    /// came. Conditions (`c`) are not kept on the tape: `c` is always `null`, as it is for crypto. ``FinnhubCutter`` keeps
-    /// them, where the frame is at hand.
+    /// Numbers have the digits in which they arrived, in the notation of Finnhub's own encoder; `t` is in milliseconds.
+    /// The tape does not keep conditions, so `c` is always `null`, as it is for crypto. ``FinnhubCutter`` keeps them if
+    /// the original frame is available.
     package static func trade(
         _ trades: some Sequence<Trade>,
         symbols: SymbolTable,
@@ -29,7 +29,7 @@ package enum FinnhubEncoder {
         buffer.writeStaticString("],\"type\":\"trade\"}")
     }
 
-    /// Makes a trade message of a symbol's newest trade.
+    /// Creates a trade message with a symbol's newest trade.
     package static func newest(_ summary: SymbolSummary) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStaticString("{\"data\":[")
@@ -62,7 +62,7 @@ package enum FinnhubEncoder {
         buffer.writeStaticString("}")
     }
 
-    /// Makes an error message: `{"msg":"…","type":"error"}`.
+    /// Creates an error message: `{"msg":"…","type":"error"}`.
     package static func error(_ text: String) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStaticString("{\"msg\":")
@@ -71,7 +71,7 @@ package enum FinnhubEncoder {
         return buffer
     }
 
-    /// What stands in the place of a frame that must not be passed on: `{"type":"redacted"}`.
+    /// The replacement for a frame that must not be passed on: `{"type":"redacted"}`.
     package static let redacted = ByteBuffer(staticString: "{\"type\":\"redacted\"}")
 
     /// The heartbeat: `{"type":"ping"}`.

@@ -1,22 +1,22 @@
 import Market
 
-/// The reading of one Finnhub frame as any valid JSON: keys in any order, unknown keys, escapes, exponents.
+/// A parser that reads a Finnhub frame as any valid JSON: keys in any order, unknown keys, escapes, exponents.
 ///
-/// One pass. `data` is read as trades as soon as it comes, since `type` stands behind it; the trades are taken back when
-/// the type turns out to be another. Of duplicate keys the last wins, as in every common JSON reader.
+/// It makes one pass. Since `type` comes after `data`, it appends trades as soon as it reads `data`, and removes them
+/// if the type turns out to be another. Of duplicate keys the last counts, as in common JSON readers.
 struct FinnhubGeneralParser {
     private var reader: JSONReader
 
     init(frame: UnsafeRawBufferPointer) { self.reader = JSONReader(frame) }
 
-    /// What the frame's `data` was.
+    /// The kind of the frame's `data`.
     private enum Payload {
         case absent
         case list(skipped: Int)
         case other
     }
 
-    /// A frame that is no message.
+    /// The error for a frame that is not a message.
     private struct Malformed: Error {
         let reason: String
     }
@@ -77,7 +77,7 @@ struct FinnhubGeneralParser {
         return .unknown(type: Self.clipped(type.text, to: 64))
     }
 
-    /// Reads a value that ought to be a string; `nil` when it is something else.
+    /// Reads a value that should be a string; `nil` if it is of another kind.
     private mutating func parseString() throws(Malformed) -> JSONString? {
         if case .string = self.reader.kind(), let string = self.reader.string() { return string }
         guard self.reader.skipValue() else { throw Malformed(reason: "broken JSON value") }
@@ -92,7 +92,7 @@ struct FinnhubGeneralParser {
         case .array:
             break
         case .literal:
-            // An empty list of a Go program may be written as null.
+            // A Go program may encode an empty list as null.
             guard let letter = self.reader.literal() else { throw Malformed(reason: "broken JSON value") }
             return letter == UInt8(ascii: "n") ? .list(skipped: 0) : .other
         case .object, .string, .number, .invalid:
@@ -118,7 +118,7 @@ struct FinnhubGeneralParser {
         return .list(skipped: skipped)
     }
 
-    /// Reads one element; `nil` when it is valid JSON but no trade.
+    /// Reads one element; `nil` if it is valid JSON but not a trade.
     private mutating func parseTrade(symbols: inout SymbolTable) throws(Malformed) -> Trade? {
         var price: ExactDecimal?
         var size: ExactDecimal?
@@ -151,7 +151,7 @@ struct FinnhubGeneralParser {
         return Trade(price: price, size: size, exchangeTime: time, symbol: id)
     }
 
-    /// Reads a value that ought to be a number; `nil` when it is something else or cannot be held.
+    /// Reads a value that should be a number; `nil` if it is of another kind or cannot be held.
     private mutating func parseNumber() throws(Malformed) -> ExactDecimal? {
         guard case .number = self.reader.kind() else {
             guard self.reader.skipValue() else { throw Malformed(reason: "broken JSON value in data") }
@@ -168,7 +168,7 @@ struct FinnhubGeneralParser {
         Int64(exactly: number).flatMap(FinnhubTime.nanoseconds)
     }
 
-    /// The text, cut at a character's border when it is longer than `limit` bytes.
+    /// Cuts a text longer than `limit` bytes at the boundary of a Unicode scalar.
     private static func clipped(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var length = 0

@@ -1,22 +1,22 @@
-/// What a text frame of Finnhub's says.
+/// The content of a text frame from Finnhub.
 @frozen
 public enum FinnhubMessage: Sendable, Equatable {
-    /// Trades were appended, `count` of them; `skipped` elements of the frame were malformed or could not be held.
+    /// `count` trades were appended; `skipped` elements of the frame were malformed or could not be held.
     case trade(count: Int, skipped: Int)
-    /// The service's heartbeat, about every 60 s. Needs no answer.
+    /// The service's heartbeat, about every 60 s. It needs no answer.
     case ping
-    /// The service's complaint, in its own words, of up to ``maximumErrorLength`` bytes.
+    /// The service's error in its own words, at most ``maximumErrorLength`` bytes.
     case error(String)
     case news
     /// A message of a type that this program does not know.
     case unknown(type: String)
-    /// No message at all; nothing of the frame was used.
+    /// Not a message; no part of the frame was used.
     case malformed(reason: String)
 
-    /// How much of an error's text is kept, in bytes.
+    /// The largest length of an error's text, in bytes; a longer text is cut.
     package static var maximumErrorLength: Int { 1_024 }
 
-    /// Whether nothing in the frame was left out.
+    /// Whether no part of the frame was left out.
     package var isWhole: Bool {
         switch self {
         case .trade(_, let skipped): skipped == 0

@@ -1,27 +1,27 @@
 public import Market
 public import NIOCore
 
-/// The reader of Finnhub's text frames: bytes in, trades out, with no JSON tree and no floating point between.
+/// The parser of Finnhub's text frames: bytes in, trades out, without a JSON tree and without floating point.
 ///
-/// It first expects the exact shape that Finnhub sends (``FinnhubTemplate``) and, at the first surprise, reads the frame
-/// again as general JSON (``FinnhubGeneralParser``), which accepts whatever a careful reader of
-/// <https://finnhub.io/docs/api/websocket-trades> may expect. Both give the same answer for every frame that the first
+/// It first tries the exact shape that Finnhub sends (``FinnhubTemplate``). If a frame differs from that, it reads the
+/// frame again as general JSON (``FinnhubGeneralParser``), which accepts everything that
+/// <https://finnhub.io/docs/api/websocket-trades> allows. Both give the same result for every frame that the first
 /// accepts; the tests compare them on mutated frames.
 ///
-/// A frame costs no allocation as long as `trades` has room and its symbols are known.
+/// A frame costs no allocation while `trades` has capacity and its symbols are known.
 public struct FinnhubParser: Sendable {
-    /// The symbol that came last: the first guess for the next one.
+    /// The symbol of the newest trade, which is the first guess for the next one.
     private var lastSymbol = 0
-    /// Whether the frame that was read last has exactly the shape that Finnhub sends: then nothing stands in it but numbers,
-    /// names of symbols and the fixed parts between them.
+    /// Whether the last frame had exactly the shape that Finnhub sends. It then contains only numbers, names of symbols
+    /// and the fixed parts between them.
     public private(set) var wasExact = false
 
     public init() {}
 
-    /// Reads one text frame, appends its trades and says what it was.
+    /// Reads one text frame, appends its trades and returns its content.
     ///
-    /// Trades are appended in the frame's order, for ``FinnhubMessage/trade(count:skipped:)`` only; new symbols get their
-    /// numbers from `symbols`. Never reads outside of `frame` and never traps, whatever the bytes are.
+    /// Trades are appended in the frame's order, only for ``FinnhubMessage/trade(count:skipped:)``. New symbols get
+    /// their numbers from `symbols`. It never reads outside of `frame` and never traps, whatever the bytes are.
     public mutating func parse(
         _ frame: UnsafeRawBufferPointer,
         symbols: inout SymbolTable,
@@ -47,7 +47,7 @@ public struct FinnhubParser: Sendable {
         frame.withUnsafeReadableBytes { self.parse($0, symbols: &symbols, into: &trades) }
     }
 
-    /// Reads one text frame as general JSON only, for comparison.
+    /// Reads one text frame only as general JSON, for comparison.
     public static func parseGenerally(
         _ frame: UnsafeRawBufferPointer,
         symbols: inout SymbolTable,

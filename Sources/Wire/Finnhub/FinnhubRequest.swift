@@ -1,14 +1,14 @@
 package import NIOCore
 
-/// What a client asks of Finnhub: `{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}`.
+/// A client's request in Finnhub's protocol: `{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}`.
 package enum FinnhubRequest: Sendable, Equatable {
-    /// Asks for the trades of a symbol; the symbol is empty where the request names none.
+    /// Subscribes to the trades of a symbol; the symbol is empty if the request names none.
     case subscribe(String)
     case unsubscribe(String)
     /// A request of another type, such as `subscribe-news`.
     case other(String)
 
-    /// Reads a request; `nil` when the text is no JSON object or has no type.
+    /// Reads a request; `nil` if the text is not a JSON object or has no type.
     package static func parse(_ text: ByteBuffer) -> FinnhubRequest? {
         text.withUnsafeReadableBytes { bytes in
             var type: String?
@@ -30,7 +30,7 @@ package enum FinnhubRequest: Sendable, Equatable {
         }
     }
 
-    /// The request as Finnhub's documentation writes it.
+    /// The request in the form of Finnhub's documentation.
     package func encoded() -> ByteBuffer {
         var buffer = ByteBuffer()
         let (type, symbol): (String, String?) =

@@ -1,26 +1,27 @@
 import Market
 
-/// The reading of one trade frame in exactly the shape that Finnhub sends:
+/// A parser for trade frames in exactly the shape that Finnhub sends:
 /// `{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02},…],"type":"trade"}`.
 ///
-/// It compares eight bytes at a time with what must stand there and gives up at the first surprise; the general parser
-/// then reads the frame from its start. It accepts nothing that the general parser would read otherwise.
+/// It compares eight bytes at a time with the expected text and gives up at the first difference; the general parser
+/// then reads the frame from its start. It accepts nothing that the general parser would read differently.
 ///
-/// Every read is inside the frame. Three checks an element see to that: each asks for as many bytes as the shortest rest
-/// of a frame in this shape has, and what is read before the next check is shorter than that.
+/// Every read stays inside the frame. Three checks an element ensure that: each requires as many bytes as the shortest
+/// possible rest of a frame of this shape, and the reads before the next check need fewer.
 struct FinnhubTemplate {
-    /// The shortest rest of a frame from the start of an element, from behind its price, and from behind its symbol.
+    /// The shortest rest of a frame from the start of an element, from the end of its price, and from the end of its
+    /// symbol.
     private static let restOfElement = 65
     private static let restBehindPrice = 50
     private static let restBehindSymbol = 42
-    /// What stands behind the last element: `],"type":"trade"}`.
+    /// The length of the text after the last element: `],"type":"trade"}`.
     private static let endLength = 17
-    /// How many trades are gathered before they are appended: more than Finnhub puts into a frame.
+    /// The number of trades gathered before they are appended: more than Finnhub puts into a frame.
     private static let gathered = 16
 
     private let start: UnsafeRawPointer?
     private let end: UnsafeRawPointer?
-    /// The index of the symbol that came last.
+    /// The index of the newest symbol.
     private(set) var symbol: Int
 
     init(frame: UnsafeRawBufferPointer, symbol: Int) {
@@ -29,9 +30,9 @@ struct FinnhubTemplate {
         self.symbol = symbol
     }
 
-    /// Appends the frame's trades; `false`, with some of them appended, when the frame has another shape.
+    /// Appends the frame's trades. Returns `false`, with some of them already appended, if the frame has another shape.
     mutating func parse(symbols: inout SymbolTable, into trades: inout [Trade]) -> Bool {
-        // Trades are gathered on the stack: to append them one by one costs a check of the array's owner each.
+        // Gathers trades on the stack: each single append would check the array's uniqueness.
         withUnsafeTemporaryAllocation(of: Trade.self, capacity: Self.gathered) { batch in
             self.parse(symbols: &symbols, into: &trades, batch: batch)
         }
@@ -52,13 +53,13 @@ struct FinnhubTemplate {
             guard end - here >= Self.restOfElement else { return false }
             guard here.word() == Word.element, here.word(6) == Word.elementRest else { return false }
             here += 14
-            // The number takes at most 16 bytes and reads no further: 30 of the 65. It is within `TradeBounds`.
+            // The number takes at most 16 bytes and reads no further: 30 of the 65. `parse` checks `TradeBounds`.
             guard let price = TemplateNumber.parse(&here), price.significand > 0 else { return false }
 
             guard end - here >= Self.restBehindPrice else { return false }
             guard here.word() & Word.sixBytes == Word.symbol else { return false }
             here += 6
-            // The symbol's look-up reads 32 bytes: 38 of the 50.
+            // The lookup of the symbol reads 32 bytes: 38 of the 50.
             guard let symbol = self.takeSymbol(&here, end: end, symbols: &symbols) else { return false }
 
             guard end - here >= Self.restBehindSymbol else { return false }
@@ -93,7 +94,7 @@ struct FinnhubTemplate {
         }
     }
 
-    /// Steps over a symbol and its quotation mark; `nil` when it is not a plain one.
+    /// Consumes a symbol and its quotation mark; `nil` if it is not a plain name.
     @inline(__always)
     private mutating func takeSymbol(
         _ here: inout UnsafeRawPointer,
@@ -123,7 +124,7 @@ struct FinnhubTemplate {
     ) -> SymbolID? {
         var length = 0
         while length <= SymbolTable.maximumNameLength, here + length < end, here.byte(length) != "\"" {
-            // Escapes, control characters and everything beyond ASCII are the general parser's.
+            // The general parser handles escapes, control characters and everything beyond ASCII.
             guard here.byte(length) != "\\", case 0x20..<0x7F = here.byte(length) else { return nil }
             length += 1
         }
@@ -134,13 +135,13 @@ struct FinnhubTemplate {
         return id
     }
 
-    /// The time of 13 digits at `here`, in ns; `nil` at anything else.
+    /// Reads a time of 13 digits at `here`, in ns; `nil` for anything else.
     @inline(__always)
     private static func time(_ here: UnsafeRawPointer) -> Int64? {
         let first = here.word() ^ TemplateNumber.zeros
         let last = here.word(5) ^ TemplateNumber.zeros
         guard TemplateNumber.others(first) | TemplateNumber.others(last) == 0, first & 0xFF != 0 else { return nil }
-        // The first five digits, moved up so that they are the last of eight.
+        // The first five digits, shifted so that they are the last of eight.
         let thousands = TemplateNumber.eightDigits(first << 24)
         let milliseconds = Int64(thousands) &* 100_000_000 &+ Int64(TemplateNumber.eightDigits(last))
         guard milliseconds <= FinnhubTime.last else { return nil }
@@ -166,7 +167,7 @@ struct FinnhubTemplate {
 }
 
 extension UnsafeRawPointer {
-    /// The eight bytes from `offset` on, the first of them lowest.
+    /// Returns the eight bytes from `offset` on as a little-endian word.
     @inline(__always)
     func word(_ offset: Int = 0) -> UInt64 {
         UInt64(littleEndian: self.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

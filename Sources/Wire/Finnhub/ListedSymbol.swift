@@ -1,10 +1,10 @@
 package import NIOCore
 
-/// A symbol as a list of an exchange has it.
+/// A symbol in an exchange's list.
 package struct ListedSymbol: Sendable, Equatable {
-    /// What is subscribed to: `BINANCE:BTCUSDT`.
+    /// The name for subscribing: `BINANCE:BTCUSDT`.
     package var symbol: String
-    /// What it is called: `BTC/USDT`.
+    /// The name for display: `BTC/USDT`.
     package var displaySymbol: String
     package var description: String
 
@@ -14,14 +14,14 @@ package struct ListedSymbol: Sendable, Equatable {
         self.description = description
     }
 
-    /// The longest text taken, in bytes.
+    /// The longest text accepted, in bytes.
     private static let longestText = 128
-    /// The most symbols of one exchange; Binance has some thousands.
+    /// The largest number of symbols of one exchange; Binance has some thousands.
     package static let mostListed = 100_000
 
-    /// Reads what `/crypto/symbol` answers; `nil` when it is no list of symbols.
+    /// Reads the answer of `/crypto/symbol`; `nil` if it is not a list of symbols.
     ///
-    /// - Parameter exchange: the one that was asked for; Finnhub's own sample has a symbol that lacks it.
+    /// - Parameter exchange: the requested exchange; a symbol in Finnhub's own sample lacks it.
     package static func list(_ body: ByteBuffer, exchange: String) -> [ListedSymbol]? {
         JSONObjects.read(body, limit: Self.mostListed) { object -> ListedSymbol? in
             guard let symbol = object.text("symbol"), (1...Self.longestText).contains(symbol.utf8.count) else {
@@ -41,7 +41,7 @@ package struct ListedSymbol: Sendable, Equatable {
         return text.utf8.count <= Self.longestText ? text : String(text.prefix(Self.longestText / 4))
     }
 
-    /// One that is known by its name only.
+    /// Creates a symbol of which only the name is known.
     package init(named symbol: String, description: String) {
         let name = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
         self.init(symbol: symbol, displaySymbol: CoinNames.pair(name), description: description)

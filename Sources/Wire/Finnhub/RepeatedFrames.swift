@@ -1,38 +1,38 @@
 package import NIOCore
 
-/// The newest frames of a connection, to know one that comes again byte for byte.
+/// The newest frames of a connection, for recognising one that repeats byte for byte.
 ///
-/// The service has delivered messages three times over on one connection (reference, section 4). Nothing proves that a frame
-/// is such a repeat: real trades share time, price and size, and a burst of equal ones fills several frames. So this is a
-/// suspicion. It means something only for frames as the service sent them: a relay that cuts them to fewer symbols makes
-/// equal frames of different ones.
+/// The service has delivered messages three times on one connection (reference, section 4). Nothing proves that a frame
+/// is such a repeat: real trades share time, price and size, and a burst of equal trades fills several frames. The
+/// result is therefore only a suspicion. It is meaningful only for frames as the service sent them: a relay that cuts
+/// frames to fewer symbols turns different frames into equal ones.
 package struct RepeatedFrames: Sendable {
-    /// How many frames are remembered, for how long since they came last, in ns, and up to which size, in bytes.
+    /// The number of remembered frames, the time since their last appearance, in ns, and their largest size, in bytes.
     package static let remembered = 64
     package static let window: Int64 = 2_000_000_000
     package static let longest = 16 << 10
 
     private struct Frame: Sendable {
-        /// A copy: a slice would keep the storage of the read it came in from being used again.
+        /// A copy: a slice would prevent the read's storage from being reused.
         var bytes: [UInt8]
         var at: Int64
     }
 
     private var frames: [Frame] = []
-    /// A number for each of them, so that the others need not be touched: equal frames have equal ones.
+    /// A fingerprint of each frame. Equal frames have equal fingerprints, so the bytes of most others are never read.
     private var prints: [UInt32] = []
     private var next = 0
 
     package init() {}
 
-    /// Forgets the frames: another connection begins.
+    /// Forgets all frames, for a new connection.
     package mutating func reset() {
         self.frames.removeAll(keepingCapacity: true)
         self.prints.removeAll(keepingCapacity: true)
         self.next = 0
     }
 
-    /// Takes a frame with trades; returns whether it came before.
+    /// Takes a frame with trades; returns whether it repeats an earlier one.
     package mutating func isRepeat(_ bytes: ByteBuffer, now: Int64) -> Bool {
         guard bytes.readableBytes <= Self.longest else { return false }
         return bytes.withUnsafeReadableBytes { self.isRepeat($0, now: now) }
@@ -41,7 +41,7 @@ package struct RepeatedFrames: Sendable {
     private mutating func isRepeat(_ bytes: UnsafeRawBufferPointer, now: Int64) -> Bool {
         let print = Self.print(of: bytes)
         for index in self.knows(print) ? self.prints.indices : 0..<0 where self.prints[index] == print {
-            // A recording may say any time.
+            // A recording may contain any time.
             let age = now.subtractingReportingOverflow(self.frames[index].at)
             guard !age.overflow, (0...Self.window).contains(age.partialValue) else { continue }
             if Self.areEqual(self.frames[index].bytes, bytes) {
@@ -62,7 +62,7 @@ package struct RepeatedFrames: Sendable {
         return false
     }
 
-    /// A number made of the length and of a few places: where the first trade has its price and time, and the last one its own.
+    /// Returns a fingerprint of the length and a few places: the prices and times of the first and the last trade.
     private static func print(of bytes: UnsafeRawBufferPointer) -> UInt32 {
         var print = UInt64(bytes.count)
         guard bytes.count >= 64 else { return UInt32(truncatingIfNeeded: print) }
@@ -73,7 +73,7 @@ package struct RepeatedFrames: Sendable {
         return UInt32(truncatingIfNeeded: print)
     }
 
-    /// Whether it is the number of any of them: all are looked at, without a branch.
+    /// Returns whether any frame has this fingerprint; the loop has no branch.
     private func knows(_ print: UInt32) -> Bool {
         self.prints.withUnsafeBufferPointer { prints in
             var found: UInt32 = 0
@@ -82,7 +82,7 @@ package struct RepeatedFrames: Sendable {
         }
     }
 
-    /// Whether both are the same, eight bytes at a time: most that differ do so early.
+    /// Returns whether both are equal, comparing eight bytes at a time. Most different frames differ early.
     private static func areEqual(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard known.count == bytes.count else { return false }
         return known.withUnsafeBytes { known in

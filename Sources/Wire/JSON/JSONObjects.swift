@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The objects of a JSON list, of which only texts and whole numbers count.
+/// The objects of a JSON list, reduced to their texts and whole numbers.
 package enum JSONObjects {
     package struct Object {
         private var texts: [String: String] = [:]
@@ -26,10 +26,11 @@ package enum JSONObjects {
         }
     }
 
-    /// Reads a list of objects; elements that are none, or not what is wanted, are passed over.
+    /// Reads a list of objects. Elements that are not objects are skipped, and so are objects for which `make` returns
+    /// `nil`.
     ///
-    /// - Parameter limit: more elements make it no list.
-    /// - Returns: `nil` for what is no list, not JSON to its end, or a list of other things only.
+    /// - Parameter limit: the largest number of elements; a longer list is invalid.
+    /// - Returns: `nil` if the text is not one valid list, or a nonempty list contains nothing usable.
     package static func read<Value>(_ body: ByteBuffer, limit: Int, _ make: (Object) -> Value?) -> [Value]? {
         body.withUnsafeReadableBytes { bytes in
             var reader = JSONReader(bytes)

@@ -3,14 +3,14 @@ package import Market
 
 /// A reader of JSON text (RFC 8259) over bytes: no tree, no recursion, no floating point.
 ///
-/// The caller walks the values it wants and skips the others. A method that fails leaves the reader at the end, so that
-/// nothing behind a broken token is taken for JSON. It never reads outside its bytes, and nesting is bounded by
-/// ``maximumDepth``.
+/// The caller walks the values that it needs and skips the others. Failing to read a number, a literal or a string
+/// moves the reader to the end, so that nothing after a broken token is taken for JSON. It never reads outside of its
+/// bytes, and nesting is bounded by ``maximumDepth``.
 package struct JSONReader {
-    /// How deep a skipped value may be nested.
+    /// The largest depth of a skipped value.
     package static let maximumDepth = 64
 
-    /// What a value is, by its first byte.
+    /// The kind of a value, by its first byte.
     package enum Kind { case object, array, string, number, literal, invalid }
 
     private let bytes: UnsafeRawBufferPointer
@@ -18,7 +18,7 @@ package struct JSONReader {
 
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The byte here, or 0 at the end (no JSON text has a NUL where a token may begin).
+    /// The current byte, or 0 at the end (no JSON token begins with a NUL).
     @inline(__always)
     private var here: UInt8 { self.position < self.bytes.count ? self.bytes[self.position] : 0 }
 
@@ -26,7 +26,7 @@ package struct JSONReader {
 
     @inline(__always)
     private mutating func skipWhitespace() {
-        // Every character above a space is a token's.
+        // Any byte above a space belongs to a token.
         while self.here <= 0x20, self.position < self.bytes.count {
             switch self.bytes[self.position] {
             case 0x20, 0x09, 0x0A, 0x0D: self.position &+= 1
@@ -35,7 +35,7 @@ package struct JSONReader {
         }
     }
 
-    /// Steps over `byte`, after whitespace, if it is what comes next.
+    /// Skips whitespace, and then consumes `byte` if it comes next.
     package mutating func take(_ byte: UInt8) -> Bool {
         self.skipWhitespace()
         guard self.here == byte, self.position < self.bytes.count else { return false }
@@ -43,13 +43,13 @@ package struct JSONReader {
         return true
     }
 
-    /// Whether only whitespace is left.
+    /// Returns whether only whitespace is left.
     package mutating func isAtEnd() -> Bool {
         self.skipWhitespace()
         return self.position == self.bytes.count
     }
 
-    /// What the next value is, judged by its first byte.
+    /// Returns the kind of the next value, by its first byte.
     package mutating func kind() -> Kind {
         self.skipWhitespace()
         switch self.here {
@@ -62,7 +62,7 @@ package struct JSONReader {
         }
     }
 
-    /// Reads a number; the token is stepped over even where it cannot be held. `invalid` when there is none.
+    /// Reads a number. A number that cannot be held is consumed, too. Without a number the result is `invalid`.
     package mutating func number() -> ExactDecimal.Scan {
         self.skipWhitespace()
         let scan = ExactDecimal.scan(UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]))
@@ -73,20 +73,20 @@ package struct JSONReader {
         return scan
     }
 
-    /// Reads a number that ought to be an integer of 64 bits; `nil` when it is another one, which is stepped over, or none.
+    /// Reads a 64-bit integer; `nil` for another number, which is consumed, and for anything else.
     package mutating func integer() -> Int64? {
         self.skipWhitespace()
         let start = self.position
         switch self.number() {
         case .number(let number, _): return Int64(exactly: number)
         case .unheld(let length):
-            // A decimal holds 18 digits; an integer may have 19.
+            // A decimal holds 18 digits, but an integer may have 19.
             return Int64(String(decoding: self.bytes[start..<start + length], as: UTF8.self))
         case .invalid: return nil
         }
     }
 
-    /// Steps over `true`, `false` or `null` and returns its first letter; `nil` when there is none of them.
+    /// Consumes `true`, `false` or `null` and returns its first letter; `nil` for anything else.
     package mutating func literal() -> UInt8? {
         self.skipWhitespace()
         let first = self.here
@@ -108,7 +108,8 @@ package struct JSONReader {
         return first
     }
 
-    /// Reads a string: the bytes between its quotation marks, still escaped; `nil` when there is no valid one.
+    /// Reads a string and returns the bytes between its quotation marks, still escaped; `nil` if there is no valid
+    /// string.
     package mutating func string() -> JSONString? {
         guard self.take(UInt8(ascii: "\"")) else {
             self.fail()
@@ -141,10 +142,11 @@ package struct JSONReader {
         return nil
     }
 
-    /// How long a string may be that is read byte by byte: a key or a name ends before the long way has begun.
+    /// The length up to which a string is read byte by byte; most keys and names end before the faster loop would pay
+    /// off.
     private static let shortString = 64
 
-    /// Steps over the part of a long string in which only quotation marks are escaped; ends within no escape.
+    /// Skips the part of a long string in which only quotation marks are escaped; never ends within an escape.
     private mutating func skipUsualText(_ isEscaped: inout Bool) {
         guard let base = self.bytes.baseAddress else { return }
         var escapes: CInt = 0
@@ -171,7 +173,7 @@ package struct JSONReader {
         }
     }
 
-    /// Reads a list of strings; `nil` when it is anything else or longer than `limit`.
+    /// Reads a list of strings; `nil` for anything else and for a list longer than `limit`.
     package mutating func strings(atMost limit: Int) -> [String]? {
         guard self.take(UInt8(ascii: "[")) else { return nil }
         if self.take(UInt8(ascii: "]")) { return [] }
@@ -183,7 +185,7 @@ package struct JSONReader {
         return self.take(UInt8(ascii: "]")) ? strings : nil
     }
 
-    /// Steps over a value of any kind and returns its bytes; `nil` where ``skipValue()`` fails.
+    /// Consumes a value of any kind and returns its bytes; `nil` if ``skipValue()`` fails.
     package mutating func rawValue() -> UnsafeRawBufferPointer? {
         self.skipWhitespace()
         let start = self.position
@@ -191,9 +193,9 @@ package struct JSONReader {
         return UnsafeRawBufferPointer(rebasing: self.bytes[start..<self.position])
     }
 
-    /// Steps over a value of any kind and checks its grammar; `false` when it is malformed or nested too deep.
+    /// Consumes a value of any kind and checks its grammar; `false` if it is malformed or nested too deeply.
     package mutating func skipValue() -> Bool {
-        // One bit a level: 1 is an object, 0 an array.
+        // One bit a level: 1 for an object, 0 for an array.
         var nesting: UInt64 = 0
         var depth = 0
         while true {
@@ -220,7 +222,7 @@ package struct JSONReader {
                     continue
                 }
             }
-            // A value ended here: so may what holds it.
+            // A value ends here, and perhaps the containers around it.
             closing: while depth > 0 {
                 let isObject = nesting & 1 == 1
                 if self.take(UInt8(ascii: ",")) {
@@ -238,17 +240,17 @@ package struct JSONReader {
     private mutating func skipKey() -> Bool { self.string() != nil && self.take(UInt8(ascii: ":")) }
 }
 
-/// Names of an object's members while it is read: `{` is behind, and each step reads one key with its colon.
+/// Iteration over the members of an object: after `{`, each step reads one key with its colon.
 extension JSONReader {
-    /// One step through an object.
+    /// One step of the iteration.
     package enum Member {
-        /// A key; its value must be read or skipped next.
+        /// A key. The caller must read or skip its value next.
         case key(JSONString)
         case end
         case invalid
     }
 
-    /// Reads the next key; `isFirst` is true only for the first one.
+    /// Reads the next key. `isFirst` is true only before the first one.
     package mutating func nextMember(isFirst: inout Bool) -> Member {
         if self.take(UInt8(ascii: "}")) { return .end }
         if !isFirst { guard self.take(UInt8(ascii: ",")) else { return .invalid } }
@@ -259,8 +261,8 @@ extension JSONReader {
 
     /// Reads an object.
     ///
-    /// - Parameter body: is called at the value behind each key, which it reads or skips; returns whether it could.
-    /// - Returns: whether there is an object, whole, and `body` took every value of it.
+    /// - Parameter body: called at the value of each key, which it reads or skips; returns whether it succeeded.
+    /// - Returns: whether there was a complete object, and `body` accepted every value.
     package mutating func object(_ body: (JSONString, inout JSONReader) -> Bool) -> Bool {
         guard self.take(UInt8(ascii: "{")) else { return false }
         var isFirst = true
@@ -273,7 +275,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads a text that is one object and nothing else, as ``object(_:)`` does.
+    /// Reads a text that is exactly one object, as ``object(_:)`` does.
     package static func wholeObject(
         _ bytes: UnsafeRawBufferPointer,
         _ body: (JSONString, inout JSONReader) -> Bool

@@ -1,11 +1,11 @@
 import CJSONText
 
-/// A string in a JSON text, where it lies: the bytes between its quotation marks.
+/// A string in place within a JSON text: the bytes between its quotation marks.
 ///
-/// Valid only as long as the text it points into.
+/// It is valid only while the text that it points into is valid.
 package struct JSONString {
     package let raw: UnsafeRawBufferPointer
-    /// Whether there is a backslash in it.
+    /// Whether the string contains a backslash.
     package let isEscaped: Bool
 
     init(raw: UnsafeRawBufferPointer, isEscaped: Bool) {
@@ -13,13 +13,13 @@ package struct JSONString {
         self.isEscaped = isEscaped
     }
 
-    /// The byte that the string, unescaped, consists of; 0 when it has more or none.
+    /// The only byte of the unescaped string; 0 if it does not have exactly one.
     package var onlyByte: UInt8 {
         if self.raw.count == 1 { return self.raw[0] }
         return self.isEscaped ? self.withUnescaped { $0.count == 1 ? $0[0] : 0 } : 0
     }
 
-    /// Whether the string, unescaped, is `text`.
+    /// Returns whether the unescaped string equals `text`.
     package func equals(_ text: StaticString) -> Bool {
         if self.isEscaped { return self.withUnescaped { Self.equal($0, text) } }
         return Self.equal(self.raw, text)
@@ -31,13 +31,13 @@ package struct JSONString {
         return true
     }
 
-    /// The string as a value; what is no UTF-8 is replaced by U+FFFD.
+    /// The unescaped string; bytes that are not UTF-8 are replaced by U+FFFD.
     package var text: String { self.withUnescaped { String(decoding: $0, as: UTF8.self) } }
 
-    /// Calls `body` with the unescaped bytes, which are valid for the call.
+    /// Calls `body` with the unescaped bytes, which are valid only during the call.
     package func withUnescaped<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard self.isEscaped else { return body(self.raw) }
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than the bytes that it stands for.
         return withUnsafeTemporaryAllocation(byteCount: self.raw.count, alignment: 1) { buffer in
             let count = Self.unescape(self.raw, into: buffer)
             return body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -52,7 +52,7 @@ package struct JSONString {
         var from = 0
         var to = 0
         while true {
-            // Up to an escape that is none of a quotation mark.
+            // Up to an escape other than that of a quotation mark.
             let usual = tickertape_unescape_quotes(source + from, raw.count - from, target + to)
             from += usual.read
             to += usual.written
@@ -85,7 +85,7 @@ package struct JSONString {
         }
     }
 
-    /// The byte that a one-letter escape stands for.
+    /// Returns the byte for a one-letter escape.
     private static func plain(_ escape: UInt8) -> UInt8 {
         switch escape {
         case UInt8(ascii: "b"): 0x08

@@ -2,9 +2,9 @@ import CJSONText
 package import Market
 package import NIOCore
 
-/// The pieces of JSON text that the encoders are made of, written straight into a buffer.
+/// The primitives of the JSON encoders, which write straight into a buffer.
 package enum JSONText {
-    /// Writes `text` as a JSON string with its quotation marks (RFC 8259, 7): only what must be escaped is.
+    /// Writes `text` as a JSON string with its quotation marks (RFC 8259, 7), escaping only what must be escaped.
     package static func escape(_ text: String, into buffer: inout ByteBuffer) {
         var text = text
         text.withUTF8 { Self.escape(UnsafeRawBufferPointer($0), into: &buffer) }
@@ -15,7 +15,7 @@ package enum JSONText {
         buffer.writeInteger(UInt8(ascii: "\""))
         var start = 0
         while start < bytes.count, let input = bytes.baseAddress {
-            // Piece by piece, for each byte may take six.
+            // In pieces, because each byte may become six.
             let end = min(start + Self.escapedAtOnce, bytes.count)
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 6 * (end - start)) { out in
                 let target = out.baseAddress.unsafelyUnwrapped
@@ -29,10 +29,10 @@ package enum JSONText {
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
-    /// How many bytes are escaped in one go.
+    /// The number of bytes escaped at a time.
     private static let escapedAtOnce = 1_024
 
-    /// Writes the escaped form to where there is room for it; returns its length.
+    /// Writes the escaped form into sufficient space; returns its length.
     private static func escape(
         _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,
@@ -63,7 +63,7 @@ package enum JSONText {
         return to
     }
 
-    /// The letter behind the backslash; `nil` where there is none for the byte.
+    /// The letter after the backslash; `nil` if the byte has no one-letter escape.
     @inline(__always)
     private static func letter(of byte: UInt8) -> UInt8? {
         switch byte {
@@ -77,8 +77,8 @@ package enum JSONText {
         }
     }
 
-    /// JSON text as people may see it: what ``PrintableText`` would not pass on is escaped, as it may be within strings, where
-    /// alone it can stand. Control characters up to U+001F are escaped in any JSON.
+    /// Returns JSON text for display: characters that ``PrintableText`` would replace are escaped. They occur only
+    /// within strings, where an escape is allowed. Any JSON already escapes control characters up to U+001F.
     package static func printable(_ json: some Sequence<UInt8>) -> [UInt8] {
         let bytes = Array(json)
         guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
@@ -97,7 +97,7 @@ package enum JSONText {
         return text
     }
 
-    /// Writes the number's digits, without quotation marks.
+    /// Writes a number's digits without quotation marks.
     package static func write(
         _ number: ExactDecimal,
         style: ExactDecimal.TextStyle = .plain,
@@ -108,7 +108,7 @@ package enum JSONText {
         }
     }
 
-    /// Writes the sum's digits, without quotation marks.
+    /// Writes a sum's digits without quotation marks.
     package static func write(_ sum: ExactSum, into buffer: inout ByteBuffer) {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: ExactDecimal.maximumTextLength) { sum.write(to: $0) }
     }

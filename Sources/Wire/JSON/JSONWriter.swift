@@ -1,7 +1,7 @@
 package import Market
 package import NIOCore
 
-/// A JSON object being written, member by member; commas come by themselves.
+/// A writer of one JSON object, member by member; it adds the commas.
 package struct JSONWriter {
     private var buffer = ByteBuffer()
     private var needsComma = false
@@ -28,7 +28,7 @@ package struct JSONWriter {
         return writer.finish()
     }
 
-    /// Returns one array, whose elements the body writes.
+    /// Returns one array whose elements `body` writes.
     package static func array(_ body: (inout JSONWriter) -> Void) -> ByteBuffer {
         var writer = JSONWriter(nothing: ())
         writer.nest("[", "]", body)
@@ -37,7 +37,7 @@ package struct JSONWriter {
 
     private init(nothing: Void) {}
 
-    /// Returns one object as a line.
+    /// Returns one object followed by a line feed.
     package static func line(_ body: (inout JSONWriter) -> Void) -> ByteBuffer {
         var line = Self.object(body)
         line.writeStaticString("\n")
@@ -67,7 +67,7 @@ package struct JSONWriter {
         self.buffer.writeStaticString(value ? "true" : "false")
     }
 
-    /// Writes an exact decimal, as a string.
+    /// Writes an exact decimal as a string.
     package mutating func field(_ key: StaticString, _ value: ExactDecimal) {
         self.key(key)
         self.buffer.writeStaticString("\"")
@@ -75,7 +75,7 @@ package struct JSONWriter {
         self.buffer.writeStaticString("\"")
     }
 
-    /// Writes a sum as a string, or null for one that is not the whole sum.
+    /// Writes a sum as a string, or null if it lacks an addend.
     package mutating func field(_ key: StaticString, _ value: ExactSum) {
         self.key(key)
         guard value.isWhole else { return self.writeNull() }
@@ -84,23 +84,23 @@ package struct JSONWriter {
         self.buffer.writeStaticString("\"")
     }
 
-    /// Writes seconds with milliseconds.
+    /// Writes seconds with three decimals.
     ///
-    /// - Parameter nanoseconds: not negative.
+    /// - Parameter nanoseconds: the value, which must not be negative.
     package mutating func field(_ key: StaticString, seconds nanoseconds: Int64?) {
         self.key(key)
         self.write(thousandths: nanoseconds.map { $0 / 1_000_000 })
     }
 
-    /// Writes milliseconds with microseconds.
+    /// Writes milliseconds with three decimals.
     ///
-    /// - Parameter nanoseconds: not negative.
+    /// - Parameter nanoseconds: the value, which must not be negative.
     package mutating func field(_ key: StaticString, milliseconds nanoseconds: Int64?) {
         self.key(key)
         self.write(thousandths: nanoseconds.map { $0 / 1_000 })
     }
 
-    /// Writes a value that is JSON already.
+    /// Writes a value that already is JSON.
     package mutating func field(_ key: StaticString, json: ByteBuffer) {
         self.key(key)
         self.buffer.writeImmutableBuffer(json)
@@ -110,7 +110,7 @@ package struct JSONWriter {
         self.array(key) { out in for value in values { out.element(value) } }
     }
 
-    /// Writes an array of what is JSON already.
+    /// Writes an array of values that already are JSON.
     package mutating func field(_ key: StaticString, json values: [ByteBuffer]) {
         self.array(key) { out in for value in values { out.element(json: value) } }
     }
@@ -120,7 +120,7 @@ package struct JSONWriter {
         self.nest("{", "}", body)
     }
 
-    /// Writes an array, whose elements the body writes.
+    /// Writes an array whose elements `body` writes.
     package mutating func array(_ key: StaticString, _ body: (inout JSONWriter) -> Void) {
         self.key(key)
         self.nest("[", "]", body)
@@ -155,7 +155,7 @@ package struct JSONWriter {
         JSONText.escape(value, into: &self.buffer)
     }
 
-    /// Writes an element that is JSON already.
+    /// Writes an element that already is JSON.
     package mutating func element(json: ByteBuffer) {
         self.separate()
         self.buffer.writeImmutableBuffer(json)

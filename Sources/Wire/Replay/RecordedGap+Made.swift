@@ -1,6 +1,6 @@
 package import Market
 
 extension RecordedGap {
-    /// A gap that was made, and stands in no line.
+    /// Creates a gap that is not in a recording's line.
     package init(at: Int64, gap: Gap) { self.init(line: 0, at: at, gap: gap) }
 }

@@ -1,29 +1,35 @@
 package import Market
 
-/// Places in a replay as a person or a program writes them, in a command, in a request, in a URL and at the screen.
+/// The text form of places in a replay, for commands, requests, URLs and the screen.
 ///
-/// `50%` of the way; `90s`, `1m30s` from the recording's start; `+10s`, `-10s`, `+1.5` (seconds) from where it stands; a
-/// moment as `2026-01-01T00:01:30Z` or `2026-01-01 00:01` (UTC with the `Z` and without), as the day `2026-01-01` that begins
-/// with it, as milliseconds since 1970 (twelve digits at least), or as the time of day `00:01:30` (UTC) when the recording's
-/// clock first shows it; `next-gap`, or `gap` for short. Small letters are as good as capitals, and blanks at the ends mean
-/// nothing.
+/// - `50%` of the length
+/// - `90s`, `1m30s` from the recording's start
+/// - `+10s`, `-10s`, `+1.5` (seconds) from the current position
+/// - a moment as `2026-01-01T00:01:30Z` or `2026-01-01 00:01` (UTC with and without the `Z`)
+/// - the start of a day, `2026-01-01`
+/// - milliseconds since 1970 (at least twelve digits)
+/// - the first time at which the recording's clock shows the time of day `00:01:30` (UTC)
+/// - `next-gap`, or `gap` for short
+///
+/// Upper and lower case are equal, and spaces at the ends are ignored.
 package enum ReplayPlaceText {
-    /// What a place may be, for messages.
+    /// The forms of a place, for messages.
     package static let forms = "50%, 90s, +10s, -10s, 00:01:30, 2026-01-01T00:01:30Z or next-gap"
-    /// The same for a place that does not depend on where one stands.
+    /// The forms of a place that does not depend on the current position.
     package static let fixedForms = "90s, 50%, 14:30:00, 2026-01-01T14:30:00Z, 2026-01-01 or milliseconds since 1970"
     private static let second: Int64 = 1_000_000_000
     private static let minute: Int64 = 60 * second
     private static let day: Int64 = 86_400 * second
     private static let longest = 64
-    /// Fewer milliseconds, those before March 1973, are no moment of a recording's: who writes `90` means seconds.
+    /// The smallest number of milliseconds, in March 1973. Smaller numbers are refused, because a user who writes `90`
+    /// means seconds.
     private static let fewestMilliseconds: Int64 = 100_000_000_000
 
-    /// Reads a place; `nil` when the text is none.
+    /// Reads a place; `nil` if the text has none of the forms.
     ///
     /// - Parameters:
     ///   - start: the recording's wall clock at its start, ns since 1970.
-    ///   - at: the recording's wall clock where the replay stands, ns since 1970.
+    /// - at: the recording's wall clock at the current position, ns since 1970.
     package static func parse(_ text: String, start: Int64, at: Int64) -> ReplayPlace? {
         guard text.utf8.count <= Self.longest else { return nil }
         let text = Self.trimmed(text.lowercased()[...])
@@ -49,7 +55,7 @@ package enum ReplayPlaceText {
         return Self.moment(text, start: start)
     }
 
-    /// Reads a place that does not depend on where one stands; `nil` when the text is none.
+    /// Reads a place that does not depend on the current position; `nil` if the text has none of the forms.
     package static func parseFixed(_ text: String, start: Int64) -> ReplayPlace? {
         let first = text.first { !$0.isWhitespace }
         guard first != "+", first != "-", let place = Self.parse(text, start: start, at: start), place != .nextGap
@@ -57,7 +63,8 @@ package enum ReplayPlaceText {
         return place
     }
 
-    /// Reads a span of time, such as `1m30s`, `2.5s` or `250ms`, as ns; the units in order, each with a number.
+    /// Reads a span of time, such as `1m30s`, `2.5s` or `250ms`, as ns. Each unit has a number, and the units are in
+    /// descending order.
     package static func duration(_ text: Substring) -> Int64? { Self.span(text, hasBareSeconds: false) }
 
     private static func span(_ text: Substring, hasBareSeconds: Bool) -> Int64? {
@@ -78,12 +85,12 @@ package enum ReplayPlaceText {
             total += number * units[unit].nanoseconds
             before = unit
         }
-        // About thirty years, which is longer than there are recordings.
+        // About 30 years, longer than any recording.
         guard before >= 0, total <= 1e18 else { return nil }
         return Int64(total.rounded())
     }
 
-    /// A time of day, with a date in front of it or without.
+    /// Reads a time of day with or without a date before it.
     private static func moment(_ text: Substring, start: Int64) -> ReplayPlace? {
         if let day = Self.day(text) { return .time(day * Self.day) }
         var clock = text
@@ -95,7 +102,7 @@ package enum ReplayPlaceText {
         }
         if clock.hasSuffix("z") { clock = clock.dropLast() }
         guard let (time, width) = Self.timeOfDay(clock) else { return nil }
-        // A recording may name any start; a day before and behind it there must be numbers.
+        // A recording may have any start. The days before and after it must still fit.
         let start = min(max(start, .min + 2 * Self.day), .max - 2 * Self.day)
         let midnight = start - (start % Self.day + Self.day) % Self.day
         let moment = (day.map { $0 * Self.day } ?? midnight) + time
@@ -103,14 +110,14 @@ package enum ReplayPlaceText {
         return .time(day == nil && reached < start ? reached + Self.day : reached)
     }
 
-    /// A minute, a second or a part of one is as long as it is: where the recording begins within it, that is its first moment
-    /// there.
+    /// Returns a moment that was written with a precision of `width`. If the recording begins within that minute,
+    /// second or fraction of one, it is the recording's start.
     private static func reaching(_ start: Int64, from moment: Int64, width: Int64) -> Int64 {
         let (past, isOut) = start.subtractingReportingOverflow(moment)
         return !isOut && past > 0 && past < width ? start : moment
     }
 
-    /// Digits with a point somewhere between them at most; what else Swift takes for a number is none here.
+    /// Reads digits with at most one point between them, and nothing else that Swift accepts as a number.
     private static func decimal(_ text: Substring) -> Double? {
         guard text.utf8.count <= 20, text.first?.isNumber == true, text.last?.isNumber == true,
             text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") })
@@ -118,7 +125,8 @@ package enum ReplayPlaceText {
         return Double(text)
     }
 
-    /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.fff` as ns, and how long a clock shows that; the hours may have one digit.
+    /// Reads `hh:mm`, `hh:mm:ss` or `hh:mm:ss.fff` as ns, with the time for which a clock shows it; the hours may have
+    /// one digit.
     private static func timeOfDay(_ text: Substring) -> (time: Int64, width: Int64)? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
@@ -136,7 +144,7 @@ package enum ReplayPlaceText {
         text.allSatisfy { $0.isASCII && $0.isNumber } ? Int64(text) : nil
     }
 
-    /// `yyyy-mm-dd` as days since 1970, by the Gregorian calendar.
+    /// Reads `yyyy-mm-dd` as days since 1970, by the Gregorian calendar.
     private static func day(_ text: Substring) -> Int64? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count == 4, (1...2).contains(parts[1].utf8.count),
@@ -144,7 +152,7 @@ package enum ReplayPlaceText {
             let year = Self.whole(parts[0]), let month = Self.whole(parts[1]), let day = Self.whole(parts[2]),
             (1970...2200).contains(year), (1...12).contains(month), (1...Self.days(of: month, year)).contains(day)
         else { return nil }
-        // Years that begin in March, so that the leap day is the last.
+        // Years begin in March here, so that the leap day is the last.
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400
         let yearOfEra = shifted - era * 400

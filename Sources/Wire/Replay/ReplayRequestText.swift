@@ -1,7 +1,8 @@
 package import Market
 package import NIOCore
 
-/// Requests to a replay as JSON: the body of `POST /v1/replay`, and with `"type":"replay"` a message on `/v1/stream`.
+/// The JSON form of requests to a replay: the body of `POST /v1/replay`, and with `"type":"replay"` a message on
+/// `/v1/stream`.
 package enum ReplayRequestText {
     private struct Fields {
         var request: String?
@@ -13,9 +14,9 @@ package enum ReplayRequestText {
 
     private static let known = "pause, resume, toggle, speed, faster, slower, step or seek"
 
-    /// Reads a request; members that are not known are ignored.
+    /// Reads a request; unknown members are ignored.
     ///
-    /// - Parameter position: where the replay stands, for places that are told from there.
+    /// - Parameter position: the replay's current position, for places relative to it.
     package static func parse(_ text: ByteBuffer, position: ReplayPosition) throws(ReplayRefusal) -> ReplayRequest {
         guard let fields = text.withUnsafeReadableBytes({ Self.fields($0) }) else {
             throw ReplayRefusal(#"this is no request; send {"request":"pause"}"#)
@@ -68,7 +69,7 @@ package enum ReplayRequestText {
                 guard let value = reader.rawValue() else { return false }
                 fields.speed = String(decoding: value, as: UTF8.self)
             } else if kind == .number, key.equals("messages") {
-                // What is no whole number is refused as a step of none.
+                // A number that is not whole is refused as a step of zero messages.
                 fields.messages = reader.integer().flatMap { Int(exactly: $0) } ?? 0
             } else {
                 return reader.skipValue()

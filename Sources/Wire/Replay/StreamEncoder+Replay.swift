@@ -1,23 +1,24 @@
 package import Market
 package import NIOCore
 
-/// What a relay says of a replay.
+/// The messages about a replay.
 extension StreamEncoder {
-    /// `{"type":"replay",…}`: where the replay stands, now that somebody changed it.
+    /// Writes `{"type":"replay",…}`: the replay's position after a request changed it.
     package static func replay(_ position: ReplayPosition, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "replay", number: number)
         Self.write(position, into: &out)
         return out.finish()
     }
 
-    /// The same as a member of another object.
+    /// Writes the same as a member of another object.
     package static func replayObject(_ position: ReplayPosition) -> ByteBuffer {
         var out = JSONWriter()
         Self.write(position, into: &out)
         return out.finish()
     }
 
-    /// The times are the recording's own wall clock, ms since 1970; what has no end has no part of it, either; `speed` is `"max"` for as fast as it goes.
+    /// Writes the position. Times are the recording's own wall clock, ms since 1970. Without an end, `end` and
+    /// `percent` are null. `speed` is `"max"` for as fast as possible.
     private static func write(_ position: ReplayPosition, into out: inout JSONWriter) {
         out.field("start", position.start / 1_000_000)
         out.field("end", position.hasEnd ? Int(position.end / 1_000_000) : nil)

@@ -1,8 +1,8 @@
 import Market
 
-/// What a relay's message says of a replay.
+/// The position of a replay in a relay's message.
 extension StreamFields {
-    /// Where the replay stands; `nil` where one of its members but the end is missing, or none that can be.
+    /// The position; `nil` if a member other than `end` is missing, or any is invalid.
     var replay: ReplayPosition? {
         guard let start = self.moment("start", unit: 1_000_000), let at = self.moment("at", unit: 1_000_000),
             case .flag(let isPaused) = self.values["paused"]

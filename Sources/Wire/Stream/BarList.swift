@@ -3,12 +3,13 @@ package import NIOCore
 
 /// The answer to `/v1/bars/SYMBOL`, as a client of a relay reads it.
 package enum BarList {
-    /// Reads the bars of an answer. Unknown keys are ignored; when within a bar its first and last price were made is not
-    /// told, so its bounds stand for that, but for one that lacks something its end: the tape may have begun there. Its
-    /// turnover is not told either.
+    /// Reads the bars of an answer. Unknown keys are ignored.
     ///
-    /// - Parameter limit: more bars make it no answer.
-    /// - Returns: `nil` for what is no such answer: other bars than asked for, or not in their order.
+    /// The answer does not contain the times of a bar's first and last price, so the bar's bounds replace them. For an
+    /// incomplete bar the end replaces both, because the tape may have begun within it. Volume and turnover stay empty.
+    ///
+    /// - Parameter limit: the largest number of bars; an answer with more is invalid.
+    /// - Returns: `nil` for an invalid answer, for bars of another width, and for bars out of order.
     package static func read(_ body: ByteBuffer, width: BarWidth, limit: Int) -> [Bar]? {
         body.withUnsafeReadableBytes { bytes in
             var bars: [Bar]?

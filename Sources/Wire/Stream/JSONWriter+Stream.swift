@@ -1,9 +1,9 @@
 import Market
 import NIOCore
 
-/// What several messages of `/v1/stream` have.
+/// The parts that several messages of `/v1/stream` share.
 extension JSONWriter {
-    /// The price, the size, the times and the statistics of a symbol.
+    /// Writes the price, the size, the times and the statistics of a symbol.
     mutating func summary(_ summary: SymbolSummary, skipped: UInt64?) {
         self.field("price", summary.price)
         self.field("size", summary.size)
@@ -21,7 +21,7 @@ extension JSONWriter {
     mutating func source(_ word: String, file: String?, speed: Double?) {
         self.field("source", word)
         self.field("file", file)
-        // Swift writes every finite double as a JSON number.
+        // Swift describes every finite double as a JSON number.
         let number = speed.flatMap { $0.isFinite ? $0.description : nil } ?? "null"
         self.field("speed", json: ByteBuffer(string: number))
     }

@@ -1,13 +1,13 @@
-/// How the trades of a symbol reach a client of `/v1/stream`.
+/// The way in which the trades of a symbol reach a client of `/v1/stream`.
 package enum StreamDelivery: Sendable, Hashable {
     /// Debounced prices, without unchanged ones.
     case latest
     /// Every trade, in order.
     case all
-    /// The newest at most once in so many milliseconds, if the symbol has traded since.
+    /// The newest price at most once per interval, if the symbol has traded since.
     case every(milliseconds: Int)
 
-    /// The intervals that can be asked for, in milliseconds: 100 ms to an hour.
+    /// The intervals that a client can request, in milliseconds: 100 ms to an hour.
     package static let intervals = 100...3_600_000
 
     package var word: String {
@@ -18,10 +18,9 @@ package enum StreamDelivery: Sendable, Hashable {
         }
     }
 
-    /// Reads what a client says: one of the words, an interval, or both where they fit; `nil` stands for what is not
-    /// said.
+    /// Reads a client's choice: a word, an interval, or both if they match; `nil` if the client made none.
     ///
-    /// - Throws: ``StreamRequest/Fault`` for what cannot be understood.
+    /// - Throws: ``StreamRequest/Fault`` for an invalid choice.
     package static func parse(
         word: String?,
         milliseconds: Int?
@@ -38,7 +37,8 @@ package enum StreamDelivery: Sendable, Hashable {
         }
     }
 
-    /// The milliseconds of a text such as `250ms`, `1s`, `5m` or `1h`; `nil` when it is none or absurdly long.
+    /// Reads the milliseconds of a text such as `250ms`, `1s`, `5m` or `1h`; `nil` if it is invalid or has more than
+    /// nine digits.
     package static func milliseconds(_ text: some StringProtocol) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard !digits.isEmpty, digits.utf8.count <= 9, let number = Int(digits) else { return nil }
@@ -52,15 +52,15 @@ package enum StreamDelivery: Sendable, Hashable {
     }
 }
 
-/// What becomes of a client that does not keep up, by its own choice.
+/// The client's choice of what happens when it does not keep up.
 package enum StreamOverflow: String, Sendable, Hashable {
-    /// It goes on with the newest, and is told how much it missed.
+    /// The client continues with the newest trades, and gets the number of trades that it missed.
     case latest
-    /// It is closed, and is told how much it missed.
+    /// The connection is closed, and the client gets the number of trades that it missed.
     case close
 }
 
-/// The name of a trade for ever: the run of numbers and the number, `EPOCH:SEQ` as text.
+/// The permanent identifier of a trade: its epoch and its number, `EPOCH:SEQ` as text.
 package struct TapePosition: Sendable, Hashable, CustomStringConvertible {
     package var epoch: UInt64
     package var sequence: UInt64

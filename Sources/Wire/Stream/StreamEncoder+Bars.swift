@@ -1,12 +1,12 @@
 package import Market
 package import NIOCore
 
-/// A bar as it is told: whose it is, and whether it is over.
+/// A bar as a client gets it: with its symbol and width, and whether it is closed.
 package struct ToldBar: Sendable, Equatable {
     package var symbol: String
     package var width: BarWidth
     package var bar: Bar
-    /// Whether its time is over; a late trade can change it all the same, and then it is told again.
+    /// Whether the bar's period is over. A late trade can still change the bar, which is then sent again.
     package var isClosed: Bool
 
     package init(symbol: String, width: BarWidth, bar: Bar, isClosed: Bool) {
@@ -17,9 +17,9 @@ package struct ToldBar: Sendable, Equatable {
     }
 }
 
-/// Bars of `/v1/stream` and `/v1/bars`.
+/// The bars of `/v1/stream` and `/v1/bars`.
 extension StreamEncoder {
-    /// `{"type":"bar",…}`: what a symbol did in a stretch of time; `start` is ms since 1970 by the exchange's clock.
+    /// Writes `{"type":"bar",…}`: a symbol's trades within a period. `start` is ms since 1970 by the exchange's clock.
     package static func bar(_ told: ToldBar, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "bar", number: number)
         out.field("symbol", told.symbol)
@@ -28,7 +28,7 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// A bar as one of a list: the members of ``bar(_:number:)`` from `start` on.
+    /// Writes a bar as an element of a list: the members of ``bar(_:number:)`` from `start` on.
     package static func barObject(_ bar: Bar, isClosed: Bool) -> ByteBuffer {
         var out = JSONWriter()
         Self.write(bar, isClosed: isClosed, into: &out)
@@ -49,7 +49,7 @@ extension StreamEncoder {
         if bar.possibleRepeats > 0 { out.field("possibleRepeats", bar.possibleRepeats) }
     }
 
-    /// `{"type":"subscribed",…}`: the answer to a subscribe to bars.
+    /// Writes `{"type":"subscribed",…}`: the answer to a subscription to bars.
     package static func subscribed(_ symbols: [String], bars: BarWidth, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "subscribed", number: number)
         out.field("symbols", symbols)

@@ -1,9 +1,9 @@
 package import Market
 package import NIOCore
 
-/// What a relay says of the connection itself, and single trades.
+/// The messages about the connection itself, and single trades.
 extension StreamEncoder {
-    /// `{"type":"hello",…}`: the first message of a connection.
+    /// Writes `{"type":"hello",…}`: the first message of a connection.
     package static func hello(_ hello: StreamHello, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "hello", number: number)
         out.field("protocol", StreamHello.protocolName)
@@ -44,7 +44,7 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"subscribed",…}`: the answer to a subscribe; `symbols` is null for everything.
+    /// Writes `{"type":"subscribed",…}`: the answer to a subscription; `symbols` is null for all symbols.
     package static func subscribed(
         _ symbols: [String]?,
         delivery: StreamDelivery,
@@ -61,12 +61,12 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"resumed",…}`: the end of the catching up after `since`.
+    /// Writes `{"type":"resumed",…}`: the end of the trades that the client missed and requested with `since`.
     ///
     /// - Parameters:
-    ///   - from: the number that the client named.
-    ///   - to: the last number caught up with; what follows is live.
-    ///   - trades: how many trades of the client's symbols these were.
+    /// - from: the number that the client sent.
+    /// - to: the number of the last missed trade; live trades follow.
+    /// - trades: how many of these trades belong to the client's symbols.
     package static func resumed(
         epoch: UInt64,
         from: UInt64,
@@ -84,8 +84,8 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"gap","cause":"resume",…}`: the relay no longer holds, or never had, what follows the number that a
-    /// client named; `from` is null where it is not known when that was.
+    /// Writes `{"type":"gap","cause":"resume",…}`: the relay does not hold the trades after the number that the client
+    /// sent. `from` is null if the time of that number is unknown.
     package static func resumeGap(
         from: Int64?,
         to: Int64,
@@ -105,7 +105,8 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"skipped",…}`: so many trades, numbered within `range`, were left out for a client that was too slow.
+    /// Writes `{"type":"skipped",…}`: `trades` trades, numbered within `range`, were left out because the client was
+    /// too slow.
     package static func skipped(trades: UInt64, in range: ClosedRange<UInt64>, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "skipped", number: number)
         out.field("trades", trades)
@@ -114,10 +115,10 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"pong",…}`: the answer to a ping.
+    /// Writes `{"type":"pong",…}`: the answer to a ping.
     ///
     /// - Parameters:
-    ///   - id: the ping's id as JSON, if it had one.
+    /// - id: the ping's id as JSON, if it had one.
     ///   - time: our wall clock, ns since 1970.
     package static func pong(id: ByteBuffer?, time: Int64, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "pong", number: number)
@@ -126,9 +127,9 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"error","msg":"…"}`.
+    /// Writes `{"type":"error","msg":"…"}`.
     ///
-    /// - Parameter code: one stable word for programs.
+    /// - Parameter code: a stable word for programs.
     package static func error(_ text: String, code: String? = nil, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "error", number: number)
         out.field("msg", text)
@@ -136,7 +137,7 @@ extension StreamEncoder {
         return out.finish()
     }
 
-    /// Writes `{"type":"trade",…}`: one trade of a reader who wants every one.
+    /// Writes `{"type":"trade",…}`: one trade, for a client that gets every trade.
     ///
     /// - Parameters:
     ///   - symbol: the symbol's name as a JSON string with its quotation marks.

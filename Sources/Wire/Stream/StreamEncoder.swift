@@ -1,21 +1,21 @@
 package import Market
 package import NIOCore
 
-/// The writer of the `/v1/stream` messages, one JSON object each.
+/// The encoder of the `/v1/stream` messages, one JSON object each.
 ///
-/// Every message of the relay has a number, `n`; where the same objects are lines of a file or of an output, they have none.
+/// Every message of the relay has a number, `n`. The same objects as lines of a file or of an output have none.
 ///
-/// Decimals are strings and exact. `time` is the exchange's clock in ms, `received` our wall clock in µs. `ahead` is there
-/// only where it is true.
+/// Decimals are exact, and written as strings. `time` is the exchange's clock in ms, `received` our wall clock in µs.
+/// `ahead` is present only if true.
 package enum StreamEncoder {
-    /// `{"type":"price",…}`: the newest price, with how many trades were left out since the one before.
+    /// Writes `{"type":"price",…}`: the newest price, with the number of trades left out since the previous one.
     package static func price(_ update: PriceUpdate, number: UInt64? = nil) -> ByteBuffer {
         Self.update(update, type: "price", age: nil, number: number)
     }
 
-    /// `{"type":"snapshot",…}`: the newest price, for a reader that has just come.
+    /// Writes `{"type":"snapshot",…}`: the newest price, for a client that has just connected or subscribed.
     ///
-    /// - Parameter age: the time since it arrived, in ns.
+    /// - Parameter age: the time since the trade arrived, ns.
     package static func snapshot(
         _ summary: SymbolSummary,
         skipped: UInt64 = 0,
@@ -25,7 +25,8 @@ package enum StreamEncoder {
         Self.update(PriceUpdate(summary: summary, skipped: skipped), type: "snapshot", age: age, number: number)
     }
 
-    /// `{"type":"trades",…}`: trades came in that showed no new price; `skipped` is 0, the price may be one not yet shown.
+    /// Writes `{"type":"trades",…}`: trades without a new price to show. `skipped` is 0; the price may be one not yet
+    /// shown.
     package static func trades(_ summary: SymbolSummary, number: UInt64? = nil) -> ByteBuffer {
         Self.update(PriceUpdate(summary: summary, skipped: 0), type: "trades", age: nil, number: number)
     }
@@ -44,19 +45,20 @@ package enum StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"status",…}`: what is true of the feed.
+    /// Writes `{"type":"status",…}`: the feed's status.
     ///
-    /// `state` is ``FeedStatus/word``; `file` and `speed` are null but for a replay, and `speed` is null as well when it
-    /// goes as fast as it can. `cause` is ``FeedStatus/Cause/word``, null while connected. Behind the fixed keys, what is not
-    /// the market has `paused`, a simulated market its `seed`, `via` names the relay of another program that the trades come
-    /// through, and `attempt` and `retryAt` (ms) say when the next attempt is due.
+    /// `state` is ``FeedStatus/word``. `file` is null except in a replay; `speed` is null except in a replay or a
+    /// simulated market, and null there if it goes as fast as possible. `cause` is ``FeedStatus/Cause/word``, and null
+    /// while connected. Further keys follow where they apply: `paused` unless the source is the live market, `seed` for
+    /// a simulated market, `via` for the relay of another program that supplies the trades, `attempt` and `retryAt`
+    /// (ms) for the next attempt.
     package static func status(_ status: FeedStatus, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "status", number: number)
         Self.write(status, into: &out)
         return out.finish()
     }
 
-    /// The keys of a status, in a message of its own or in another one.
+    /// Writes the keys of a status, for a separate message or as part of another one.
     static func write(_ status: FeedStatus, into out: inout JSONWriter) {
         out.field("state", status.word)
         out.field("since", status.since / 1_000_000)
@@ -72,15 +74,15 @@ package enum StreamEncoder {
         out.field("certificateChecked", status.certificateChecked)
         out.field("cause", status.cause?.word)
         if status.source != .live { out.field("paused", status.isPaused) }
-        // As text, for it may be larger than a reader's numbers are exact.
+        // As text, because the seed may exceed the numbers that a reader holds exactly.
         if case .simulated(let seed, _) = status.source { out.field("seed", "\(seed)") }
         if let via = status.via { out.field("via", via) }
         if case .reconnecting(let attempt, _) = status.phase { out.field("attempt", attempt) }
         if let retryAt = status.phase.retryAt { out.field("retryAt", retryAt / 1_000_000) }
     }
 
-    /// `{"type":"symbol",…}`: what is true of one symbol; `state` is ``SymbolStatus/word``, and a refused symbol is asked
-    /// for again at `retryAt` (ms).
+    /// Writes `{"type":"symbol",…}`: the status of one symbol. `state` is ``SymbolStatus/word``. The feed subscribes to
+    /// a refused symbol again at `retryAt` (ms).
     package static func symbol(_ status: SymbolStatus, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "symbol", number: number)
         out.field("symbol", status.symbol)
@@ -91,10 +93,11 @@ package enum StreamEncoder {
         return out.finish()
     }
 
-    /// What ``symbol(_:number:)`` says of a symbol that nobody asks for any more, as its state.
+    /// The `state` of a symbol without any remaining subscription, in the message of ``released(_:since:number:)``.
     package static let releasedState = "released"
 
-    /// `{"type":"symbol",…,"state":"released"}`: nobody asks for the symbol any more, and no price of it comes.
+    /// Writes `{"type":"symbol",…,"state":"released"}`: no subscription to the symbol remains, and no further price
+    /// follows.
     ///
     /// - Parameter since: our wall clock, ns since 1970.
     package static func released(_ symbol: String, since: Int64, number: UInt64? = nil) -> ByteBuffer {
@@ -106,8 +109,8 @@ package enum StreamEncoder {
         return out.finish()
     }
 
-    /// `{"type":"gap",…}`: trades may be missing. `overlap` is null where nothing could be compared, and `overlapBounds`
-    /// is not there then; `symbol` names the only one concerned and is not there for all.
+    /// Writes `{"type":"gap",…}`: trades may be missing. `overlap` is null and `overlapBounds` absent if nothing could
+    /// be compared. `symbol` is present only if the gap concerns a single symbol.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "gap", number: number)
         out.field("from", gap.from / 1_000_000)

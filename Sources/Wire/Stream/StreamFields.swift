@@ -1,6 +1,6 @@
 import Market
 
-/// The members of one flat JSON object; nested values are left out, but for a status, a replay and bounds.
+/// The members of one flat JSON object. Nested values are ignored, except for a status, a replay, bounds and symbols.
 struct StreamFields {
     enum Value {
         case text(String)
@@ -9,11 +9,11 @@ struct StreamFields {
     }
 
     private(set) var values: [String: Value] = [:]
-    /// What is told within another message.
+    /// The values nested in a message.
     private(set) var nestedStatus: FeedStatus?
     private(set) var nestedReplay: ReplayPosition?
     private var nestedBounds: OverlapBounds?
-    /// The names in a list of symbols, but for those that nobody asks for any more.
+    /// The names in a list of symbols, without released ones.
     private(set) var symbolNames: [String] = []
 
     init?(_ bytes: UnsafeRawBufferPointer, isNested: Bool = false) {
@@ -49,7 +49,7 @@ struct StreamFields {
         return true
     }
 
-    /// The names of the symbols in a list of objects, as many as a tape can have.
+    /// Returns the names of the symbols in a list of objects, at most as many as a tape can have.
     private static func names(in list: UnsafeRawBufferPointer) -> [String] {
         var reader = JSONReader(list)
         guard reader.take(UInt8(ascii: "[")), !reader.take(UInt8(ascii: "]")) else { return [] }
@@ -77,7 +77,7 @@ struct StreamFields {
         self.text(key).flatMap { ExactDecimal($0) }.flatMap { TradeBounds.canBeSize($0) ? $0 : nil }
     }
 
-    /// A sum of sizes; one that lacks something where it is null.
+    /// Returns a sum of sizes; null gives a sum that lacks an addend.
     private func volume(_ key: String) -> ExactSum? {
         guard self.values[key] != nil else { return .unknown }
         return self.text(key).flatMap { ExactSum($0) }.flatMap { TradeBounds.canBeVolume($0) ? $0 : nil }
@@ -90,25 +90,25 @@ struct StreamFields {
 
     func count(_ key: String) -> UInt64? { self.integer(key).flatMap { UInt64(exactly: $0) } }
 
-    /// A moment of a wall clock, as ``time(_:unit:)``: from 1970 to 2116, so that no difference or sum of a few overflows,
-    /// whatever a relay sends.
+    /// Returns a wall-clock time, as ``time(_:unit:)``, between 1970 and 2116. No difference or sum of two such times
+    /// overflows, whatever a relay sends.
     func moment(_ key: String, unit: Int64) -> Int64? {
         self.time(key, unit: unit).flatMap { (0...StreamMessage.longestSpan).contains($0) ? $0 : nil }
     }
 
-    /// A time in ns from one that was sent in units of `unit` ns.
+    /// Returns a time in ns that was sent in units of `unit` ns.
     func time(_ key: String, unit: Int64) -> Int64? {
         guard let value = self.integer(key) else { return nil }
         let (product, overflow) = value.multipliedReportingOverflow(by: unit)
         return overflow ? nil : product
     }
 
-    /// A span in ns from one that was sent in ms; `nil` for one that cannot be.
+    /// The `age` in ns, sent in ms; `nil` if it is out of range.
     var age: Int64? { self.moment("age", unit: 1_000_000) }
 
     var resumed: StreamResumed? {
         guard let epoch = self.count("epoch"), let to = self.count("to") else { return nil }
-        // Whoever does not say that nothing is missing is not believed to have sent everything.
+        // Without an explicit `complete`, trades count as missing.
         return StreamResumed(
             position: TapePosition(epoch: epoch, sequence: to),
             trades: self.count("trades") ?? 0,
@@ -176,7 +176,7 @@ struct StreamFields {
     var gap: Gap? {
         guard
             let to = self.moment("to", unit: 1_000_000),
-            // Where it is not known when a gap began, nothing is claimed of a time before its end.
+            // If the start of a gap is unknown, the gap is as short as its end.
             let from = self.values["from"] == nil ? to : self.moment("from", unit: 1_000_000),
             let next = self.count("nextSeq")
         else { return nil }
@@ -200,17 +200,17 @@ struct StreamFields {
         return OverlapBounds(least: least, most: most)
     }
 
-    /// A word that this program does not know is one all the same.
+    /// The cause; `other` for a word that this program does not know.
     private var cause: FeedStatus.Cause? {
         self.text("cause").map { FeedStatus.Cause(rawValue: $0) ?? .other }
     }
 
-    /// The symbol of which this says that nobody asks for it any more.
+    /// The symbol that this message reports as released.
     var releasedSymbol: String? {
         self.text("state") == StreamEncoder.releasedState ? self.text("symbol") : nil
     }
 
-    /// Since when a state is true, ns since 1970.
+    /// The start of a state, ns since 1970.
     var since: Int64? { self.moment("since", unit: 1_000_000) }
 
     var symbolStatus: SymbolStatus? {
@@ -233,7 +233,7 @@ struct StreamFields {
         guard let phase = self.phase, let source = self.source, let since = self.moment("since", unit: 1_000_000) else {
             return nil
         }
-        // Whoever does not say that certificates were checked is not believed to have checked them.
+        // Without an explicit `certificateChecked`, certificates count as unchecked.
         var isChecked = false
         if case .flag(true) = self.values["certificateChecked"] { isChecked = true }
         var status = FeedStatus(
@@ -270,7 +270,7 @@ struct StreamFields {
         }
     }
 
-    /// The pace of what is played; `nil` where it goes as fast as it can.
+    /// The speed of a replay; `nil` if it goes as fast as possible.
     private var speed: Double? {
         guard case .number(let number) = self.values["speed"] else { return nil }
         return Double(number.description)

@@ -1,18 +1,18 @@
 package import Market
 
-/// What a relay tells a client of `/v1/stream` when it comes.
+/// The first message of a relay to a client of `/v1/stream`.
 package struct StreamHello: Sendable, Equatable {
-    /// The protocol's name; a change that breaks a reader would get another one.
+    /// The protocol's name; an incompatible change would get another one.
     package static let protocolName = "tickertape.v1"
     /// The name of the WebSocket subprotocol.
     package static let subprotocol = "tickertape.v1.json"
-    /// What a relay calls itself in the answer that opens a WebSocket, in the header `Server`.
+    /// The relay's name in the `Server` header of the response that opens a WebSocket.
     package static let serverName = "tickertape"
 
-    /// A symbol that the feed has.
+    /// A symbol of the feed.
     package struct Symbol: Sendable, Equatable {
         package var name: String
-        /// The newest trade and the statistics; `nil` for a symbol that never traded.
+        /// The newest trade and the statistics; `nil` for a symbol that has never traded.
         package var summary: SymbolSummary?
         /// The time since the newest trade arrived, ns.
         package var age: Int64?
@@ -27,7 +27,7 @@ package struct StreamHello: Sendable, Equatable {
         }
     }
 
-    /// What a client may do and what is kept for it.
+    /// The limits for a client and its queue.
     package struct Limits: Sendable, Equatable {
         package var symbols = 0
         package var messageBytes = 0
@@ -41,15 +41,15 @@ package struct StreamHello: Sendable, Equatable {
 
     /// The program's version.
     package var version: String
-    /// The run of numbers; `nil` as long as it is not known.
+    /// The run of numbers; `nil` while it is not known.
     package var epoch: UInt64?
     /// The newest trade's number.
     package var newest: UInt64?
     /// The number of the oldest trade of this run that is kept for `since`.
     package var oldest: UInt64?
-    /// The oldest trade of all that are kept, where that is one of an earlier run.
+    /// The oldest trade kept of all runs, if it is of an earlier run.
     package var earliest: TapePosition?
-    /// How far `since` reaches back, at most.
+    /// The largest number of trades and of seconds that `since` reaches back.
     package var resumeTrades: Int
     package var resumeSeconds: Int
     package var limits: Limits
@@ -57,7 +57,7 @@ package struct StreamHello: Sendable, Equatable {
     package var time: Int64
     package var status: FeedStatus
     package var symbols: [Symbol]
-    /// Where the replay stands, where it is one that tells.
+    /// The position of the replay, if it reports one.
     package var replay: ReplayPosition?
 
     package init(

@@ -1,7 +1,7 @@
 import Market
 
 extension StreamMessage {
-    /// Appends the message's trade, where it is one, and says what the message is.
+    /// Appends the message's trade, if it is one, and returns the message's content.
     func appendTrade(to trades: inout [Trade], symbols: inout SymbolTable) -> FrameContent {
         switch self {
         case .trade(let found):

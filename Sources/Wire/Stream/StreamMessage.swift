@@ -3,37 +3,38 @@ package import NIOCore
 
 /// A message of `/v1/stream`, as a client of a relay reads it.
 package enum StreamMessage: Sendable, Equatable {
-    /// The first message of a connection: the run of numbers, the newest number, the symbols that the feed has, what is
-    /// true of it, and where its replay stands, if it is one that tells.
+    /// The first message of a connection: the run of numbers, the newest number, the feed's symbols and status, and the
+    /// replay's position, if it reports one.
     case hello(epoch: UInt64?, newest: UInt64?, symbols: [String] = [], FeedStatus, replay: ReplayPosition? = nil)
-    /// The newest price there is, and how long ago its trade arrived at the relay (ns), where that says so.
+    /// The newest price, and the time since its trade arrived at the relay (ns), if the message contains it.
     case snapshot(PriceUpdate, age: Int64? = nil)
     case price(PriceUpdate)
-    /// Trades came in that showed no new price.
+    /// Trades without a new price to show.
     case trades(SymbolSummary)
-    /// One trade, for a reader that asked for every one.
+    /// One trade, for a client that gets every trade.
     case trade(StreamTrade)
     case status(FeedStatus)
     case gap(Gap)
-    /// The end of the catching up after a break.
+    /// The end of the trades that the client missed.
     case resumed(StreamResumed)
-    /// What is true of one symbol.
+    /// The status of one symbol.
     case symbol(SymbolStatus)
-    /// Nobody asks for a symbol any more: its price is of then, and no other comes. Since when, ns since 1970.
+    /// No subscription to a symbol remains: its price is of this time (ns since 1970), and no further price follows.
     case released(String, since: Int64)
-    /// Somebody changed the replay: where it stands now.
+    /// The replay's position after a request changed it.
     case replay(ReplayPosition)
     case error(String)
-    /// A message of a type that this program does not know; to be ignored.
+    /// A message of a type that this program does not know; readers ignore it.
     case unknown(type: String)
-    /// No message at all.
+    /// Not a message of the protocol.
     case malformed(reason: String)
 
-    /// The longest time since 1970, and the longest age, that is taken for meant, ns: 146 years. No sum and no difference of two
-    /// of them overflows.
+    /// The latest time and the largest age that are accepted, ns: 146 years since 1970. No sum or difference of two of
+    /// them overflows.
     package static let longestSpan = Int64.max / 2
 
-    /// Reads one text message. Unknown keys are ignored; times come back in ns, with the precision they were sent in.
+    /// Reads one text message. Unknown keys are ignored. Times are returned in ns, with the precision in which they
+    /// were sent.
     package static func parse(_ text: ByteBuffer) -> StreamMessage {
         text.withUnsafeReadableBytes { bytes in
             guard let fields = StreamFields(bytes) else { return .malformed(reason: "no JSON object") }
@@ -70,13 +71,13 @@ package enum StreamMessage: Sendable, Equatable {
     }
 }
 
-/// How the catching up after a break ended.
+/// The end of the trades that a client missed during an interruption.
 package struct StreamResumed: Sendable, Equatable {
-    /// The newest trade that was caught up with; what follows is live.
+    /// The newest of the missed trades; live trades follow.
     package var position: TapePosition
-    /// How many trades of the client's symbols that was.
+    /// The number of missed trades of the client's symbols.
     package var trades: UInt64
-    /// Whether nothing is missing; if not, a gap stood in front.
+    /// Whether no trade is missing; if not, a gap preceded this message.
     package var isComplete: Bool
 
     package init(position: TapePosition, trades: UInt64, isComplete: Bool) {
@@ -86,18 +87,19 @@ package struct StreamResumed: Sendable, Equatable {
     }
 }
 
-/// One trade as `/v1/stream` sends it to whoever wants every one.
+/// One trade as `/v1/stream` sends it to a client that gets every trade.
 package struct StreamTrade: Sendable, Equatable {
     package var symbol: String
     package var sequence: UInt64
     package var price: ExactDecimal
     package var size: ExactDecimal
-    /// The exchange's clock and our wall clock, ns since 1970.
+    /// The exchange's clock and the relay's wall clock, ns since 1970.
     package var exchangeTime: Int64
     package var received: Int64
-    /// Whether the exchange's time is later than the arrival by more than clocks explain (``TradeMarks/ahead``).
+    /// Whether the exchange's time is later than the arrival by more than clock differences explain
+    /// (``TradeMarks/ahead``).
     package var isAhead: Bool
-    /// Whether it may be a trade that was there before (``TradeMarks/possibleRepeat``).
+    /// Whether the trade may repeat an earlier one (``TradeMarks/possibleRepeat``).
     package var isPossibleRepeat: Bool
 
     package init(

@@ -1,13 +1,14 @@
 package import Market
 package import NIOCore
 
-/// What a client asks of `/v1/stream`: `{"type":"subscribe","symbol":"…"}`, `"symbols":["…",…]`, or neither for all.
+/// A client's request on `/v1/stream`: `{"type":"subscribe","symbol":"…"}`, `"symbols":["…",…]`, or neither for all
+/// symbols.
 package enum StreamRequest: Sendable, Equatable {
-    /// What is wrong with a request that is one.
+    /// The fault of an invalid request.
     package enum Fault: Error, Sendable, Equatable {
         case delivery, every, since, overflow, id, noSymbols, bars, barsAlone
 
-        /// One stable word.
+        /// A stable word for programs.
         package var code: String {
             switch self {
             case .delivery: "bad-delivery"
@@ -35,34 +36,35 @@ package enum StreamRequest: Sendable, Equatable {
         }
     }
 
-    /// Asks for these symbols, or for all that the feed has where there are none.
+    /// Subscribes to these symbols, or to all of the feed if the list is empty.
     case subscribe([String], delivery: StreamDelivery? = nil, since: TapePosition? = nil)
     case unsubscribe([String])
-    /// Asks for bars of these symbols, beside their prices; there is at least one.
+    /// Subscribes to bars of these symbols in addition to their prices; the list is not empty.
     case subscribeBars([String], BarWidth)
-    /// Gives up the bars of these symbols, of one width or of all.
+    /// Unsubscribes from the bars of these symbols, of one width or of all.
     case unsubscribeBars([String], BarWidth?)
     case overflow(StreamOverflow)
-    /// A question whether the relay is there; the id is JSON and comes back.
+    /// Asks the relay for a pong, which contains the same id; the id is any JSON.
     case ping(id: ByteBuffer?)
     /// A request to a replay, as ``ReplayRequestText`` reads it.
     case replay(ByteBuffer)
-    /// A request that says something that cannot be.
+    /// A request with an invalid member.
     case faulty(Fault)
-    /// A request of another type.
+    /// A request of an unknown type.
     case other(String)
 
-    /// The most symbols in one request; more make it invalid.
+    /// The largest number of symbols in one list; a longer list makes the request invalid.
     package static let maximumSymbols = 4_096
-    /// The longest id of a ping.
+    /// The longest id of a ping, in bytes.
     package static let maximumIDBytes = 256
 
-    /// Reads a request; `nil` when the text is no JSON object, has no type, or names symbols that are no strings.
+    /// Reads a request; `nil` if the text is not a JSON object, has no type, or names symbols that are not strings.
     package static func parse(_ text: ByteBuffer) -> StreamRequest? {
         text.withUnsafeReadableBytes { bytes in
             guard let fields = RequestFields(bytes) else { return nil }
             do throws(Fault) {
-                // Whose list happens to be empty does not mean everything.
+                // An empty list is refused. It could have become empty by accident, and must not subscribe to
+                // everything.
                 if fields.isListed, fields.symbols.isEmpty, fields.type?.hasSuffix("subscribe") == true {
                     throw .noSymbols
                 }
@@ -147,14 +149,14 @@ package enum StreamRequest: Sendable, Equatable {
     }
 }
 
-/// The members of a request that mean something.
+/// The members of a request that are understood.
 private struct RequestFields {
     var type: String?
     var symbols: [String] = []
-    /// Whether `symbols` is there, be it empty.
+    /// Whether `symbols` is present, even if empty.
     var isListed = false
     var delivery: String?
-    /// Milliseconds.
+    /// The interval in milliseconds.
     var every: Int?
     var isEveryWrong = false
     var since: String?
@@ -199,7 +201,7 @@ private struct RequestFields {
             return true
         }
         guard reader.kind() == .string else {
-            // Of another kind than it should be: as wrong as a wrong word, but for a type, which is missing then.
+            // A value of the wrong kind is treated as a wrong word, except that a wrong `type` counts as absent.
             if key.equals("delivery") { self.delivery = "" }
             if key.equals("since") { self.since = "" }
             if key.equals("policy") { self.policy = "" }
@@ -215,7 +217,7 @@ private struct RequestFields {
         return true
     }
 
-    /// The request that a request with `bars` is.
+    /// Returns the request for a message with `bars`.
     func barRequest() throws(StreamRequest.Fault) -> StreamRequest {
         let width = self.bars.flatMap { BarWidth(word: $0) }
         if self.type == "unsubscribe" {
