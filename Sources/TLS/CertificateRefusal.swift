@@ -1,8 +1,9 @@
 internal import COpenSSL
 
-/// Why a client does not accept a server's certificate; each reason has its own words and, to a person, its own cure.
+/// The reason why a client refuses a server's certificate. Each reason has its own text and its own hint for the
+/// operator.
 package enum CertificateRefusal: Sendable, Hashable, CaseIterable {
-    // What the certificate and its chain say.
+    // Found in the certificate and its chain.
     case expired
     case notYetValid
     case selfSigned
@@ -12,18 +13,18 @@ package enum CertificateRefusal: Sendable, Hashable, CaseIterable {
     case wrongAddress
     /// The name constraints of an authority exclude the name (RFC 5280, 4.2.1.10).
     case nameNotPermitted
-    /// A certificate in the chain was signed by one that may not sign certificates.
+    /// The certificate of an issuer in the chain does not allow it to sign certificates.
     case signedByNoAuthority
-    /// More authorities below one another than the one on top allows.
+    /// The chain has more authorities below the root than a path length constraint allows.
     case chainTooLong
     case forgedSignature
     case weakKey
     case weakAuthorityKey
     case weakSignature
-    /// The certificate is for something else, such as clients or mail (RFC 5280, 4.2.1.12).
+    /// The certificate is for another use, such as clients or mail (RFC 5280, 4.2.1.12).
     case wrongPurpose
 
-    // What the CRL file says.
+    // Found with the CRL file.
     case revokedByList
     case authorityRevokedByList
     case listMissing
@@ -32,7 +33,7 @@ package enum CertificateRefusal: Sendable, Hashable, CaseIterable {
     case listForged
     case listUnusable
 
-    // What the stapled OCSP answer says.
+    // Found in the stapled OCSP response.
     case revokedByAnswer
     case unknownToAuthority
     case answerExpired
@@ -41,19 +42,19 @@ package enum CertificateRefusal: Sendable, Hashable, CaseIterable {
     case answerForged
     case answerUnreadable
     case answerMissing
-    /// The certificate itself demands an answer ("must staple", RFC 7633).
+    /// The certificate requires a stapled response ("must staple", RFC 7633).
     case demandedAnswerMissing
 
     case notPinned
 
-    /// Anything else; the words are OpenSSL's.
+    /// Any other reason; the text is OpenSSL's.
     case other
 }
 
 extension CertificateRefusal {
-    /// The refusal that a verification result of OpenSSL's means.
+    /// Maps a verification result of OpenSSL to a refusal.
     ///
-    /// - Parameter depth: where in the chain it was found; 0 is the server's own certificate.
+    /// - Parameter depth: the position in the chain of the certificate at fault; 0 is the server's own certificate.
     init(result: Int32, depth: Int32) {
         switch result {
         case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
@@ -91,7 +92,7 @@ extension CertificateRefusal {
         }
     }
 
-    /// What is wrong, as the end of a sentence that begins with "certificate refused".
+    /// The reason, as the end of a sentence that begins with "certificate refused".
     package var words: String {
         switch self {
         case .expired: "certificate has expired"

@@ -1,20 +1,20 @@
-/// A failure of TLS in words: what kind it is, and the reason for it.
+/// A failure of TLS: its kind, and the reason as text.
 package struct TLSError: Error, Sendable, Equatable {
-    /// Which of the ways a TLS connection fails.
+    /// The kinds of failure of a TLS connection.
     package enum Kind: Sendable, Equatable, CaseIterable {
-        /// A setting, a file, a certificate or a key of our own cannot be used.
+        /// A setting, a file, a certificate or a key on this side cannot be used.
         case configuration
-        /// We refuse the peer's certificate; ``TLSError/refusal`` says why.
+        /// This side refuses the peer's certificate; ``TLSError/refusal`` has the reason.
         case certificateRefused
         /// The peer ended the connection with this alert (RFC 8446, 6).
         case alertReceived
-        /// The two sides speak no version of TLS in common; one of them speaks only TLS 1.1 or older, mostly.
+        /// The two sides have no version of TLS in common; usually one of them speaks only TLS 1.1 or older.
         case versionRefused
         /// The two sides have no cipher suite in common.
         case noCommonCipher
-        /// The two sides agree on no application protocol (RFC 7301).
+        /// The two sides have no application protocol in common (RFC 7301).
         case noApplicationProtocol
-        /// The peer does not speak TLS, or speaks it in a way that we do not accept.
+        /// The peer does not speak TLS, or violates its rules.
         case protocolViolation
         /// The peer closed the connection before the handshake was complete.
         case handshakeInterrupted
@@ -22,14 +22,14 @@ package struct TLSError: Error, Sendable, Equatable {
         case timedOut
         /// The stream ended without a close_notify: bytes may be missing, by accident or by attack (RFC 8446, 6.1).
         case truncated
-        /// OpenSSL itself failed, for want of memory say.
+        /// OpenSSL itself failed, for example without memory.
         case library
     }
 
     package var kind: Kind
-    /// What happened: `certificate has expired`, `hostname mismatch`.
+    /// The reason as text: `certificate has expired`, `hostname mismatch`.
     package var reason: String
-    /// Why a certificate was refused; `nil` for every other kind.
+    /// The reason why a certificate was refused; `nil` for every other kind.
     package let refusal: CertificateRefusal?
 
     package init(kind: Kind, reason: String) {
@@ -38,16 +38,16 @@ package struct TLSError: Error, Sendable, Equatable {
         self.refusal = nil
     }
 
-    /// Makes the error for a certificate that we refuse.
+    /// Makes the error for a refused certificate.
     ///
-    /// - Parameter detail: replaces the refusal's own words.
+    /// - Parameter detail: replaces the refusal's own text.
     package init(_ refusal: CertificateRefusal, detail: String? = nil) {
         self.kind = .certificateRefused
         self.reason = detail ?? refusal.words
         self.refusal = refusal
     }
 
-    /// Whether the same attempt can succeed later without a person changing something.
+    /// Whether the same attempt can succeed later without an operator's change.
     package var isTransient: Bool {
         switch self.kind {
         case .handshakeInterrupted, .timedOut, .truncated, .library: true

@@ -1,22 +1,23 @@
 internal import COpenSSL
 
-/// A maker of certificates, in memory: for the stand-in server, for a private network, for tests.
+/// A certificate authority in memory: for the mock server, for a private network and for tests.
 ///
-/// Keys are ECDSA on P-256, signatures use SHA-256. Times are distances from the moment of issue on the system's clock,
-/// to the second.
+/// Keys are ECDSA on P-256, and signatures use SHA-256. Times are offsets from the moment of issue on the system's
+/// clock, in whole seconds.
 package struct CertificateAuthority: Sendable {
-    /// The certificate to trust, as PEM.
+    /// The certificate that clients trust, as PEM.
     package let certificatePEM: String
     private let privateKeyPEM: String
-    /// The certificates between a leaf and the one to trust, as PEM; empty for a root.
+    /// The certificates between a leaf and the trusted one, as PEM; empty for a root.
     private let intermediatesPEM: String
 
-    /// How long before the moment of issue certificates are valid by default, for machines whose clocks run behind.
+    /// The default start of a validity period. It lies in the past for machines whose clocks run behind.
     package static let defaultNotBefore: Duration = .seconds(-3_600)
-    /// How long certificates are valid by default; clients refuse server certificates of much more than a year.
+    /// The default end of a validity period. Clients refuse server certificates that are valid for much more than a
+    /// year.
     package static let defaultNotAfter: Duration = .seconds(365 * 86_400)
 
-    /// Makes a root of its own.
+    /// Makes a self-signed root.
     package init(
         name: String,
         notBefore: Duration = Self.defaultNotBefore,
@@ -36,7 +37,7 @@ package struct CertificateAuthority: Sendable {
         self.intermediatesPEM = intermediatesPEM
     }
 
-    /// Makes an authority below this one; its certificate travels with every leaf that it issues.
+    /// Makes an authority below this one. Every leaf that it issues carries its certificate in the chain.
     package func subordinate(
         name: String,
         notBefore: Duration = Self.defaultNotBefore,
@@ -47,7 +48,7 @@ package struct CertificateAuthority: Sendable {
         return try self.subordinate(draft)
     }
 
-    /// Makes what the draft says, to sign with; whether it may is the draft's affair.
+    /// Makes an authority from the draft, without checking that the draft allows it to sign.
     func subordinate(_ draft: CertificateDraft) throws(TLSError) -> CertificateAuthority {
         let made = try draft.sign(issuer: self.issuer)
         return CertificateAuthority(
@@ -59,7 +60,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Issues a server's certificate for DNS names and IP addresses (subject alternative names).
     ///
-    /// The common name is for people to read; no client of today checks it.
+    /// The common name is for people to read; current clients do not check it.
     package func issue(
         names: [String],
         addresses: [String] = [],
@@ -77,7 +78,7 @@ package struct CertificateAuthority: Sendable {
         return try self.issue(draft)
     }
 
-    /// Issues what the draft says.
+    /// Issues the certificate that the draft describes.
     func issue(_ draft: CertificateDraft) throws(TLSError) -> TLSCredentials {
         let made = try draft.sign(issuer: self.issuer)
         return TLSCredentials(
@@ -86,7 +87,7 @@ package struct CertificateAuthority: Sendable {
         )
     }
 
-    /// Makes a server's certificate that nobody but its own key vouches for.
+    /// Makes a server's certificate that is signed with its own key.
     package static func selfSigned(
         names: [String],
         addresses: [String] = [],
@@ -112,6 +113,6 @@ package struct CertificateAuthority: Sendable {
 
 extension CertificateAuthority: CustomStringConvertible, CustomReflectable {
     package var description: String { "CertificateAuthority" }
-    // The key must not show where somebody prints the value.
+    // A printed value must not show the key.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// What a certificate shall say, before it is signed.
+/// The content of a certificate before it is signed.
 struct CertificateDraft {
     var commonName: String
-    /// Distances from now.
+    /// Offsets from the moment of signing.
     var notBefore: Duration
     var notAfter: Duration
     var names: [String] = []
@@ -12,25 +12,25 @@ struct CertificateDraft {
     var isAuthority = false
     var key = KeyKind.p256
     var digest = Digest.sha256
-    /// Further extensions, or other values for those that every certificate has, by OpenSSL's names for both:
-    /// `nameConstraints` and `critical,permitted;DNS:example.com`.
+    /// Further extensions, and replacements for the values of the extensions that every certificate has. Both names and
+    /// values are in OpenSSL's syntax: `nameConstraints` and `critical,permitted;DNS:example.com`.
     var extensions: [String: String] = [:]
 
-    /// What kind of key the certificate is for.
+    /// The algorithm of the certificate's key.
     enum KeyKind {
         case p256
         case rsa(bits: UInt32)
     }
 
-    /// What the signature is made over.
+    /// The hash function of the signature.
     enum Digest {
         case md5, sha1, sha256
     }
 
-    /// X.509's upper bound of a common name (RFC 5280, A.1).
+    /// The upper bound of a common name in characters (`ub-common-name`, RFC 5280, A.1).
     private static let maximumCommonName = 64
 
-    /// Makes a key, and the certificate for it signed by the issuer, or by itself where there is none.
+    /// Makes a key and its certificate, signed by the issuer; without an issuer the certificate is self-signed.
     func sign(issuer: TLSCredentials?) throws(TLSError) -> TLSCredentials {
         OpenSSLErrors.clear()
         guard let key = self.key.make() else { throw OpenSSLErrors.library("making a key") }
@@ -55,11 +55,11 @@ struct CertificateDraft {
         )
     }
 
-    /// Sets all but the issuer's part.
+    /// Sets everything except the issuer, the extensions and the signature.
     private func fill(_ certificate: OpaquePointer, key: OpaquePointer) throws(TLSError) {
         let version3 = 2
         try Self.check(X509_set_version(certificate, version3), "X509_set_version")
-        // 127 random bits, so positive and never the same twice (RFC 5280, 4.1.2.2).
+        // 126 random bits below a bit that is set: positive, and in practice unique (RFC 5280, 4.1.2.2).
         var serial = [UInt8](repeating: 0, count: 16)
         try Self.check(RAND_bytes(&serial, Int32(serial.count)), "RAND_bytes")
         serial[0] = serial[0] & 0x7F | 0x40
@@ -77,7 +77,7 @@ struct CertificateDraft {
         try Self.check(added, "X509_NAME_add_entry_by_txt")
     }
 
-    /// Sets issuer and extensions, and signs.
+    /// Sets the issuer and the extensions, and signs the certificate.
     private func finish(
         _ certificate: OpaquePointer,
         issuer: OpaquePointer,
@@ -96,13 +96,13 @@ struct CertificateDraft {
             try Self.extend(certificate, issuer: issuer, name, value)
         }
         if !self.names.isEmpty || !self.addresses.isEmpty { try self.addAlternativeNames(to: certificate) }
-        // It answers the signature's length.
+        // X509_sign returns the signature's length.
         guard X509_sign(certificate, issuerKey, self.digest.method) > 0 else {
             throw OpenSSLErrors.library("X509_sign")
         }
     }
 
-    /// Adds the names as they are; as text for OpenSSL's little language, a comma in one would begin another.
+    /// Adds the names as values. In OpenSSL's text syntax for extensions a comma in a name would begin another name.
     private func addAlternativeNames(to certificate: OpaquePointer) throws(TLSError) {
         guard let list = twin_GENERAL_NAMES_new() else { throw OpenSSLErrors.library("GENERAL_NAMES_new") }
         defer { GENERAL_NAMES_free(list) }
@@ -130,7 +130,7 @@ struct CertificateDraft {
         )
     }
 
-    /// Adds a value to the list, which owns it from then on.
+    /// Adds a value to the list and passes its ownership to the list.
     private static func append(
         _ value: UnsafeMutableRawPointer,
         type: Int32,

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Reading and writing the PEM texts of certificates and keys.
+/// A reader and writer of certificates and keys in PEM.
 ///
-/// The pointers handed out belong to the caller of the closure's function and are freed when it returns.
+/// The pointers that a closure gets are valid until it returns; then they are freed.
 enum PEM {
-    /// Calls `body` with the certificates in a PEM text, in order; throws unless there is one at least.
+    /// Calls `body` with the certificates in a PEM text, in order. Throws unless there is at least one.
     static func withCertificates<Result>(
         in text: String,
         source: String,
@@ -18,7 +18,7 @@ enum PEM {
         while let certificate = PEM_read_bio_X509(bio, nil, refusePassword, nil) {
             certificates.append(certificate)
         }
-        // The end of the text shows as "no start line"; any other error is a certificate that cannot be read.
+        // At the end of the text OpenSSL reports "no start line"; any other error is a certificate that cannot be read.
         let code = ERR_peek_last_error()
         guard ERR_GET_LIB(code) == ERR_LIB_PEM, ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
             throw OpenSSLErrors.configuration(source)
@@ -30,7 +30,7 @@ enum PEM {
         return try body(certificates)
     }
 
-    /// The revocation lists in a file's bytes, one in DER or any number in PEM; they are the caller's to free.
+    /// Reads the revocation lists in a file's bytes: one in DER or any number in PEM. The caller must free them.
     static func revocationLists(in bytes: [UInt8], source: String) throws(TLSError) -> [OpaquePointer] {
         OpenSSLErrors.clear()
         let bio = try self.reader(of: bytes)
@@ -49,7 +49,7 @@ enum PEM {
         return lists
     }
 
-    /// The list that all of the bytes are, in DER.
+    /// Reads the bytes as one list in DER; `nil` unless the list takes all of them.
     private static func revocationListDER(in bytes: [UInt8]) -> OpaquePointer? {
         bytes.withUnsafeBufferPointer { bytes in
             var next = bytes.baseAddress
@@ -63,7 +63,7 @@ enum PEM {
         }
     }
 
-    /// Calls `body` with the private key in a PEM text; throws where there is none, or one locked by a password.
+    /// Calls `body` with the private key in a PEM text. Throws when there is no key or a password protects it.
     static func withPrivateKey<Result>(
         in text: String,
         source: String,
@@ -79,7 +79,7 @@ enum PEM {
         return try body(key)
     }
 
-    /// The PEM text that `write` puts into the BIO it is given; `write` answers 1 as OpenSSL's functions do.
+    /// Returns the PEM text that `write` writes into its BIO; `write` returns 1 for success, as OpenSSL's functions do.
     static func text(_ write: (OpaquePointer) -> Int32) throws(TLSError) -> String {
         OpenSSLErrors.clear()
         guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
@@ -91,7 +91,7 @@ enum PEM {
         return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// A BIO over a copy of the bytes.
+    /// Makes a BIO with a copy of the bytes.
     private static func reader(of bytes: [UInt8]) throws(TLSError) -> OpaquePointer {
         guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
         guard bytes.isEmpty || BIO_write(bio, bytes, Int32(clamping: bytes.count)) == Int32(clamping: bytes.count)
@@ -103,7 +103,7 @@ enum PEM {
     }
 }
 
-/// Answers OpenSSL's question for a password with "none": without this it would ask on the terminal.
+/// Refuses OpenSSL's request for a password; without this callback OpenSSL would ask on the terminal.
 private func refusePassword(
     _ buffer: UnsafeMutablePointer<CChar>?,
     _ size: Int32,

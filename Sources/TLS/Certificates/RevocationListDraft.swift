@@ -1,22 +1,23 @@
 internal import COpenSSL
 
-/// What a certificate revocation list shall say, before it is signed (RFC 5280, 5).
+/// The content of a certificate revocation list before it is signed (RFC 5280, 5).
 ///
-/// Times are distances from now.
+/// Times are offsets from the moment of signing.
 package struct RevocationListDraft: Sendable {
     package var thisUpdate: Duration = .seconds(-3_600)
-    /// When the next list comes; `nil` leaves it open.
+    /// When the next list is due; `nil` leaves the field out.
     package var nextUpdate: Duration? = .seconds(7 * 86_400)
-    /// The revoked certificates, as PEM; of a chain only the first.
+    /// The revoked certificates, as PEM; of a chain only the first is revoked.
     package var revoked: [String] = []
-    /// Whether it names the key that signs it, as it must; without that, a list of another key is told by its signature.
+    /// Whether the list names the key that signs it, as RFC 5280, 5.2.1 requires. Without the name, only the signature
+    /// shows that another key has signed it.
     package var namesKey = true
 
     package init(revoking revoked: [String] = []) {
         self.revoked = revoked
     }
 
-    /// Makes the list of an authority, as PEM.
+    /// Makes the authority's list, as PEM.
     package func sign(by authority: CertificateAuthority) throws(TLSError) -> String {
         OpenSSLErrors.clear()
         guard let list = X509_CRL_new() else { throw OpenSSLErrors.library("X509_CRL_new") }
@@ -32,7 +33,7 @@ package struct RevocationListDraft: Sendable {
             try CertificateDraft.check(X509_CRL_set_issuer_name(list, name), "X509_CRL_set_issuer_name")
             if self.namesKey { try Self.addKeyIdentifier(of: chain[0], to: list) }
             try PEM.withPrivateKey(in: issuer.privateKeyPEM, source: "the authority's key") { key throws(TLSError) in
-                // It answers the signature's length.
+                // X509_CRL_sign returns the signature's length.
                 guard X509_CRL_sign(list, key, EVP_sha256()) > 0 else { throw OpenSSLErrors.library("X509_CRL_sign") }
             }
         }
@@ -62,7 +63,7 @@ package struct RevocationListDraft: Sendable {
         try CertificateDraft.check(X509_CRL_add_ext(list, made, -1), "X509_CRL_add_ext")
     }
 
-    /// Calls a setter, which copies, with a time.
+    /// Calls a setter with a time; the setter copies it.
     private static func withTime(
         _ distance: Duration,
         _ set: (UnsafeMutablePointer<ASN1_TIME>) -> Int32

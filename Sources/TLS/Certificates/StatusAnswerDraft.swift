@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// What an authority says of one certificate, before it is signed (OCSP, RFC 6960).
+/// The content of an OCSP response about one certificate before it is signed (RFC 6960).
 ///
-/// Times are distances from now.
+/// Times are offsets from the moment of signing.
 package struct StatusAnswerDraft: Sendable {
     package enum Status: Sendable {
         case good, revoked, unknown
@@ -10,18 +10,18 @@ package struct StatusAnswerDraft: Sendable {
 
     package var status: Status
     package var thisUpdate: Duration = .seconds(-3_600)
-    /// When the next answer comes; `nil` leaves it open.
+    /// When the next response is due; `nil` leaves the field out.
     package var nextUpdate: Duration? = .seconds(7 * 86_400)
-    /// Whether the certificate is named by SHA-256, where SHA-1 is the custom.
+    /// Whether SHA-256 identifies the certificate; SHA-1 is customary.
     package var namesBySHA256 = false
-    /// Who signs in the authority's place, with its certificate in the answer; `nil` is the authority itself.
+    /// A delegated signer, whose certificate is put into the response; `nil` signs with the authority's own key.
     package var signer: TLSCredentials?
 
     package init(_ status: Status) {
         self.status = status
     }
 
-    /// Makes the answer about a certificate (of a chain the first) in DER.
+    /// Makes the response about a certificate (the first of a chain), in DER.
     package func sign(
         about certificate: TLSCredentials,
         by authority: CertificateAuthority
@@ -88,7 +88,7 @@ package struct StatusAnswerDraft: Sendable {
         }
     }
 
-    /// Sets a time in the one form that OCSP has, GeneralizedTime.
+    /// Sets a time as GeneralizedTime, the only form that OCSP has.
     private static func set(_ time: UnsafeMutablePointer<ASN1_TIME>, to distance: Duration) throws(TLSError) {
         guard ASN1_GENERALIZEDTIME_adj(time, Int(ASN1Times.now), 0, Int(distance.components.seconds)) != nil else {
             throw OpenSSLErrors.library("ASN1_GENERALIZEDTIME_adj")

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The reading of a small file as a whole, with an error that names it.
+/// A reader of small files as a whole, whose errors name the file.
 enum BoundedFile {
-    /// Reads at most `limit` bytes; throws ``TLSError/Kind/configuration`` for a larger file, or one that cannot be read.
+    /// Reads at most `limit` bytes. Throws ``TLSError/Kind/configuration`` for a larger file or an unreadable one.
     static func read(_ path: String, atMost limit: Int, kind: String) throws(TLSError) -> [UInt8] {
         let descriptor = try Self.descriptor(of: path)
         guard let file = fdopen(descriptor, "r") else {
@@ -11,7 +11,7 @@ enum BoundedFile {
         }
         defer { fclose(file) }
         var bytes: [UInt8] = []
-        // In steps, so that a short file costs little.
+        // In steps, so that a short file needs little memory.
         var chunk = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
         while bytes.count <= limit {
             let count = fread(&chunk, 1, chunk.count, file)
@@ -22,7 +22,7 @@ enum BoundedFile {
         throw TLSError(kind: .configuration, reason: "\(path): larger than \(kind) can be")
     }
 
-    /// Throws unless a path leads to a regular file that can be read: for those who open it themselves.
+    /// Throws unless the path names a readable regular file; for callers that open the file themselves.
     static func check(_ path: String) throws(TLSError) { close(try Self.descriptor(of: path)) }
 
     /// Opens a regular file.

@@ -1,16 +1,16 @@
 internal import COpenSSL
 
-/// What a certificate says of itself, for people and for figures.
+/// The dates and digests of a certificate, for people and for metrics.
 package struct CertificateFacts: Sendable, Equatable {
-    /// When it begins and when it ends to be good, in seconds since 1970.
+    /// When the certificate begins to be valid and when it expires, in seconds since 1970.
     package let notBefore: Int64
     package let notAfter: Int64
-    /// The SHA-256 digest of the whole certificate as browsers show it: `AB:CD:…`.
+    /// The SHA-256 digest of the whole certificate in the notation of browsers: `AB:CD:…`.
     package let fingerprint: String
-    /// The digest of its public key.
+    /// The digest of the certificate's public key.
     package let pin: PublicKeyPin
 
-    /// Reads the first certificate of a PEM text; `source` is its name in errors.
+    /// Reads the first certificate of a PEM text; `source` names the text in errors.
     package init(certificatePEM: String, source: String = "the certificate") throws(TLSError) {
         self = try PEM.withCertificates(in: certificatePEM, source: source) { certificates throws(TLSError) in
             try CertificateFacts(of: certificates[0], source: source)

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// The comparison of secrets in a time that does not tell how much of them agrees.
+/// A comparison of secrets whose duration does not show how many bytes agree.
 package enum ConstantTime {
-    /// Whether both hold the same bytes; the time it takes depends on their lengths alone (CRYPTO_memcmp(3)).
+    /// Returns whether both hold the same bytes. The duration depends only on the lengths (CRYPTO_memcmp(3)).
     package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard one.count == other.count else { return false }
         return one.withUnsafeBytes { one in

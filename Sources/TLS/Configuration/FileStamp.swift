@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What tells a file from the one that was read under the same name: it was replaced, or written to.
+/// The identity and modification time of a file, which show whether it was replaced or written to after it was read.
 struct FileStamp: Equatable {
     private let path: String
     private let device: UInt
@@ -9,7 +9,7 @@ struct FileStamp: Equatable {
     private let modifiedSeconds: Int
     private let modifiedNanoseconds: Int
 
-    /// Looks at the file as it is now; one that is not there has a stamp as well.
+    /// Reads the file's current state; a missing file has a stamp as well.
     init(_ path: String) {
         var status = stat()
         let isThere = stat(path, &status) == 0
@@ -21,6 +21,6 @@ struct FileStamp: Equatable {
         self.modifiedNanoseconds = isThere ? status.st_mtim.tv_nsec : 0
     }
 
-    /// Whether the file is as it was.
+    /// Whether the file is unchanged.
     var isCurrent: Bool { FileStamp(self.path) == self }
 }

@@ -1,19 +1,19 @@
 internal import COpenSSL
 
-/// What a client's context checks of a server beside its name; the same for all its connections.
+/// The checks that a client's context makes of a server besides its name; all its connections share them.
 struct PeerChecks {
-    /// Whether the chain is verified; without that, lists and answers are not looked at either.
+    /// Whether the chain is verified; without that, revocation lists and OCSP responses are ignored too.
     var verifiesChain: Bool
-    /// The keys of which the chain must have one; empty allows every key.
+    /// The accepted public keys, one of which the chain must have; empty accepts every key.
     var pins: Set<PublicKeyPin>
     var stapling: TLSClientConfiguration.Stapling
-    /// When the first revocation list is out of date; `nil` where there are none.
+    /// When the first revocation list expires, in seconds since 1970; `nil` without lists.
     var listsValidUntil: Int64?
 
-    /// A server's, which asks clients for no certificate.
+    /// The checks of a server, which requests no client certificate.
     static let none = PeerChecks(verifiesChain: false, pins: [], stapling: .ignored, listsValidUntil: nil)
 
-    /// Reads what the configuration names, and makes the context obey it.
+    /// Reads the files that the configuration names, and sets the checks on the context.
     init(_ client: TLSClientConfiguration, into context: OpaquePointer) throws(TLSError) {
         self.init(
             verifiesChain: client.verification == .full,

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// A list of application protocols in ALPN's form on the wire (RFC 7301, 3.1), at an address that does not change.
+/// A list of application protocols in ALPN's wire format (RFC 7301, 3.1), at a fixed address.
 ///
-/// Unchecked, because the memory is written in `init` only.
+/// Unchecked, because only `init` writes the memory.
 final class ProtocolList: @unchecked Sendable {
-    /// The length and the address of the bytes, as OpenSSL's callback gets them.
+    /// The length and the address of the bytes, the argument of OpenSSL's callback.
     struct Header {
         var count: Int
         var bytes: UnsafeMutablePointer<UInt8>
@@ -12,7 +12,7 @@ final class ProtocolList: @unchecked Sendable {
 
     let header: UnsafeMutablePointer<Header>
 
-    /// Takes names of 1 to 255 bytes; throws ``TLSError/Kind/configuration`` for others.
+    /// Takes names of 1 to 255 bytes. Throws ``TLSError/Kind/configuration`` for others.
     init(_ names: [String]) throws(TLSError) {
         var wire: [UInt8] = []
         for name in names {
@@ -40,8 +40,8 @@ final class ProtocolList: @unchecked Sendable {
     var bytes: UnsafeMutablePointer<UInt8> { self.header.pointee.bytes }
 }
 
-/// Chooses the server's most preferred protocol that the client offers; without one the handshake ends with the alert
-/// `no application protocol`.
+/// Chooses the server's most preferred protocol among those that the client offers. Without a common protocol the
+/// handshake ends with the alert `no application protocol`.
 func selectProtocol(
     _ ssl: OpaquePointer?,
     _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,

@@ -1,31 +1,32 @@
 internal import COpenSSL
 
-/// The SHA-256 digest of a public key, by which a person names the key they expect (RFC 7469, 2.4; curl's
+/// The SHA-256 digest of a public key, by which an operator names the expected key (RFC 7469, 2.4; curl's
 /// `--pinnedpubkey`).
 ///
-/// It is the digest of the whole SubjectPublicKeyInfo, so it stays when a certificate is renewed with the same key.
+/// The digest covers the whole SubjectPublicKeyInfo, so it stays the same when a certificate is renewed with the same
+/// key.
 package struct PublicKeyPin: Sendable, Hashable {
     private static let digestBytes = Int(SHA256_DIGEST_LENGTH)
-    /// The length of a digest in Base64, its one `=` among it.
+    /// The length of a digest in Base64, including one `=`.
     private static let textBytes = 44
 
     private let digest: [UInt8]
 
-    /// Reads `sha256/BASE64`, or with two slashes as curl has it; `nil` for anything else.
+    /// Reads `sha256/BASE64`, or curl's form with two slashes; `nil` for anything else.
     package init?(_ text: String) {
-        // One digest in 64 begins with a slash of its own, so the length tells which of the two it is.
+        // One digest in 64 begins with a slash itself, so the length decides which form it is.
         let prefix = text.utf8.dropLast(Self.textBytes)
         guard prefix.elementsEqual("sha256/".utf8) || prefix.elementsEqual("sha256//".utf8) else { return nil }
         let encoded = Array(text.utf8.suffix(Self.textBytes))
         guard encoded.count == Self.textBytes, encoded.last == UInt8(ascii: "=") else { return nil }
-        // OpenSSL's decoder gives the byte that the `=` stands for too.
+        // OpenSSL's decoder also writes the byte that the `=` stands for.
         var decoded = [UInt8](repeating: 0, count: Self.digestBytes + 1)
         guard EVP_DecodeBlock(&decoded, encoded, Int32(encoded.count)) == Int32(decoded.count) else {
             OpenSSLErrors.clear()
             return nil
         }
         self.digest = Array(decoded.dropLast())
-        // It takes more than one spelling (blanks, stray bits); only the one we write is a pin.
+        // The decoder accepts several spellings (blanks, stray bits); only the canonical one is a pin.
         guard Self.encode(self.digest).utf8.elementsEqual(encoded) else { return nil }
     }
 
@@ -38,7 +39,7 @@ package struct PublicKeyPin: Sendable, Hashable {
         }
     }
 
-    /// Computes the pin of a certificate; `nil` only when OpenSSL is out of memory.
+    /// Computes the pin of a certificate; `nil` when OpenSSL fails, which happens only without memory.
     init?(of certificate: OpaquePointer) {
         var encoded: UnsafeMutablePointer<UInt8>?
         let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)

@@ -1,19 +1,19 @@
 internal import COpenSSL
 
-/// The certificate revocation lists (RFC 5280, 5) of a file, given to a client's context.
+/// The certificate revocation lists (RFC 5280, 5) of a file, for a client's context.
 ///
-/// The list of the server certificate's own authority must be there. For the authorities above it a list is used where
-/// the file has one: few publish a list of their own authorities where a person could get at it.
+/// The list of the server certificate's issuer is required. The lists of the authorities above the issuer are used
+/// where the file has them: few authorities publish such a list where an operator could get it.
 struct RevocationLists {
-    /// The moment at which the first of the lists is out of date, in seconds since 1970.
+    /// When the first of the lists expires, in seconds since 1970.
     let validUntil: Int64
 
-    /// The most bytes of a file; the largest lists of public authorities have some 10 MB.
+    /// The largest accepted file; the largest lists of public authorities have about 10 MB.
     private static let maximumFileBytes = 64 << 20
 
-    /// Reads the file (PEM with one list or more, or one list in DER), and makes the context obey it.
+    /// Reads the file (PEM with one list or more, or one list in DER), and adds its lists to the context.
     ///
-    /// Throws ``TLSError/Kind/configuration`` for a file without a list, or with anything unreadable in it.
+    /// Throws ``TLSError/Kind/configuration`` for a file without a list or with unreadable content.
     init(file path: String, into context: OpaquePointer) throws(TLSError) {
         let bytes = try BoundedFile.read(path, atMost: Self.maximumFileBytes, kind: "a CRL file")
         let lists = try PEM.revocationLists(in: bytes, source: path)
@@ -23,14 +23,14 @@ struct RevocationLists {
         var validUntil = Int64.max
         for list in lists {
             guard X509_STORE_add_crl(store, list) == 1 else { throw OpenSSLErrors.configuration(path) }
-            // A list that names no end counts until it is replaced, as OpenSSL has it.
+            // OpenSSL treats a list without a `nextUpdate` as valid until it is replaced.
             if let end = X509_CRL_get0_nextUpdate(list) {
                 validUntil = min(validUntil, ASN1Times.seconds(of: end) ?? 0)
             }
         }
         self.validUntil = validUntil
-        // The flags are the connection's, not the store's: the store also judges who signed an OCSP answer, which the
-        // lists say nothing of.
+        // The flags are set on the connections' parameters, not on the store. The store also verifies the signer of an
+        // OCSP response, which the lists do not cover.
         let parameters = SSL_CTX_get0_param(context)
         let flags = UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
         guard X509_VERIFY_PARAM_set_flags(parameters, flags) == 1 else {
@@ -38,9 +38,9 @@ struct RevocationLists {
         }
     }
 
-    /// Lets a verification go on without the lists of the authorities above the server's own.
+    /// Lets a verification continue without the lists of the authorities above the server's issuer.
     ///
-    /// To be set on every verification whose context obeys lists.
+    /// Must be set on every verification whose context uses lists.
     static func allowMissingUpperLists(_ store: OpaquePointer) {
         X509_STORE_CTX_set_verify_cb(store) { isFine, store in
             guard isFine == 0, let store else { return isFine }

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// A SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.
+/// An incremental SHA-256 (FIPS 180-4) by OpenSSL.
 package final class RunningSHA256 {
     private let context: OpaquePointer
-    /// How many bytes were taken.
+    /// The number of bytes digested.
     package private(set) var count: UInt64 = 0
 
     package init() {
@@ -15,14 +15,14 @@ package final class RunningSHA256 {
 
     deinit { EVP_MD_CTX_free(self.context) }
 
-    /// Takes the next bytes.
+    /// Digests the next bytes.
     package func take(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         precondition(EVP_DigestUpdate(self.context, start, bytes.count) == 1, "OpenSSL digests nothing")
         self.count += UInt64(bytes.count)
     }
 
-    /// The digest of all that was taken, 32 bytes in lower-case hexadecimal; to be asked for once.
+    /// Returns the digest of all bytes, 32 bytes in lower-case hexadecimal. Must be called only once.
     package func finish() -> String {
         var digest = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// The digest of FIPS 180-4 with 256 bits, by OpenSSL.
+/// The SHA-256 digest (FIPS 180-4) by OpenSSL.
 package enum SHA256 {
-    /// Digests the bytes; 32 bytes.
+    /// Returns the digest of the bytes, 32 bytes.
     package static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         let bytes = Array(bytes)
         var digest = [UInt8](repeating: 0, count: 32)

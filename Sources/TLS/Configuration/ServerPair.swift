@@ -1,21 +1,21 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A server's certificate and its key from two files, checked, with what a person should know of them.
+/// A server's certificate and key from two files, checked, with warnings for the operator.
 package struct ServerPair: Sendable {
     package let credentials: TLSCredentials
-    /// What the server's own certificate says, the first of its file.
+    /// The facts of the server's own certificate, which is the first in its file.
     package let facts: CertificateFacts
-    /// What works and should be mended, one line each.
+    /// Problems that do not prevent the start and should be fixed, one line each.
     package let warnings: [String]
 
-    /// How long before its end a certificate is worth a warning, in seconds: two weeks.
+    /// A certificate with less than this time left gets a warning, in seconds: two weeks.
     private static let noticeSeconds: Int64 = 14 * 86_400
 
     /// Reads and checks the files.
     ///
     /// - Parameter now: the system's clock, in seconds since 1970.
-    /// - Throws: ``TLSError/Kind/configuration`` with one line that names the file and the cure.
+    /// - Throws: ``TLSError/Kind/configuration`` with one line that names the file and says what to change.
     package static func load(
         certificate: String,
         key: String,
@@ -49,7 +49,7 @@ package struct ServerPair: Sendable {
         return ServerPair(credentials: credentials, facts: facts, warnings: warnings)
     }
 
-    /// Whether other users can read a key: PostgreSQL's rule, by which a key of root's may be readable by a group
+    /// Whether other users can read a key, by PostgreSQL's rule: a key that root owns may be readable by a group
     /// (Debian's `ssl-cert`).
     private static func isExposed(_ status: stat) -> Bool {
         let forbidden: mode_t = status.st_uid == 0 && geteuid() != 0 ? 0o027 : 0o077
@@ -59,7 +59,7 @@ package struct ServerPair: Sendable {
     private static func status(of path: String) throws(TLSError) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else { throw Self.unreadable(path) }
-        // A pipe could keep the reader waiting for ever, and would be empty when the pair is loaded again.
+        // A pipe could block the reader for ever, and would be empty at the next reload.
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Self.refused("\(path): not a regular file", "name a file")
         }
@@ -82,7 +82,7 @@ package struct ServerPair: Sendable {
         return Self.refused("\(path): \(String(cString: strerror(code)))", cure)
     }
 
-    /// Checks that the two can be read and belong to each other.
+    /// Checks that both can be read and that the key belongs to the certificate.
     private static func check(
         _ credentials: TLSCredentials,
         certificate: String,
@@ -109,7 +109,7 @@ package struct ServerPair: Sendable {
     }
 
     private static func refuseLocked(_ text: String, path: String) throws(TLSError) {
-        // Both forms say so: PKCS #8 (RFC 7468, 11) and the older header (RFC 1421, 4.6.1.1).
+        // Both formats state it: PKCS #8 (RFC 7468, 11) and the older header (RFC 1421, 4.6.1.1).
         if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
             throw Self.refused(
                 "\(path): the key is locked by a password, and nobody is there to be asked for it",
@@ -126,9 +126,9 @@ package struct ServerPair: Sendable {
     }
 }
 
-/// Days as people write them in files.
+/// Dates in ISO 8601.
 package enum UTCDate {
-    /// `2026-11-21`, of seconds since 1970.
+    /// Formats seconds since 1970 as `2026-11-21`.
     package static func text(_ seconds: Int64) -> String {
         var time = time_t(seconds)
         var parts = tm()

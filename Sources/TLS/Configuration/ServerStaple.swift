@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// The OCSP answer that a server shows with its certificate, in DER, at an address that does not change.
+/// The OCSP response that a server staples to its certificate, in DER, at a fixed address.
 ///
-/// Unchecked, because the memory is written in `init` only.
+/// Unchecked, because only `init` writes the memory.
 final class ServerStaple: @unchecked Sendable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
@@ -15,12 +15,12 @@ final class ServerStaple: @unchecked Sendable {
         self.bytes.deallocate()
     }
 
-    /// Makes the context show it to every client that asks; this object must outlive the context.
+    /// Makes the context staple the response for every client that requests it. This object must outlive the context.
     func apply(to context: OpaquePointer) {
         _ = twin_SSL_CTX_set_tlsext_status_cb(context) { ssl, argument in
             guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
             let bytes = Unmanaged<ServerStaple>.fromOpaque(argument).takeUnretainedValue().bytes
-            // OpenSSL frees what it is given.
+            // OpenSSL takes ownership of the bytes and frees them.
             guard let copy = twin_OPENSSL_memdup(bytes.baseAddress, bytes.count) else { return SSL_TLSEXT_ERR_NOACK }
             let start = copy.assumingMemoryBound(to: UInt8.self)
             _ = twin_SSL_set_tlsext_status_ocsp_resp(ssl, start, bytes.count)

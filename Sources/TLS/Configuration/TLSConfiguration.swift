@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A version of the protocol; older ones are not spoken and have no name here.
+/// A supported version of TLS; older versions are not supported.
 package enum TLSVersion: Sendable, Equatable, CaseIterable {
     /// RFC 5246.
     case tls12
@@ -8,74 +8,76 @@ package enum TLSVersion: Sendable, Equatable, CaseIterable {
     case tls13
 }
 
-/// What a client wants of TLS.
+/// The settings of a TLS client.
 package struct TLSClientConfiguration: Sendable, Equatable {
-    /// Whose signatures make a certificate good.
+    /// The authorities whose signatures a client accepts.
     package enum Trust: Sendable, Equatable {
-        /// The machine's own list of authorities; `SSL_CERT_FILE` and `SSL_CERT_DIR` replace it, as everywhere in OpenSSL.
+        /// The system's trust store; `SSL_CERT_FILE` and `SSL_CERT_DIR` replace it, as in every program with OpenSSL.
         case system
-        /// The certificates in one PEM file, and no others.
+        /// Only the certificates in one PEM file.
         case file(String)
-        /// The certificates in this PEM text, and no others.
+        /// Only the certificates in this PEM text.
         case certificates(pem: String)
     }
 
-    /// Whether the peer must prove who it is.
+    /// Whether the peer must prove its identity.
     package enum Verification: Sendable {
         /// The chain, its dates and the peer's name are checked.
         case full
-        /// Nothing is checked: anybody on the way can read and change all bytes. Whoever sets this must show it.
+        /// Nothing is checked: an attacker on the path can read and change all bytes. A caller that sets this must show
+        /// it.
         case disabled
     }
 
-    /// What is asked of the OCSP answer that a server may staple to its certificate (RFC 6066, 8); by the words of settings.
+    /// The requirement for the OCSP response that a server may staple to its certificate (RFC 6066, 8). The raw values
+    /// are the words of the setting.
     package enum Stapling: String, Sendable, CaseIterable {
-        /// It is not asked for.
+        /// A response is not requested.
         case ignored = "off"
-        /// One that comes must be good; none is enough, unless the certificate demands one (RFC 7633).
+        /// A response must be good. It may be missing, unless the certificate requires one (RFC 7633).
         case checked = "stapled"
-        /// One must come, and be good.
+        /// A good response is required.
         case required
     }
 
     package var trust: Trust = .system
     package var verification: Verification = .full
-    /// A file of certificate revocation lists, in PEM or DER; `nil` checks none. Only ``Verification/full`` looks at it.
+    /// A file of certificate revocation lists, in PEM or DER; `nil` checks none. Only ``Verification/full`` uses it.
     package var revocationListFile: String?
-    /// Only ``Verification/full`` looks at it.
+    /// Only ``Verification/full`` uses it.
     package var stapling: Stapling = .checked
-    /// The public keys of which the server must show one: its own or an authority's of its verified chain, and without
-    /// verification its own. Empty allows all.
+    /// The accepted public keys. One of them must be in the verified chain: the server's own key or an authority's.
+    /// Without verification only the server's own key counts. Empty accepts every key.
     package var pins: [PublicKeyPin] = []
     /// The protocols offered by ALPN, the preferred first; empty offers none.
     package var applicationProtocols: [String] = ["http/1.1"]
-    /// The oldest and newest versions spoken.
+    /// The oldest and newest accepted versions.
     package var versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
     /// The cipher suites offered for TLS 1.2.
     package var ciphers: TLSCipherList = .standard
-    /// How long a handshake may take.
+    /// The time limit of a handshake.
     package var handshakeTimeout: TimeAmount = .seconds(5)
-    /// How long the end waits for what was written to leave, and for the peer's close_notify.
+    /// The time limit for sending the rest of the written bytes and for the peer's close_notify at the end.
     package var closeTimeout: TimeAmount = .seconds(1)
 
     package init() {}
 }
 
-/// What a server wants of TLS.
+/// The settings of a TLS server.
 package struct TLSServerConfiguration: Sendable {
-    /// Who the server is.
+    /// The server's certificate and key.
     package var credentials: TLSCredentials
-    /// The OCSP answer to staple to the certificate for clients that ask, in DER; `nil` staples none.
+    /// The OCSP response to staple to the certificate for clients that request it, in DER; `nil` staples none.
     package var stapledAnswer: [UInt8]?
-    /// The protocols accepted, the preferred first; empty leaves ALPN unanswered.
+    /// The accepted protocols, the preferred first; empty ignores a client's ALPN extension.
     package var applicationProtocols: [String] = ["http/1.1"]
-    /// The oldest and newest versions spoken.
+    /// The oldest and newest accepted versions.
     package var versions: ClosedRange<TLSVersion> = .tls12 ... .tls13
-    /// The cipher suites accepted with TLS 1.2; the server's order counts.
+    /// The cipher suites accepted with TLS 1.2; the server's order decides.
     package var ciphers: TLSCipherList = .standard
-    /// How long a handshake may take.
+    /// The time limit of a handshake.
     package var handshakeTimeout: TimeAmount = .seconds(5)
-    /// How long the end waits for what was written to leave, and for the peer's close_notify.
+    /// The time limit for sending the rest of the written bytes and for the peer's close_notify at the end.
     package var closeTimeout: TimeAmount = .seconds(1)
 
     package init(credentials: TLSCredentials) {
@@ -96,17 +98,17 @@ extension TLSVersion: CustomStringConvertible {
     }
 }
 
-/// What a finished handshake agreed on.
+/// The result of a completed handshake.
 package struct TLSSession: Sendable, Equatable {
     package var version: TLSVersion
     /// The cipher suite's name, such as `TLS_AES_256_GCM_SHA384`.
     package var cipher: String
-    /// The protocol agreed by ALPN; `nil` where the peer does not speak ALPN.
+    /// The protocol agreed by ALPN; `nil` without an agreement.
     package var applicationProtocol: String?
     /// Whether an earlier session was resumed.
     package var isResumed: Bool
-    /// Whether the peer's certificate and name were checked; always `false` on a server, which asks for none.
+    /// Whether the peer's certificate and name were checked; always `false` on a server, which requests no certificate.
     package var isPeerVerified: Bool
-    /// When the peer's certificate expires, seconds since 1970; `nil` where it has shown none.
+    /// When the peer's certificate expires, in seconds since 1970; `nil` where the peer has not sent one.
     package var certificateExpiry: Int64?
 }

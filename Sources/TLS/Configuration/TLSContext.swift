@@ -1,34 +1,35 @@
 internal import COpenSSL
 package import NIOCore
 
-/// What all connections of a client or a server share: OpenSSL's context, the trust, the credentials, the sessions.
+/// The state that all connections of a client or a server share: OpenSSL's context, trust, credentials and sessions.
 ///
-/// Make one and keep it: it is what sessions are resumed from. New credentials are a new context.
+/// Keep one context: sessions are resumed from it. New credentials need a new context.
 package final class TLSContext: Sendable {
-    /// Which side it is for.
+    /// Whether the context is for servers.
     package let isServer: Bool
     package let handshakeTimeout: TimeAmount
     package let closeTimeout: TimeAmount
-    /// Whether a peer must prove who it is; a server asks for no certificate.
+    /// Whether a peer must prove its identity; a server requests no certificate.
     package var verifiesPeer: Bool { self.checks.verifiesChain }
     let checks: PeerChecks
     let applicationProtocols: [String]
     let sessions = TLSSessionCache()
-    /// OpenSSL's context. It counts its references atomically, and is not changed after `init`.
+    /// OpenSSL's context. Its reference count is atomic, and the context does not change after `init`.
     nonisolated(unsafe) let pointer: OpaquePointer
-    /// The server's protocols as ALPN has them on the wire, for OpenSSL's callback.
+    /// The server's protocols in ALPN's wire format, for OpenSSL's callback.
     private let protocolList: ProtocolList
-    /// The files that the trust and the revocation lists were read from, as they were just before.
+    /// The stamps of the files with the trust and the revocation lists, taken just before the files were read.
     private let files: [FileStamp]
-    /// The server's OCSP answer, for OpenSSL's callback.
+    /// The server's OCSP response, for OpenSSL's callback.
     private let staple: ServerStaple?
 
-    /// The least security level: 112 bits, so RSA of 2048 bits at least and no SHA-1 (`SSL_CTX_set_security_level`).
+    /// The minimum security level: 112 bits, so RSA keys of at least 2,048 bits and no SHA-1
+    /// (`SSL_CTX_set_security_level`).
     static let minimumSecurityLevel: Int32 = 2
 
-    /// Makes a client's context; throws ``TLSError/Kind/configuration`` for trust that cannot be loaded.
+    /// Makes a client's context. Throws ``TLSError/Kind/configuration`` for trust that cannot be loaded.
     ///
-    /// All files are read here, so not on an event loop; a handshake reads none.
+    /// It reads all files here, so it must not run on an event loop. A handshake reads no files.
     package init(client: TLSClientConfiguration) throws(TLSError) {
         var files: [FileStamp] = []
         if client.verification == .full {
@@ -40,7 +41,7 @@ package final class TLSContext: Sendable {
         let checks: PeerChecks
         do throws(TLSError) {
             checks = try PeerChecks(client, into: context)
-            // ALPN's setter alone answers 0 for success.
+            // Unlike the other setters, ALPN's returns 0 for success.
             if list.count > 0, SSL_CTX_set_alpn_protos(context, list.bytes, UInt32(list.count)) != 0 {
                 throw OpenSSLErrors.configuration("application protocols")
             }
@@ -51,7 +52,7 @@ package final class TLSContext: Sendable {
         _ = twin_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context) { ssl, session in
             if let ssl, let session { TLSConnection.behind(ssl)?.sessionArrived(session) }
-            return 0  // The session stays OpenSSL's; what is kept is a copy.
+            return 0  // The session stays in OpenSSL's ownership; the cache keeps a copy.
         }
         self.isServer = false
         self.handshakeTimeout = client.handshakeTimeout
@@ -64,7 +65,7 @@ package final class TLSContext: Sendable {
         self.protocolList = list
     }
 
-    /// Makes a server's context; throws ``TLSError/Kind/configuration`` for credentials that cannot be used.
+    /// Makes a server's context. Throws ``TLSError/Kind/configuration`` for credentials that cannot be used.
     package init(server: TLSServerConfiguration) throws(TLSError) {
         let list = try ProtocolList(server.applicationProtocols)
         let context = try Self.make(TLS_server_method(), versions: server.versions, ciphers: server.ciphers)
@@ -75,9 +76,10 @@ package final class TLSContext: Sendable {
             throw error
         }
         _ = SSL_CTX_set_options(context, twin_SSL_OP_CIPHER_SERVER_PREFERENCE)
-        // Tickets carry the whole session, sealed by a key of this context: nothing is kept for whoever may return.
+        // A ticket carries the whole session, encrypted with a key of this context, so the server stores nothing for
+        // clients that may return.
         _ = twin_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-        // A thousand idle clients keep no read and write buffers (34 KiB each).
+        // Without this mode a thousand idle clients would keep their read and write buffers (34 KiB each).
         _ = twin_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
         if list.count > 0 {
             SSL_CTX_set_alpn_select_cb(context, selectProtocol, UnsafeMutableRawPointer(list.header))
@@ -98,16 +100,17 @@ package final class TLSContext: Sendable {
         SSL_CTX_free(self.pointer)
     }
 
-    /// Whether the CA file and the CRL file that it was made from are as they were then.
+    /// Whether the CA file and the CRL file are unchanged since they were read.
     ///
-    /// Where not, a new context must be made for the next connection: what a list revokes must not wait for a restart.
+    /// If not, the next connection needs a new context: a revocation must not wait for a restart.
     ///
-    /// Looks at the files, so not on an event loop; not needed where it ``readNoFiles``.
+    /// It reads the files' status, so it must not run on an event loop; a context that ``readNoFiles`` does not need
+    /// the check.
     package var isCurrent: Bool { self.files.allSatisfy(\.isCurrent) }
-    /// Whether it was made from no file that may change: it is always current.
+    /// Whether the context depends on no file that may change, so that it is always current.
     package var readNoFiles: Bool { self.files.isEmpty }
 
-    /// Makes a context with what client and server have in common.
+    /// Makes a context with the options that client and server share.
     private static func make(
         _ method: OpaquePointer?,
         versions: ClosedRange<TLSVersion>,
@@ -122,8 +125,8 @@ package final class TLSContext: Sendable {
             throw OpenSSLErrors.configuration("TLS versions")
         }
         _ = SSL_CTX_set_options(context, twin_SSL_OP_NO_COMPRESSION | twin_SSL_OP_NO_RENEGOTIATION)
-        // The system's openssl.cnf may have set these; a stream cut short must stay an error here, and a resumed session has
-        // keys of its own.
+        // The system's openssl.cnf may have set these options. A truncated stream must stay an error, and a resumed
+        // session must get fresh keys.
         _ = SSL_CTX_clear_options(
             context,
             twin_SSL_OP_IGNORE_UNEXPECTED_EOF | twin_SSL_OP_LEGACY_SERVER_CONNECT | twin_SSL_OP_NO_TICKET
@@ -136,7 +139,7 @@ package final class TLSContext: Sendable {
             SSL_CTX_free(context)
             throw error
         }
-        // A write is retried from wherever the bytes are by then.
+        // A write may be retried from another address.
         _ = twin_SSL_CTX_set_mode(context, Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         return context
     }

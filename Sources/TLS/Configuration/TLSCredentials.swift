@@ -1,11 +1,11 @@
-/// A certificate with its chain, and the private key to it, as PEM texts.
+/// A certificate with its chain, and its private key, as PEM texts.
 ///
-/// The key never appears in a description, so neither in a log.
+/// Descriptions never show the key, so logs never show it.
 package struct TLSCredentials: Sendable {
-    /// The certificate first, then those that lead to a trusted authority.
+    /// The server's certificate first, then the chain up to a trusted authority.
     package var certificateChainPEM: String
     package var privateKeyPEM: String
-    /// Where the two came from, for error messages.
+    /// The origin of the two, for error messages.
     var certificateSource = "the certificate"
     var keySource = "the private key"
 
@@ -14,7 +14,7 @@ package struct TLSCredentials: Sendable {
         self.privateKeyPEM = privateKeyPEM
     }
 
-    /// Reads the two from files, as they are now; throws ``TLSError/Kind/configuration`` naming the file.
+    /// Reads the current content of two files. Throws ``TLSError/Kind/configuration``, which names the file.
     package static func files(certificate: String, key: String) throws(TLSError) -> TLSCredentials {
         var credentials = TLSCredentials(
             certificateChainPEM: try read(certificate),
@@ -25,7 +25,7 @@ package struct TLSCredentials: Sendable {
         return credentials
     }
 
-    /// The most bytes a certificate or key file may have; a chain has a few thousand.
+    /// The largest accepted certificate or key file, in bytes; a chain has a few thousand.
     private static let maximumFileBytes = 1 << 20
 
     private static func read(_ path: String) throws(TLSError) -> String {

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// Whom a client expects at the other end.
+/// The server that a client expects.
 package enum TLSPeerName: Sendable, Equatable, Hashable {
-    /// A DNS name: sent as SNI, and one of the certificate's names must match it.
+    /// A DNS name: it is sent as SNI, and one of the certificate's names must match it.
     case host(String)
-    /// An IP address in text form: one of the certificate's addresses must be it. It is never sent as SNI (RFC 6066, 3).
+    /// An IP address as text: one of the certificate's addresses must equal it. It is never sent as SNI (RFC 6066, 3).
     case address(String)
 
-    /// Takes a host as it stands in a URL: a name, an IPv4 address, or an IPv6 address with or without brackets.
+    /// Takes the host of a URL: a name, an IPv4 address, or an IPv6 address with or without brackets.
     package init(_ text: String) {
         var inner = Substring(text)
         if inner.hasPrefix("["), inner.hasSuffix("]") { inner = inner.dropFirst().dropLast() }
         self = Self.isAddress(String(inner)) ? .address(String(inner)) : .host(text)
     }
 
-    /// The form that is checked: an address given as a host becomes an address, a name loses its final dot.
+    /// Returns the form that is checked: an address given as a host becomes an address, a name loses its final dot.
     ///
-    /// It refuses what OpenSSL would take for a wider question. An empty name turns OpenSSL's check off, and a name that
-    /// begins with a dot matches every name below it.
+    /// It rejects names that would weaken OpenSSL's check. An empty name turns the check off. A name that begins with a
+    /// dot matches every name below it.
     func validated() throws(TLSError) -> TLSPeerName {
         switch self {
         case .address(let text):

@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Where the machine keeps the authorities it trusts.
+/// The location of the authorities that the machine trusts.
 struct SystemTrust: Equatable {
-    /// A PEM file with all of them, read as a whole; `nil` where the directories do.
+    /// A PEM file with all authorities; `nil` where the directories are enough.
     var file: String?
-    /// Directories separated by colons, whose certificates have names made from their hashes.
+    /// Directories separated by colons, in which certificates have names made from their hashes.
     var directories: String
 
-    /// Finds it by OpenSSL's rules: `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the defaults of the build.
+    /// Finds the location by OpenSSL's rules: `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the defaults of the build.
     ///
-    /// The default file is left out where the default directory has hashed names in it, as on Debian, because there the
-    /// two hold the same.
+    /// The default file is left out where the default directory contains hashed names, as on Debian, because both hold
+    /// the same certificates there.
     static func find(environment: (String) -> String?) -> SystemTrust {
         let file = environment(String(cString: X509_get_default_cert_file_env()))
         let directories = environment(String(cString: X509_get_default_cert_dir_env()))
@@ -23,10 +23,10 @@ struct SystemTrust: Equatable {
         return SystemTrust(file: isNeeded && isThere ? standard : nil, directories: chosen)
     }
 
-    /// Whether it names anything that can hold an authority.
+    /// Whether neither the file nor a directory can hold an authority.
     var isEmpty: Bool { self.file == nil && !Self.holdsHashedNames(self.directories) }
 
-    /// Whether one of the directories has a file named as `openssl rehash` names them: eight hex digits, a dot, a number.
+    /// Whether a directory has a file named in the way of `openssl rehash`: eight hexadecimal digits, a dot, a number.
     static func holdsHashedNames(_ directories: String) -> Bool {
         directories.split(separator: ":").contains { !Self.hashedNames(in: String($0), atMost: 1).isEmpty }
     }
@@ -60,7 +60,7 @@ struct SystemTrust: Equatable {
 }
 
 extension TLSClientConfiguration.Trust {
-    /// Gives the context the authorities to trust; throws ``TLSError/Kind/configuration`` where there are none.
+    /// Adds the trusted authorities to the context. Throws ``TLSError/Kind/configuration`` where there are none.
     func apply(to context: OpaquePointer) throws(TLSError) {
         OpenSSLErrors.clear()
         switch self {
@@ -73,8 +73,8 @@ extension TLSClientConfiguration.Trust {
                 )
             }
             if let file = system.file { try Self.load(file, into: context) }
-            // All of them, now: `SSL_CTX_load_verify_dir` would open files during a handshake, on its event loop. One that
-            // cannot be read vouches for nobody, and the others count.
+            // Loads all of them now: `SSL_CTX_load_verify_dir` would open files during a handshake, on its event loop.
+            // An unreadable file adds no authority, and the others still count.
             for path in system.certificates { try? Self.load(path, into: context) }
             OpenSSLErrors.clear()
         case .file(let path):

@@ -1,25 +1,25 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// The two ends that OpenSSL reads ciphertext from and writes it to: NIO's own buffers, with no socket and no copy queue
-/// between them.
+/// The source and destination of OpenSSL's ciphertext: NIO's own buffers, without a socket or an intermediate copy.
 ///
-/// A write never blocks, so OpenSSL never wants to write later. A read without input asks to be tried again, or is the
-/// end of the stream once that was said.
+/// A write never blocks, so OpenSSL never reports that it must write later. A read without input asks for a retry, or
+/// reports the end of the stream after ``isInputEnded`` is set.
 final class ByteBufferBIO {
-    /// What arrived and OpenSSL has not taken yet.
+    /// The received bytes that OpenSSL has not read yet.
     private(set) var input = ByteBuffer()
-    /// What OpenSSL wants sent.
+    /// The bytes that OpenSSL has written and that are not sent yet.
     private var output = ByteBuffer()
-    /// Whether `output` still refers to storage that was handed out; it is reused once it is ours alone again.
+    /// Whether `output` still shares storage with a buffer that was handed out. The storage is reused once the other
+    /// owner has released it.
     private var isOutputHandedOut = false
-    /// Whether no more input comes.
+    /// Whether no more input will arrive.
     var isInputEnded = false
 
-    /// The most bytes of output storage that an idle connection keeps.
+    /// The largest output storage that an idle connection keeps, in bytes.
     private static let maximumIdleOutput = 32 << 10
 
-    /// Takes arrived ciphertext.
+    /// Appends received ciphertext to the input.
     func receive(_ buffer: ByteBuffer) {
         if self.input.readableBytes == 0 {
             self.input = buffer
@@ -29,7 +29,7 @@ final class ByteBufferBIO {
         }
     }
 
-    /// The ciphertext to send, which from now on is the caller's; `nil` where there is none.
+    /// Returns the ciphertext to send and passes its ownership to the caller; `nil` where there is none.
     func takeOutput() -> ByteBuffer? {
         guard !self.isOutputHandedOut, self.output.readableBytes > 0 else { return nil }
         let taken = self.output
@@ -41,7 +41,7 @@ final class ByteBufferBIO {
         return taken
     }
 
-    /// Reads for OpenSSL; `nil` where nothing is there.
+    /// Reads for OpenSSL; `nil` without input.
     fileprivate func read(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         let count = min(bytes.count, self.input.readableBytes)
         guard count > 0 else { return nil }
@@ -49,7 +49,7 @@ final class ByteBufferBIO {
             bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: readable[..<count]))
             return count
         }
-        // Lets go of the storage at once: the socket's reads may reuse it.
+        // Releases the storage at once, so that the socket's reads can reuse it.
         if self.input.readableBytes == 0 { self.input = ByteBuffer() }
         return count
     }
@@ -63,7 +63,7 @@ final class ByteBufferBIO {
         self.output.writeBytes(bytes)
     }
 
-    /// Makes OpenSSL's object for this one, which must outlive it.
+    /// Makes the OpenSSL object for this object, which must outlive it.
     func makeBIO() throws(TLSError) -> OpaquePointer {
         guard let method = BIOMethod.shared.pointer, let bio = BIO_new(method) else {
             throw OpenSSLErrors.library("BIO_new")
@@ -74,9 +74,9 @@ final class ByteBufferBIO {
     }
 }
 
-/// OpenSSL's table of functions for our BIO, made once.
+/// The table of functions of this BIO, made once.
 ///
-/// Unchecked, because the table is never changed after it is made.
+/// Unchecked, because the table does not change after `init`.
 private struct BIOMethod: @unchecked Sendable {
     static let shared = BIOMethod()
 
@@ -105,7 +105,7 @@ private struct BIOMethod: @unchecked Sendable {
             switch command {
             case Int32(BIO_CTRL_FLUSH): return 1
             case Int32(BIO_CTRL_PENDING): return end.input.readableBytes
-            // Tells a stream that was cut from one that only has no bytes yet.
+            // Distinguishes a truncated stream from one without bytes at the moment.
             case Int32(BIO_CTRL_EOF): return end.isInputEnded && end.input.readableBytes == 0 ? 1 : 0
             default: return 0
             }
@@ -114,7 +114,7 @@ private struct BIOMethod: @unchecked Sendable {
 }
 
 extension ByteBufferBIO {
-    /// The object that OpenSSL's object stands for; the connection that owns both keeps it alive.
+    /// Returns the object behind an OpenSSL object. The connection owns both and keeps them alive.
     fileprivate static func behind(_ bio: OpaquePointer) -> ByteBufferBIO? {
         BIO_get_data(bio).map { Unmanaged<ByteBufferBIO>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// The errors OpenSSL left on this thread's queue, turned into ``TLSError``s.
+/// The errors on OpenSSL's queue of this thread, converted to ``TLSError``s.
 enum OpenSSLErrors {
-    /// Forgets what earlier calls left, so that the next failure's reason is its own.
+    /// Removes the errors of earlier calls, so that the next failure reports its own reason.
     @inline(__always)
     static func clear() { ERR_clear_error() }
 
-    /// Takes the oldest error, which is the cause of those behind it, and empties the queue.
+    /// Returns the oldest error, which caused the later ones, and empties the queue.
     static func take() -> UInt {
         let code = ERR_get_error()
         ERR_clear_error()
         return code
     }
 
-    /// The reason of an error code in OpenSSL's words.
+    /// Returns OpenSSL's text for an error code.
     static func words(_ code: UInt) -> String {
         if let reason = ERR_reason_error_string(code) { return String(cString: reason) }
         guard code != 0 else { return "no reason given" }
-        // System errors (a file that is not there) have no entry in OpenSSL's tables of words.
+        // System errors (a missing file) have no entry in OpenSSL's tables.
         var text = [CChar](repeating: 0, count: 256)
         ERR_error_string_n(code, &text, text.count)
         return text.withUnsafeBufferPointer { buffer in
@@ -25,7 +25,7 @@ enum OpenSSLErrors {
         }
     }
 
-    /// Makes the error for a setting of ours that OpenSSL did not take.
+    /// Makes the error for a setting that OpenSSL has rejected.
     static func configuration(_ what: String) -> TLSError {
         TLSError(kind: .configuration, reason: "\(what): \(words(take()))")
     }
@@ -35,7 +35,7 @@ enum OpenSSLErrors {
         TLSError(kind: .library, reason: "\(call): \(words(take()))")
     }
 
-    /// Makes the error for a failed handshake, read or write from the queue and the connection's own verdict.
+    /// Makes the error for a failed handshake, read or write from the queue and the connection's verification result.
     static func failure(of ssl: OpaquePointer, isEstablished: Bool) -> TLSError {
         let code = take()
         let library = ERR_GET_LIB(code)
@@ -69,7 +69,7 @@ enum OpenSSLErrors {
         }
     }
 
-    /// Makes the error for a verification result.
+    /// Makes the error for a verification result found at a depth of the chain.
     static func refusal(result: Int32, depth: Int32) -> TLSError {
         let refusal = CertificateRefusal(result: result, depth: depth)
         let words = String(cString: X509_verify_cert_error_string(Int(result)))
@@ -80,9 +80,9 @@ enum OpenSSLErrors {
         }
     }
 
-    /// The name of an alert (RFC 8446, 6), in OpenSSL's words where it has them.
+    /// Returns the name of an alert (RFC 8446, 6), in OpenSSL's words where it has them.
     static func alertName(_ number: Int32) -> String {
-        // OpenSSL names its alerts but for a few that came later.
+        // OpenSSL has no names for some newer alerts.
         switch number {
         case 109: return "missing extension"
         case 116: return "certificate required"

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-// What a client checks of a server's certificate, called by OpenSSL in the middle of the handshake: so a refusal goes to
-// the server as an alert, and nothing of ours has been sent to it.
+// The checks of a server's certificate. OpenSSL calls them during the handshake, so a refusal reaches the server as an
+// alert, before the client has sent any application data.
 
-/// Judges the chain that a server presents (`SSL_CTX_set_cert_verify_callback`).
+/// Verifies the chain that a server presents (`SSL_CTX_set_cert_verify_callback`).
 func verifyPeer(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
         let connection = TLSConnection.behind(OpaquePointer(ssl))
@@ -11,16 +11,16 @@ func verifyPeer(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -
     return connection.verifyChain(store) ? 1 : 0
 }
 
-/// Judges the answer that a server staples, or that it staples none (`SSL_CTX_set_tlsext_status_cb`).
+/// Verifies the response that a server staples, or its absence (`SSL_CTX_set_tlsext_status_cb`).
 ///
-/// OpenSSL calls it after the chain was verified; 0 ends the handshake with `bad certificate status response`.
+/// OpenSSL calls it after the chain is verified; 0 ends the handshake with `bad certificate status response`.
 func verifyStapledAnswer(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let connection = TLSConnection.behind(ssl) else { return 0 }
     return connection.verifyStapledAnswer() ? 1 : 0
 }
 
 extension TLSConnection {
-    /// Checks the chain, then the pins; keeps why it is refused.
+    /// Checks the chain and then the pins; keeps the reason of a refusal.
     fileprivate func verifyChain(_ store: OpaquePointer) -> Bool {
         let checks = self.checks
         if checks.verifiesChain {
@@ -41,7 +41,7 @@ extension TLSConnection {
         return true
     }
 
-    /// Whether one of the pinned keys is there: in the verified chain, or, where nothing verified it, the server's own.
+    /// Whether a pinned key is present: in the verified chain, or as the server's own key without verification.
     private func hasPinnedKey(_ store: OpaquePointer) -> Bool {
         let pins = self.checks.pins
         guard !pins.isEmpty else { return true }
@@ -62,7 +62,7 @@ extension TLSConnection {
         return false
     }
 
-    /// When the first of what was verified is over: a certificate of the chain, or a revocation list.
+    /// When the first item that was verified expires: a certificate of the chain, or a revocation list.
     private func validityEnd(of store: OpaquePointer) -> Int64 {
         var end = self.checks.listsValidUntil ?? .max
         let chain = X509_STORE_CTX_get0_chain(store)
@@ -73,10 +73,10 @@ extension TLSConnection {
         return end
     }
 
-    /// Checks the stapled answer; keeps why it is refused.
+    /// Checks the stapled response; keeps the reason of a refusal.
     fileprivate func verifyStapledAnswer() -> Bool {
-        // A resumed handshake shows neither certificate nor answer. Its session was checked under these same settings,
-        // and is used only as long as what was checked then is good (``checkedUntil``).
+        // A resumed handshake carries neither a certificate nor a response. Its session was checked with these same
+        // settings, and it is resumed only while the results of that check are valid (``checkedUntil``).
         if self.isResumed { return true }
         var bytes: UnsafePointer<UInt8>?
         let count = twin_SSL_get_tlsext_status_ocsp_resp(self.ssl, &bytes)
@@ -85,7 +85,7 @@ extension TLSConnection {
             guard let chain = SSL_get0_verified_chain(self.ssl), let certificate = twin_sk_X509_value(chain, 0) else {
                 throw TLSError(kind: .library, reason: "SSL_get0_verified_chain: nothing in it")
             }
-            // Only a certificate that is trusted by itself has nobody above it.
+            // Only a certificate that is trusted directly has no issuer in the chain.
             let issuer = twin_sk_X509_value(chain, 1) ?? certificate
             let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(self.ssl))
             let checked = try StapledAnswer(answer)?.check(certificate, issuer: issuer, chain: chain, store: store)

@@ -1,20 +1,20 @@
 internal import COpenSSL
 
-/// An authority's signed word on one certificate, as a server passes it on (OCSP, RFC 6960; stapling, RFC 6066, 8).
+/// An authority's signed status of one certificate, as a server staples it (OCSP, RFC 6960; stapling, RFC 6066, 8).
 ///
-/// Its size is bounded by OpenSSL: 16 KiB in TLS 1.2, and the 100 KiB of all certificates together in TLS 1.3.
+/// OpenSSL bounds its size: 16 KiB in TLS 1.2, and 100 KiB for all certificates together in TLS 1.3.
 final class StapledAnswer {
-    /// How far an authority's clock may be from ours, in seconds.
+    /// The accepted difference between an authority's clock and ours, in seconds.
     static let clockSkew: Int64 = 300
-    /// How long an answer counts that does not say when the next comes, in seconds.
+    /// The validity of a response without a `nextUpdate`, in seconds.
     static let defaultValidity: Int64 = 86_400
 
     private let answer: OpaquePointer
 
-    /// Reads an answer; `nil` where there is none.
+    /// Reads a response; `nil` where there is none.
     ///
-    /// One that only says that the authority had no answer (`tryLater` and the like, RFC 6960, 2.3) is none: some servers
-    /// staple it while they cannot reach the authority.
+    /// A response without a status (`tryLater` and the other errors of RFC 6960, 2.3) counts as missing. Some servers
+    /// staple one while they cannot reach the authority.
     init?(_ bytes: UnsafeBufferPointer<UInt8>?) throws(TLSError) {
         guard let bytes, let start = bytes.baseAddress else { return nil }
         OpenSSLErrors.clear()
@@ -32,12 +32,12 @@ final class StapledAnswer {
         OCSP_BASICRESP_free(self.answer)
     }
 
-    /// Checks that the authority says "good" of the certificate, and says it now; returns until when, in seconds since
-    /// 1970.
+    /// Checks that the response is valid now and says "good" of the certificate. Returns the end of its validity, in
+    /// seconds since 1970.
     ///
     /// - Parameters:
-    ///   - chain: the verified chain, in which the signer is looked for; one that the authority appointed comes with the
-    ///     answer.
+    ///   - chain: the verified chain, which can contain the signer. The response itself carries the certificate of a
+    ///     delegated signer.
     ///   - store: the trusted certificates.
     func check(
         _ certificate: OpaquePointer,
@@ -54,14 +54,14 @@ final class StapledAnswer {
         var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
-        // However old: a certificate that was revoked stays so.
+        // An old response counts too, because a revoked certificate stays revoked.
         if status == V_OCSP_CERTSTATUS_REVOKED { throw TLSError(.revokedByAnswer) }
         let end = try Self.validity(from: thisUpdate, to: nextUpdate)
         guard status == V_OCSP_CERTSTATUS_GOOD else { throw TLSError(.unknownToAuthority) }
         return end
     }
 
-    /// The part of the answer about this certificate, by whichever digest it is named.
+    /// Returns the part about this certificate, with whichever digest the response identifies it.
     private func part(about certificate: OpaquePointer, issuer: OpaquePointer) -> OpaquePointer? {
         for index in 0..<max(OCSP_resp_count(self.answer), 0) {
             guard let single = OCSP_resp_get0(self.answer, index) else { continue }
@@ -77,7 +77,7 @@ final class StapledAnswer {
         return nil
     }
 
-    /// The end of the answer's validity; throws where it is over or has not begun.
+    /// Returns the end of the response's validity; throws when it is expired or not yet valid.
     private static func validity(
         from thisUpdate: UnsafePointer<ASN1_TIME>?,
         to nextUpdate: UnsafePointer<ASN1_TIME>?
@@ -94,13 +94,13 @@ final class StapledAnswer {
         return end
     }
 
-    /// Whether a certificate may only be shown together with an answer ("must staple", RFC 7633).
+    /// Whether a certificate requires a stapled response ("must staple", RFC 7633).
     static func isDemanded(by certificate: OpaquePointer) -> Bool {
         let statusRequest = 5
         let absent: Int32 = -1
         var presence: Int32 = 0
         guard let found = X509_get_ext_d2i(certificate, NID_tlsfeature, &presence, nil) else {
-            // One that is there twice or cannot be read might demand it.
+            // An extension that is repeated or unreadable might require it.
             OpenSSLErrors.clear()
             return presence != absent
         }

@@ -1,37 +1,37 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// One TLS connection of OpenSSL's: ciphertext in and out on one side, plaintext on the other.
+/// One OpenSSL connection, with ciphertext on one side and plaintext on the other.
 ///
-/// It knows no channel and no time. After each call the caller sends what ``takeOutput()`` has: even a failed call may
-/// leave an alert there.
+/// It knows no channel and no time. After each call, even a failed one, the caller sends the bytes of ``takeOutput()``:
+/// they may contain an alert.
 final class TLSConnection {
-    /// What came of a read.
+    /// The result of a read.
     enum ReadOutcome: Equatable {
         case bytes
-        /// All that arrived is read.
+        /// All received ciphertext is read.
         case needsInput
-        /// The peer has said that it sends no more (close_notify).
+        /// The peer has sent close_notify and sends no more data.
         case closed
     }
 
-    /// The largest plaintext of one record (RFC 8446, 5.1).
+    /// The largest plaintext of one record, in bytes (RFC 8446, 5.1).
     static let recordBytes = 16 << 10
 
     private let context: TLSContext
     private let peer: TLSPeerName?
     let ssl: OpaquePointer
     private let bio: ByteBufferBIO
-    /// Whether the handshake was completed; OpenSSL forgets it after an error.
+    /// Whether the handshake is complete; OpenSSL loses this state after an error.
     private var isEstablished = false
-    /// Why the peer's certificate was refused; OpenSSL's own error only says that it was.
+    /// The reason why the peer's certificate was refused; OpenSSL's own error does not name it.
     var refused: TLSError?
-    /// Until when what was checked of the peer is good, in seconds since 1970: a session of this connection must not be
-    /// resumed later, for a resumed handshake shows nothing that could be checked.
+    /// When the checks of the peer stop being valid, in seconds since 1970. A session of this connection must not be
+    /// resumed later, because a resumed handshake carries nothing to check.
     var checkedUntil: Int64
 
-    /// Makes a connection on which nothing has happened; throws ``TLSError/Kind/configuration`` for a client that could
-    /// not check its peer's name.
+    /// Makes a connection before its handshake. Throws ``TLSError/Kind/configuration`` for a client that verifies and
+    /// has no usable name of its peer.
     init(context: TLSContext, peer: TLSPeerName?) throws(TLSError) {
         self.context = context
         self.peer = try context.isServer ? nil : peer?.validated()
@@ -42,9 +42,9 @@ final class TLSConnection {
         guard let ssl = SSL_new(context.pointer) else { throw OpenSSLErrors.library("SSL_new") }
         self.ssl = ssl
         self.bio = ByteBufferBIO()
-        // Where something is to be checked, nothing is good before it was.
+        // With verification, nothing is valid before the first check.
         self.checkedUntil = context.verifiesPeer ? 0 : .max
-        // All is set, so from here on `deinit` frees it.
+        // All properties are set, so `deinit` frees `ssl` from here on.
         let bio = try self.bio.makeBIO()
         SSL_set_bio(ssl, bio, bio)
         guard SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque()) == 1 else {
@@ -62,7 +62,7 @@ final class TLSConnection {
         SSL_free(self.ssl)
     }
 
-    /// Sets SNI and the name to verify, and the session to resume.
+    /// Sets SNI, the name to verify and the session to resume.
     private func expect(_ peer: TLSPeerName) throws(TLSError) {
         let parameters = SSL_get0_param(self.ssl)
         X509_VERIFY_PARAM_set_hostflags(
@@ -87,13 +87,13 @@ final class TLSConnection {
         if let until = self.context.sessions.resume(self.ssl, for: peer) { self.checkedUntil = until }
     }
 
-    /// What this connection checks of its peer.
+    /// The checks of this connection's peer.
     var checks: PeerChecks { self.context.checks }
 
     /// Whether an earlier session is resumed.
     var isResumed: Bool { SSL_session_reused(self.ssl) == 1 }
 
-    /// Goes on with the handshake; returns whether it is complete.
+    /// Continues the handshake; returns whether it is complete.
     func handshake() throws(TLSError) -> Bool {
         OpenSSLErrors.clear()
         let result = SSL_do_handshake(self.ssl)
@@ -106,17 +106,17 @@ final class TLSConnection {
         return false
     }
 
-    /// Refuses a protocol that we did not offer: OpenSSL's client takes whatever the server names.
+    /// Refuses a protocol that was not offered, because OpenSSL's client accepts any protocol that the server chooses.
     private func checkApplicationProtocol() throws(TLSError) {
         guard !self.context.isServer, let agreed = self.applicationProtocol,
             !self.context.applicationProtocols.contains(agreed)
         else { return }
-        // OpenSSL lets nobody else send an alert; a proper end must do.
+        // OpenSSL has no function to send an alert, so close_notify must do.
         self.shutdown()
         throw TLSError(kind: .noApplicationProtocol, reason: "the server chose one that was not offered")
     }
 
-    /// Reads as much as one record into the buffer.
+    /// Reads one record at most into the buffer.
     func read(into buffer: inout ByteBuffer) throws(TLSError) -> ReadOutcome {
         // Plaintext is shorter than its ciphertext, so the buffer rarely has to grow.
         let room = max(self.bio.input.readableBytes, 64)
@@ -134,18 +134,18 @@ final class TLSConnection {
         }
     }
 
-    /// Encrypts all bytes, in records of 16 KiB and a rest.
+    /// Encrypts all bytes, in records of at most 16 KiB.
     func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) {
         guard bytes.count > 0 else { return }
         OpenSSLErrors.clear()
-        // Our BIO takes everything and renegotiation is off, so a write is done at once or has failed.
+        // The BIO accepts all bytes and renegotiation is off, so a write completes at once or fails.
         guard SSL_write(self.ssl, bytes.baseAddress, Int32(clamping: bytes.count)) == Int32(clamping: bytes.count)
         else {
             throw self.failure()
         }
     }
 
-    /// Says close_notify, if there was a handshake to close.
+    /// Sends close_notify if the handshake is complete.
     func shutdown() {
         OpenSSLErrors.clear()
         if SSL_shutdown(self.ssl) < 0 { OpenSSLErrors.clear() }
@@ -161,7 +161,7 @@ final class TLSConnection {
         return error
     }
 
-    /// Keeps a session that the server offers for later; OpenSSL calls this from inside a handshake or a read.
+    /// Stores a session that the server offers; OpenSSL calls this during a handshake or a read.
     func sessionArrived(_ session: OpaquePointer) {
         if let peer = self.peer { self.context.sessions.store(session, for: peer, until: self.checkedUntil) }
     }
@@ -170,18 +170,18 @@ final class TLSConnection {
 
     func receive(_ buffer: ByteBuffer) { self.bio.receive(buffer) }
 
-    /// Says that no more ciphertext comes.
+    /// Marks the end of the received ciphertext.
     func inputEnded() { self.bio.isInputEnded = true }
 
     /// Whether there is ciphertext, or its end, that no read has seen.
     var hasUnreadInput: Bool { self.bio.input.readableBytes > 0 || self.bio.isInputEnded }
 
-    /// The ciphertext to send; `nil` where there is none.
+    /// Returns the ciphertext to send; `nil` where there is none.
     func takeOutput() -> ByteBuffer? { self.bio.takeOutput() }
 
-    // MARK: What was agreed
+    // MARK: Results of the handshake
 
-    /// What the handshake agreed on; meaningful when it is complete.
+    /// The result of the handshake; meaningful once it is complete.
     var session: TLSSession {
         TLSSession(
             version: SSL_version(self.ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
@@ -193,7 +193,7 @@ final class TLSConnection {
         )
     }
 
-    /// A resumed session has the certificate of the first one.
+    /// The expiry of the peer's certificate; a resumed session keeps the certificate of the first one.
     private var certificateExpiry: Int64? {
         guard let certificate = SSL_get0_peer_certificate(self.ssl) else { return nil }
         return ASN1Times.seconds(of: X509_get0_notAfter(certificate))
@@ -207,7 +207,7 @@ final class TLSConnection {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// The connection that an object of OpenSSL's belongs to.
+    /// Returns the connection of an OpenSSL object.
     static func behind(_ ssl: OpaquePointer) -> TLSConnection? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }
     }

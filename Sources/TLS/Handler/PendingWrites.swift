@@ -1,28 +1,28 @@
 internal import NIOCore
 
-/// Plaintext that waits to be encrypted, in order, with the promises of who wrote it.
+/// A queue of plaintext to encrypt, in order, with the promises of its writes.
 ///
-/// As in NIO, only what was flushed may leave. Many small writes become one record.
+/// As in NIO, only flushed writes are sent. Several small writes become one record.
 struct PendingWrites {
     private struct Write {
         var bytes: ByteBuffer
         var promise: EventLoopPromise<Void>?
     }
 
-    /// The plaintext that is encrypted in one go: three records, so that a chunk's ciphertext fits 64 KiB.
+    /// The plaintext of one chunk in bytes: three records, so that its ciphertext fits 64 KiB.
     private static let chunkBytes = 3 * TLSConnection.recordBytes
 
     private var writes = CircularBuffer<Write>()
-    /// How many of the first writes were flushed.
+    /// The number of writes at the front of the queue that are flushed.
     private var flushedCount = 0
-    /// How many bytes of the first write are encrypted already.
+    /// The number of bytes of the first write that are encrypted.
     private var offset = 0
-    /// The bytes that wait, flushed or not.
+    /// The number of queued bytes, flushed or not.
     private(set) var byteCount = 0
-    /// Where small writes are gathered to become one record; kept, because a busy connection gathers all the time.
+    /// The buffer that joins small writes into one record. It is kept, because a busy connection uses it all the time.
     private var record = ByteBuffer()
 
-    /// Whether flushed bytes wait.
+    /// Whether there are flushed writes.
     var hasFlushed: Bool { self.flushedCount > 0 }
 
     mutating func append(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
@@ -30,14 +30,14 @@ struct PendingWrites {
         self.writes.append(Write(bytes: bytes, promise: promise))
     }
 
-    /// Lets everything that waits now leave.
+    /// Marks all queued writes as flushed.
     mutating func markFlushed() {
         self.flushedCount = self.writes.count
     }
 
-    /// Encrypts the next chunk of flushed bytes; `promise` becomes one that stands for the writes completed by it.
+    /// Encrypts the next chunk of flushed bytes. `promise` becomes a promise for the writes that the chunk completes.
     ///
-    /// After an error the caller fails that promise too: here nobody may be called who could write again.
+    /// After an error the caller fails the promise too. Failing it in here could call code that writes again.
     mutating func encryptChunk(
         with connection: TLSConnection,
         promise: inout EventLoopPromise<Void>?
@@ -53,7 +53,7 @@ struct PendingWrites {
         }
     }
 
-    /// Encrypts the first write, or a part of it, from where it is.
+    /// Encrypts the first write or a part of it, without copying it.
     private mutating func encryptFirst(
         upTo limit: Int,
         with connection: TLSConnection,
@@ -66,7 +66,7 @@ struct PendingWrites {
         return count
     }
 
-    /// Gathers one record from several writes and encrypts it.
+    /// Copies several writes into one record and encrypts it.
     private mutating func encryptGathered(
         with connection: TLSConnection,
         promise: inout EventLoopPromise<Void>?
@@ -103,7 +103,7 @@ struct PendingWrites {
         try result.get()
     }
 
-    /// Counts bytes of the first write as encrypted, and drops it when it is through.
+    /// Counts bytes of the first write as encrypted, and removes the write once all of it is.
     private mutating func consume(_ count: Int, promise: inout EventLoopPromise<Void>?) {
         self.offset += count
         self.byteCount -= count
@@ -120,7 +120,7 @@ struct PendingWrites {
         }
     }
 
-    /// Takes out the writes that were not flushed; the caller fails them.
+    /// Removes the unflushed writes and returns their promises for the caller to fail.
     mutating func removeUnflushed() -> [EventLoopPromise<Void>] {
         var promises: [EventLoopPromise<Void>] = []
         while self.writes.count > self.flushedCount {
@@ -131,7 +131,7 @@ struct PendingWrites {
         return promises.reversed()
     }
 
-    /// Takes out all writes; the caller fails them.
+    /// Removes all writes and returns their promises for the caller to fail.
     mutating func removeAll() -> [EventLoopPromise<Void>] {
         let promises = self.writes.compactMap(\.promise)
         self.writes.removeAll()

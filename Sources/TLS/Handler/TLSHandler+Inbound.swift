@@ -1,27 +1,28 @@
 package import NIOCore
 internal import NIOTLS
 
-// Ciphertext in, plaintext out.
+// The inbound half: ciphertext to plaintext.
 //
-// A read burst (some `channelRead`, then `channelReadComplete`) is decrypted as it comes, and passed on as one buffer at
-// its end. What ended the stream is acted on after that, so that it never overtakes bytes.
+// A read burst is several `channelRead` and one `channelReadComplete`. Its ciphertext is decrypted on arrival, and its
+// plaintext is passed on as one buffer at the end. The end of the stream is handled after that, so that it never
+// overtakes bytes.
 extension TLSHandler {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.phase {
         case .handshaking, .open, .closing:
-            // Behind a close_notify there is nothing to read (RFC 8446, 6.1).
+            // After a close_notify there is nothing to read (RFC 8446, 6.1).
             guard !self.hasReceivedCloseNotify else { return }
             self.connection?.receive(self.unwrapInboundIn(data))
             self.process()
         case .idle, .draining, .closed:
-            break  // Late: nobody waits for these bytes.
+            break  // Late: the connection is failing or closed, and ignores these bytes.
         }
     }
 
     package func channelReadComplete(context: ChannelHandlerContext) {
         let isFed = self.plaintext.readableBytes > 0 || self.hasDelivered
         self.finishBurst()
-        // The burst was the handshake's, or too short for a record: who asked for bytes is still waiting.
+        // The burst contained only the handshake or a part of a record, so a requested read is still unanswered.
         switch self.phase {
         case .handshaking, .closing:
             self.readOn(context: context)
@@ -36,14 +37,14 @@ extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         self.isReadRequested = true
         if self.phase == .open, !self.isProcessing, self.connection?.hasUnreadInput == true {
-            // Bytes came that nobody had asked for; now somebody does.
+            // Bytes that arrived without a requested read are now requested.
             self.process()
             self.finishBurst()
         }
         self.readOn(context: context)
     }
 
-    /// Reads from the transport, now or once what the peer has made this side owe has left.
+    /// Reads from the transport, at once or after enough of the owed ciphertext has been sent.
     func readOn(context: ChannelHandlerContext) {
         if self.owesTooMuch { self.isReadHeld = true } else { context.read() }
     }
@@ -55,7 +56,7 @@ extension TLSHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        // The transport's half-close. What it means is decided by whether a close_notify came before it.
+        // The transport's half-close. It is an error unless a close_notify came before it.
         switch self.phase {
         case .handshaking:
             self.fail(TLSError(kind: .handshakeInterrupted, reason: "the peer closed the connection"))
@@ -71,7 +72,7 @@ extension TLSHandler {
         }
     }
 
-    /// Gives OpenSSL what arrived. A call from inside another only leaves its bytes for that one's loop.
+    /// Passes received bytes to OpenSSL. A nested call only leaves its bytes to the loop of the outer call.
     func process() {
         guard !self.isProcessing else { return }
         self.isProcessing = true
@@ -81,7 +82,7 @@ extension TLSHandler {
         self.sendAnswers()
     }
 
-    /// Sends what OpenSSL says to the messages that were just read, such as KeyUpdate.
+    /// Sends OpenSSL's answers to the messages that were just read, such as KeyUpdate.
     private func sendAnswers() {
         guard let context = self.context, let output = self.connection?.takeOutput() else { return }
         let bytes = output.readableBytes
@@ -113,7 +114,7 @@ extension TLSHandler {
                 case .open:
                     guard self.mayDeliver else { return }
                 case .closing:
-                    // Nobody reads any more; these bytes only stand before the close_notify.
+                    // The reader has closed. These bytes are skipped to reach the close_notify behind them.
                     self.plaintext.clear()
                 case .idle, .handshaking, .draining, .closed:
                     return
@@ -132,7 +133,8 @@ extension TLSHandler {
         }
     }
 
-    /// Whether bytes can be passed on: they were asked for, or the channel reads by itself, or no more can come.
+    /// Whether bytes can be passed on: a read was requested, or the channel reads automatically, or the channel is
+    /// inactive.
     private var mayDeliver: Bool {
         if self.isReadRequested { return true }
         guard let channel = self.context?.channel, channel.isActive else { return true }
@@ -141,7 +143,7 @@ extension TLSHandler {
 
     private func deliver() {
         guard self.plaintext.readableBytes > 0 else { return }
-        // The receiver must be the only owner, or its first change would copy everything.
+        // The receiver must be the only owner; otherwise its first change would copy all bytes.
         let delivered = self.plaintext
         self.plaintext = ByteBuffer()
         self.isReadRequested = false
@@ -149,7 +151,7 @@ extension TLSHandler {
         self.context?.fireChannelRead(self.wrapInboundOut(delivered))
     }
 
-    /// Passes on what the burst brought, and then its end.
+    /// Passes on the plaintext of the burst, and then handles its end.
     func finishBurst() {
         if self.phase == .open || self.inboundEnd != nil { self.deliver() }
         if self.hasDelivered {
@@ -166,7 +168,7 @@ extension TLSHandler {
 
     private func inboundFailed(_ error: TLSError) {
         if self.phase == .closing {
-            // We have closed; how the peer ends is its own affair.
+            // This side has closed already, so an error in the peer's ending does not matter.
             self.closeTransportAfterCloseNotify()
         } else {
             self.fail(error)

@@ -1,10 +1,10 @@
 package import NIOCore
 internal import NIOTLS
 
-// Plaintext in, ciphertext out, and the ways to close.
+// The outbound half: plaintext to ciphertext, and the ways to close.
 //
-// Flushed plaintext is encrypted only while the channel is writable, so a slow peer holds up plaintext (which the writer
-// owns anyway), and not a second copy of it as ciphertext.
+// Flushed plaintext is encrypted only while the channel is writable. A slow peer therefore delays plaintext, which the
+// writer owns anyway, and no second copy of it exists as ciphertext.
 extension TLSHandler {
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch self.phase {
@@ -20,7 +20,7 @@ extension TLSHandler {
     }
 
     package func flush(context: ChannelHandlerContext) {
-        // What was written before a close is flushed by it or has failed.
+        // The close has flushed or failed all earlier writes.
         guard self.phase != .closing else { return }
         self.pending.markFlushed()
         self.sendPending()
@@ -31,9 +31,10 @@ extension TLSHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Encrypts and sends flushed plaintext as long as the channel takes it, then what waits for that.
+    /// Encrypts and sends flushed plaintext while the channel is writable. After the last byte it continues a pending
+    /// close.
     func sendPending() {
-        // A promise fulfilled in here may flush again: the loop that runs sees to it.
+        // The completion of a promise in here may flush again; the running loop sends those bytes.
         guard self.phase == .open || self.phase == .closing, !self.isSending else { return }
         self.isSending = true
         var promise: EventLoopPromise<Void>?
@@ -60,7 +61,7 @@ extension TLSHandler {
         }
     }
 
-    /// Sends the ciphertext that OpenSSL has made; the promise is about all of it and all before it.
+    /// Sends the ciphertext that OpenSSL has produced; the promise covers it and all earlier writes.
     func sendOutput(promise: EventLoopPromise<Void>?) {
         guard let context = self.context else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -69,7 +70,7 @@ extension TLSHandler {
         if let output = self.connection?.takeOutput() {
             context.writeAndFlush(self.wrapOutboundOut(output), promise: promise)
         } else if promise != nil {
-            // An empty write is done when those before it are.
+            // An empty write completes after the writes before it.
             context.writeAndFlush(self.wrapOutboundOut(ByteBuffer()), promise: promise)
         }
     }
@@ -80,7 +81,7 @@ extension TLSHandler {
         switch mode {
         case .all: self.closeAll(context: context, promise: promise)
         case .output: self.closeOutput(promise: promise)
-        // TLS has no way to tell the peer that we read no more.
+        // TLS has no message that tells the peer to stop sending.
         case .input: promise?.fail(ChannelError.operationUnsupported)
         }
     }
@@ -88,7 +89,7 @@ extension TLSHandler {
     private func closeAll(context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         switch self.phase {
         case .idle, .handshaking:
-            // There is no connection yet that close_notify could end.
+            // There is no session yet that a close_notify could end.
             self.stopDeadline()
             self.phase = .closed
             self.failPending(ChannelError.ioOnClosedChannel)
@@ -112,7 +113,7 @@ extension TLSHandler {
         }
     }
 
-    /// Begins the end of both directions, within the time limit.
+    /// Begins to close both directions, within the time limit.
     func startClosing() {
         self.phase = .closing
         self.startDeadline(self.tlsContext.closeTimeout)
@@ -122,7 +123,7 @@ extension TLSHandler {
         self.sendPending()
     }
 
-    /// Says close_notify once everything before it is sent, and closes the transport once the peer has said it too.
+    /// Sends close_notify after all flushed bytes, and closes the transport once the peer's close_notify has arrived.
     func continueClosing() {
         guard self.phase == .closing, !self.pending.hasFlushed, let context = self.context else { return }
         self.sendCloseNotify()
@@ -141,7 +142,7 @@ extension TLSHandler {
         self.sendOutput(promise: promise)
     }
 
-    /// Closes the transport, for the peer is done as well; our own close_notify leaves first.
+    /// Closes the transport, because the peer has ended the stream as well. Our own close_notify is sent first.
     func closeTransportAfterCloseNotify() {
         guard self.phase == .closing, let context = self.context else { return }
         self.phase = .draining
@@ -162,11 +163,11 @@ extension TLSHandler {
         self.sendPending()
     }
 
-    /// Says close_notify after the last bytes, and then closes the transport's output; reading goes on.
+    /// Sends close_notify after the last bytes, and then closes the transport's output; reading continues.
     private func finishOutputClose() {
         guard self.closeNotifySent == nil else { return }
         if self.hasReceivedCloseNotify {
-            // The other direction is closed already.
+            // The peer has closed the other direction already.
             self.startClosing()
             return
         }

@@ -3,45 +3,45 @@ internal import NIOTLS
 
 /// A channel handler that turns ciphertext into plaintext and back.
 ///
-/// It fires `TLSUserEvent.handshakeCompleted` when bytes may pass, `TLSUserEvent.shutdownCompleted` when both sides have
-/// said close_notify, and a ``TLSError`` followed by the close of the channel when anything goes wrong. Writes before
-/// the handshake wait for it.
+/// It fires `TLSUserEvent.handshakeCompleted` when bytes may pass, and `TLSUserEvent.shutdownCompleted` after both
+/// sides have sent close_notify. On any failure it fires a ``TLSError`` and closes the channel. Writes before the
+/// handshake wait for it.
 package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// What the handler waits for.
+    /// The state of the handler; each case says what the handler waits for.
     enum Phase {
         /// The channel to become active.
         case idle
         /// The peer's next handshake message.
         case handshaking
-        /// Bytes of either side.
+        /// Bytes in either direction.
         case open
-        /// What was flushed to leave, and the peer's close_notify.
+        /// The sending of the flushed bytes, and the peer's close_notify.
         case closing
-        /// The last ciphertext (an alert, mostly) to leave.
+        /// The sending of the last ciphertext (usually an alert).
         case draining
         /// Nothing.
         case closed
     }
 
-    /// How the inbound stream ended.
+    /// The way in which the inbound stream ended.
     enum InboundEnd {
         case closeNotify
         case failure(TLSError)
     }
 
-    /// The most ciphertext that the peer's own messages may make this side owe, in bytes.
+    /// The limit of unsent ciphertext that answers the peer's own messages, in bytes.
     ///
-    /// A peer may send KeyUpdate for ever (RFC 8446, 4.6.3), each of which wants an answer, and read none: beyond this nothing
-    /// more is read until some of it has left. It is a part of the 16 KiB that input may make a connection owe; pongs
-    /// and answers of the relay have the rest.
+    /// A peer may send KeyUpdate without end (RFC 8446, 4.6.3), each of which needs an answer, and read no answer. At
+    /// the limit the handler stops reading until some answers are sent. The limit is a part of the 16 KiB that input
+    /// may make a connection owe; pongs and the relay's answers have the rest.
     static let mostOwedBytes = 4 << 10
 
-    /// The plaintext that is gathered before it is passed on in the middle of a read burst.
+    /// The amount of plaintext, in bytes, that is passed on before the end of a read burst.
     static let deliveryBytes = 128 << 10
 
     let tlsContext: TLSContext
@@ -50,48 +50,48 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var context: ChannelHandlerContext?
     var connection: TLSConnection?
     var phase = Phase.idle
-    /// The one timer: of the handshake, later of the close.
+    /// The only timer: of the handshake, later of the close.
     var deadline: Scheduled<Void>?
 
     // Inbound.
     var plaintext = ByteBuffer()
-    /// Whether somebody asked for bytes and got none yet.
+    /// Whether a read was requested and no bytes were passed on since.
     var isReadRequested = false
     var isProcessing = false
-    /// Whether plaintext was passed on and the end of the burst was not.
+    /// Whether plaintext was passed on without a `channelReadComplete` since.
     var hasDelivered = false
     var inboundEnd: InboundEnd?
     var hasReceivedCloseNotify = false
-    /// The ciphertext in answer to the peer's own messages that has not left, in bytes.
+    /// The unsent ciphertext that answers the peer's own messages, in bytes.
     var owedBytes = 0
-    /// Whether a read was asked for while that was too much.
+    /// Whether a read was requested while ``owedBytes`` was at its limit.
     var isReadHeld = false
 
     // Outbound.
     var pending = PendingWrites()
     var isSending = false
-    /// Whether the output side was closed by its own, and what to tell when that is done.
+    /// Whether the output side alone was closed, and the promise of that close.
     var isOutputClosed = false
     var outputClosePromise: EventLoopPromise<Void>?
-    /// Fulfilled when our close_notify has left; set when it is sent.
+    /// Completes after our close_notify is sent; set when the close_notify is written.
     var closeNotifySent: EventLoopFuture<Void>?
     var closePromise: EventLoopPromise<Void>?
 
-    /// What the handshake agreed on; `nil` before it is complete.
+    /// The result of the handshake; `nil` before it is complete.
     package private(set) var session: TLSSession?
 
-    /// The plaintext that was written and is not encrypted yet, in bytes.
+    /// The plaintext that is written and not encrypted yet, in bytes.
     ///
-    /// Grows only while the channel is not writable, or before the handshake is complete.
+    /// It grows only while the channel is not writable, or before the handshake is complete.
     package var pendingBytes: Int { self.pending.byteCount }
 
-    /// Makes a handler for one channel; `peer` is whom a client expects, and `nil` on a server.
+    /// Makes a handler for one channel; `peer` is the server that a client expects, and `nil` on a server.
     package init(context: TLSContext, peer: TLSPeerName?) {
         self.tlsContext = context
         self.peer = peer
     }
 
-    // MARK: Beginning
+    // MARK: Start
 
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -137,7 +137,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.sendPending()
     }
 
-    // MARK: Ending
+    // MARK: End
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         self.stopDeadline()
@@ -156,7 +156,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .handshaking:
             self.fail(TLSError(kind: .handshakeInterrupted, reason: "the peer closed the connection"))
         case .open:
-            // A clean end is behind a close_notify; OpenSSL tells by reading to the end.
+            // A clean end has a close_notify; OpenSSL finds out by reading to the end.
             self.connection?.inputEnded()
             self.process()
             self.finishBurst()
@@ -167,7 +167,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Ends what waits for a transport that is gone.
+    /// Completes the promises that wait for a transport that is closed now.
     private func transportClosed() {
         self.stopDeadline()
         self.phase = .closed
@@ -178,7 +178,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.closePromise = nil
     }
 
-    /// Ends the connection for an error: the alert first, then the news, then the close.
+    /// Ends the connection with an error: it sends the alert, fires the error, and then closes the transport.
     func fail(_ error: TLSError) {
         guard self.phase != .draining, self.phase != .closed, let context = self.context else { return }
         self.phase = .draining
@@ -196,7 +196,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         for promise in self.pending.removeAll() { promise.fail(error) }
     }
 
-    /// Closes the transport when the future is there; a late one is cut short by the deadline.
+    /// Closes the transport when the future completes; the deadline bounds the wait.
     func close(after sent: EventLoopFuture<Void>) {
         sent.assumeIsolated().whenComplete { _ in self.closeTransport() }
     }
@@ -211,7 +211,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(mode: .all, promise: promise)
     }
 
-    // MARK: Time
+    // MARK: Deadline
 
     func startDeadline(_ limit: TimeAmount) {
         self.stopDeadline()
@@ -233,7 +233,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .closing, .draining:
             self.closeTransport()
         case .idle, .open, .closed:
-            break  // Late: what it watched over is done.
+            break  // Late: the phase that the timer limited is over.
         }
     }
 }

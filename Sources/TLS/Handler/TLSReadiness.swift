@@ -2,11 +2,12 @@ package import NIOCore
 import NIOTLS
 
 extension Channel {
-    /// Puts a TLS handler at the end of the pipeline, and waits for its handshake. On the channel's loop.
+    /// Adds a TLS handler at the end of the pipeline; the future completes with its handshake. Must be called on the
+    /// channel's loop.
     package func startTLS(_ handler: TLSHandler) -> EventLoopFuture<Void> {
         let readiness = TLSReadiness(on: self.eventLoop)
         do {
-            // The handshake starts as the handler is added, and may fail there and then.
+            // Adding the handler starts the handshake, which may fail at once.
             try self.pipeline.syncOperations.addHandler(readiness)
             try self.pipeline.syncOperations.addHandler(handler, position: .before(readiness))
         } catch {
@@ -16,7 +17,7 @@ extension Channel {
     }
 }
 
-/// The waiter behind ``TLSHandler``: completes a promise when the handshake is over, then leaves.
+/// A handler behind ``TLSHandler`` that completes a promise when the handshake ends, and then removes itself.
 private final class TLSReadiness: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
