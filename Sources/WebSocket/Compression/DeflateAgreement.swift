@@ -1,10 +1,10 @@
-/// What both sides have agreed on for compressed messages (RFC 7692, 7.1).
+/// The result of the negotiation of compressed messages (RFC 7692, 7.1).
 package struct DeflateAgreement: Sendable, Hashable {
-    /// How one side compresses.
+    /// The parameters of one direction's compressor.
     package struct Direction: Sendable, Hashable {
         /// The binary logarithm of the window's size in bytes, 8 to 15.
         package var windowBits: Int
-        /// Whether a message may refer to earlier ones ("context takeover").
+        /// Whether a message may refer to earlier messages ("context takeover").
         package var keepsContext: Bool
 
         package init(windowBits: Int = 15, keepsContext: Bool = true) {
@@ -12,14 +12,14 @@ package struct DeflateAgreement: Sendable, Hashable {
             self.keepsContext = keepsContext
         }
 
-        /// Whether messages can be compressed this way here. zlib makes no window of 256 bytes; who has agreed to one sends
-        /// its messages plain, which is always allowed (RFC 7692, 6).
+        /// Whether this side can compress with these parameters. zlib has no window of 256 bytes. A side that has
+        /// agreed to one sends its messages uncompressed, which is always allowed (RFC 7692, 6).
         package var isPossible: Bool { self.windowBits >= 9 }
     }
 
-    /// What the server sends.
+    /// The parameters of the server's messages.
     package var fromServer: Direction
-    /// What the client sends.
+    /// The parameters of the client's messages.
     package var fromClient: Direction
 
     package init(fromServer: Direction, fromClient: Direction) {
@@ -27,28 +27,29 @@ package struct DeflateAgreement: Sendable, Hashable {
         self.fromClient = fromClient
     }
 
-    /// How this side compresses.
+    /// Returns the parameters of this side's compressor.
     func outgoing(of role: WebSocketRole) -> Direction { role == .server ? self.fromServer : self.fromClient }
 
-    /// How the peer compresses.
+    /// Returns the parameters of the peer's compressor.
     func incoming(of role: WebSocketRole) -> Direction { role == .server ? self.fromClient : self.fromServer }
 }
 
-/// What one side wants of compressed messages.
+/// The preferences of one side for compressed messages.
 package struct DeflatePolicy: Sendable, Equatable {
-    /// How this side would compress, at best. At least 9 bits.
+    /// The largest window and the context takeover of this side's compressor. At least 9 bits.
     package var outgoing = DeflateAgreement.Direction()
-    /// How the peer may compress, at best. A peer that cannot be told (RFC 7692, 7.1.2.2) may use 15 bits.
+    /// The largest window and the context takeover of the peer's compressor. A client that does not accept a limit (RFC
+    /// 7692, 7.1.2.2) may use 15 bits.
     package var incoming = DeflateAgreement.Direction()
-    /// How many times larger than its compressed form a message may be, once it has more than 8 KiB. Deflate reaches
-    /// 1,032, and inflating that costs far more than sending it. Nil is no limit, for peers whose messages refer to earlier
-    /// ones and rightly reach such figures.
+    /// The largest ratio of a message's size to its compressed size, for messages of more than 8 KiB. Deflate reaches
+    /// 1,032, and inflating such a message costs far more than sending it. `nil` sets no limit, for peers whose
+    /// messages refer to earlier ones and legitimately reach such ratios.
     package var maximumRatio: Int?
 
     package init() {}
 
-    /// No message refers to an earlier one: what goes to many is compressed once for all of them, and an idle connection
-    /// keeps no window.
+    /// A policy in which no message refers to an earlier one. A message for many clients is compressed once for all of
+    /// them, and an idle connection keeps no window.
     package static var shared: DeflatePolicy {
         var policy = DeflatePolicy()
         policy.outgoing.keepsContext = false

@@ -1,13 +1,14 @@
-/// The way from what one side wants and what the other says to what holds (RFC 7692, 5 and 7.1).
+/// The negotiation of compressed messages from one side's policy and the peer's parameters (RFC 7692, 5 and 7.1).
 enum DeflateNegotiation {
-    // MARK: The server's side
+    // MARK: Server
 
-    /// Returns what holds by the first acceptable offer, and the answer that says so; nil declines all.
+    /// Returns the agreement on the first acceptable offer and the answer with its parameters; `nil` declines all
+    /// offers.
     static func accept(
         _ offers: [WebSocketExtension],
         _ policy: DeflatePolicy
     ) -> (agreement: DeflateAgreement, answer: DeflateParameters)? {
-        // The client's order is that of its preference.
+        // The client lists its offers in the order of its preference.
         for offer in offers.compactMap(DeflateParameters.init) {
             if let accepted = Self.accept(offer, policy) { return accepted }
         }
@@ -28,7 +29,7 @@ enum DeflateNegotiation {
 
         switch offer.clientWindow {
         case .absent:
-            // The client does not understand the parameter, so it must not be answered with it (7.1.2.2).
+            // The client does not know the parameter, so the answer must not contain it (7.1.2.2).
             agreement.fromClient.windowBits = 15
         case .any:
             if policy.incoming.windowBits < 15 { answer.clientWindow = .bits(policy.incoming.windowBits) }
@@ -37,7 +38,7 @@ enum DeflateNegotiation {
             answer.clientWindow = .bits(agreement.fromClient.windowBits)
         }
 
-        // Either side may be bound by an answer without having asked for it (7.1.1).
+        // An answer may bind either side without a request in the offer (7.1.1).
         agreement.fromServer.keepsContext = policy.outgoing.keepsContext && !offer.serverForgets
         agreement.fromClient.keepsContext = policy.incoming.keepsContext && !offer.clientForgets
         answer.serverForgets = !agreement.fromServer.keepsContext
@@ -45,9 +46,9 @@ enum DeflateNegotiation {
         return (agreement, answer)
     }
 
-    // MARK: The client's side
+    // MARK: Client
 
-    /// Returns what to offer.
+    /// Returns the parameters to offer.
     static func offer(_ policy: DeflatePolicy) -> DeflateParameters {
         var offer = DeflateParameters()
         offer.serverForgets = !policy.incoming.keepsContext
@@ -57,8 +58,8 @@ enum DeflateNegotiation {
         return offer
     }
 
-    /// Returns what holds by an answer to the offer of that policy; nil when the answer is none to it, and the connection
-    /// must fail (RFC 7692, 5.1).
+    /// Returns the agreement on a server's answer to the policy's offer. `nil` for an answer that does not fit the
+    /// offer; then the connection must fail (RFC 7692, 5.1).
     static func take(_ answer: WebSocketExtension, to policy: DeflatePolicy) -> DeflateAgreement? {
         guard let answer = DeflateParameters(answer) else { return nil }
         var agreement = DeflateAgreement(fromServer: policy.incoming, fromClient: policy.outgoing)
@@ -69,7 +70,7 @@ enum DeflateNegotiation {
         switch answer.clientWindow {
         case .absent: break
         case .any: return nil
-        // A larger one than offered binds nobody (7.1.2.2).
+        // A window larger than the offered one does not bind the client (7.1.2.2).
         case .bits(let bits): agreement.fromClient.windowBits = min(bits, policy.outgoing.windowBits)
         }
         guard answer.serverForgets || policy.incoming.keepsContext else { return nil }

@@ -1,8 +1,8 @@
-/// The parameters of one `permessage-deflate` element, as an offer or as an answer has them (RFC 7692, 7.1).
+/// The parameters of one `permessage-deflate` element, in an offer or an answer (RFC 7692, 7.1).
 struct DeflateParameters: Equatable {
     static let extensionName = "permessage-deflate"
 
-    /// The client's window: an offer may name it without a value, to say that an answer may have one.
+    /// The client's window. An offer may name the parameter without a value, which allows the answer to set one.
     enum ClientWindow: Equatable {
         case absent
         case any
@@ -16,8 +16,8 @@ struct DeflateParameters: Equatable {
 
     init() {}
 
-    /// Reads an element; nil for parameters unknown, given twice, or with a value that they cannot have, of which each
-    /// makes the whole element unacceptable (RFC 7692, 7).
+    /// Reads an element. `nil` for an unknown parameter, a repeated one, or an invalid value: each makes the whole
+    /// element unacceptable (RFC 7692, 7).
     init?(_ element: WebSocketExtension) {
         guard element.name == Self.extensionName else { return nil }
         var seen: Set<String> = []
@@ -42,7 +42,7 @@ struct DeflateParameters: Equatable {
         }
     }
 
-    /// A number from 8 to 15 without leading zeros (RFC 7692, 7.1.2).
+    /// Reads a number from 8 to 15 without leading zeros (RFC 7692, 7.1.2).
     private static func windowBits(_ text: String) -> Int? {
         switch text {
         case "8": 8
@@ -57,7 +57,7 @@ struct DeflateParameters: Equatable {
         }
     }
 
-    /// The element as a header's value.
+    /// The element as the value of a header.
     var headerValue: String {
         var text = Self.extensionName
         if self.serverForgets { text += "; server_no_context_takeover" }

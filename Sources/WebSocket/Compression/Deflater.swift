@@ -1,20 +1,20 @@
 internal import CZlib
 package import NIOCore
 
-/// The compressing of one direction's messages (RFC 7692, 7.2.1).
+/// The compressor of one direction's messages (RFC 7692, 7.2.1).
 ///
-/// It holds some 260 KiB with a window of 15 bits, so it is made when first needed.
+/// It takes about 260 KiB of memory with a window of 15 bits, so a connection makes it when it is first needed.
 package final class Deflater {
-    /// What one call of zlib may write at least, in bytes; more than the seven that it needs to end a message for good.
+    /// The least buffer space of one zlib call, in bytes; zlib needs only seven to end a message.
     private static let pieceBytes = 512
 
-    /// zlib keeps a pointer to it, so it must stay where it is.
+    /// zlib keeps a pointer to the stream, so its address must not change.
     private let stream: UnsafeMutablePointer<z_stream>
     private let keepsContext: Bool
 
     /// - Parameters:
-    ///   - direction: one that is possible (``DeflateAgreement/Direction/isPossible``).
-    ///   - level: zlib's, from 1 (fast) to 9 (small).
+    /// - direction: one that is possible (``DeflateAgreement/Direction/isPossible``).
+    /// - level: zlib's compression level, from 1 (fast) to 9 (small).
     package init(_ direction: DeflateAgreement.Direction, level: Int = 6) {
         precondition(direction.isPossible, "a window of \(direction.windowBits) bits")
         self.keepsContext = direction.keepsContext
@@ -30,12 +30,13 @@ package final class Deflater {
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
-        // Else memory has run out, or this is another zlib than the one it was built with.
+        // Otherwise memory has run out, or the loaded zlib is not the version of the build.
         precondition(status == Z_OK, "deflateInit2: \(status)")
     }
 
-    /// zlib's table of places has 2^(level + 7) entries. It is gone through whenever the window has moved by its own size,
-    /// and cleared for each message that stands for itself, so it is not to be much larger than the window.
+    /// Chooses zlib's memory level. The hash table has 2^(level + 7) entries. zlib walks the table whenever the window
+    /// has slid by its own size, and clears it for each message without context. So the table should not be much larger
+    /// than the window.
     private static func memoryLevel(windowBits: Int) -> Int32 { Int32(min(8, windowBits - 6)) }
 
     deinit {
@@ -44,15 +45,15 @@ package final class Deflater {
         self.stream.deallocate()
     }
 
-    /// Appends the payload of a whole compressed message.
+    /// Appends the compressed payload of a whole message.
     package func compress(_ message: ByteBuffer, into out: inout ByteBuffer) {
         self.compress(message.readableBytesView, into: &out)
     }
 
-    /// Appends the payload of a whole compressed message.
+    /// Appends the compressed payload of a whole message.
     package func compress(_ message: ByteBufferView, into out: inout ByteBuffer) {
         guard !message.isEmpty else {
-            out.writeInteger(UInt8(0))  // zlib writes nothing for nothing (7.2.3.6)
+            out.writeInteger(UInt8(0))  // zlib writes nothing for an empty message (7.2.3.6)
             return
         }
         message.withUnsafeBytes { source in
@@ -63,7 +64,7 @@ package final class Deflater {
             repeat { self.write(into: &out, atLeast: source.count / 2) } while self.stream.pointee.avail_out == 0
         }
         precondition(self.stream.pointee.avail_in == 0, "zlib has left input")
-        // The empty block by which zlib ends what is flushed: both sides know it, so it does not travel (7.2.1).
+        // zlib ends a flush with an empty block. Both sides know the block, so it is not sent (7.2.1).
         out.moveWriterIndex(to: out.writerIndex - 4)
         if !self.keepsContext { deflateReset(self.stream) }
     }
@@ -75,7 +76,7 @@ package final class Deflater {
             self.stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
             self.stream.pointee.avail_out = given
             let status = deflate(self.stream, Z_SYNC_FLUSH)
-            // Z_BUF_ERROR: all was written before, into a space that it filled exactly.
+            // Z_BUF_ERROR: the previous call wrote everything and filled its space exactly.
             precondition(status == Z_OK || status == Z_BUF_ERROR, "deflate: \(status)")
             return Int(given - self.stream.pointee.avail_out)
         }

@@ -1,6 +1,7 @@
 package import NIOCore
 
-/// The compressing of a server's whole frames, each for itself, so that the result serves every client with that window.
+/// The compressor of a server's whole frames. Each message is compressed alone, so the result serves every client with
+/// that window.
 package final class FrameCompressor {
     private let deflater: Deflater
     private var scratch = ByteBuffer()
@@ -10,12 +11,12 @@ package final class FrameCompressor {
         self.deflater = Deflater(DeflateAgreement.Direction(windowBits: windowBits, keepsContext: false))
     }
 
-    /// Whether so many bytes of frames are worth being compressed at all.
+    /// Whether frames of this size are worth compressing.
     package static func isWorthwhile(bytes: Int) -> Bool { bytes >= MessageCompressor.worthwhileBytes }
 
-    /// Returns the same frames with the messages in them compressed, except for those that would not become smaller.
+    /// Returns the same frames with compressed messages, except for messages that would not become smaller.
     ///
-    /// - Parameter frames: whole messages of a server in one frame each, as `WebSocketFraming` writes them.
+    /// - Parameter frames: whole messages of a server, each in one frame, as `WebSocketFraming` writes them.
     package func compress(_ frames: ByteBuffer) -> ByteBuffer {
         var rest = frames
         var out = ByteBuffer()

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The compressing of what one connection sends of its own.
+/// The compressor of the messages that one connection alone sends.
 struct MessageCompressor {
-    /// Below this many bytes there is nothing to gain where each message stands for itself.
+    /// The least size, in bytes, at which compressing a message without context pays.
     static let worthwhileBytes = 128
 
     private let direction: DeflateAgreement.Direction
@@ -12,10 +12,10 @@ struct MessageCompressor {
         self.direction = direction
     }
 
-    /// Returns the compressed payload; nil when the message is to travel as it is.
+    /// Returns the compressed payload; `nil` to send the message uncompressed.
     mutating func compress(_ message: ByteBuffer) -> ByteBuffer? {
         guard self.direction.isPossible else { return nil }
-        // What has gone into a window that is kept must travel that way.
+        // A message that has entered a kept window must be sent compressed.
         let isFree = !self.direction.keepsContext
         if isFree, message.readableBytes < Self.worthwhileBytes { return nil }
         let deflater = self.deflater ?? Deflater(self.direction)

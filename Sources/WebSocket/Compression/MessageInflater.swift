@@ -1,19 +1,20 @@
 import NIOCore
 
-/// The compressed messages of one connection made plain as they come, within its limits.
+/// The decompressor of one connection's messages, within its limits.
 final class MessageInflater {
-    /// Below this many bytes no ratio is looked at: a short text of one letter is no attack.
+    /// The ratio limit applies above this size, in bytes: a short text of one repeated letter is not an attack.
     private static let bytesOfAnyRatio = 8 << 10
 
     private let direction: DeflateAgreement.Direction
     private let maximumBytes: Int
     private let maximumRatio: Int?
     private let allocator: ByteBufferAllocator
-    /// Lives from message to message where these refer to each other; else an idle connection would hold it for nothing.
+    /// Kept between messages only where they refer to each other; otherwise an idle connection would hold it without
+    /// use.
     private var inflater: Inflater?
-    /// What has come out of the message so far.
+    /// The decompressed part of the message.
     private var plain: ByteBuffer
-    /// Bytes of the message taken so far, as they travelled.
+    /// The compressed bytes of the message taken so far.
     private var taken = 0
 
     init(
@@ -29,11 +30,11 @@ final class MessageInflater {
         self.plain = allocator.buffer(capacity: 0)
     }
 
-    /// The most bytes of a compressed message that can make sense when the message itself has at most so many: those of a
-    /// compressor with a small memory that finds nothing to compress (zlib's `deflateBound`).
+    /// The largest useful size of a compressed message in bytes, for a message of `plainBytes`. A compressor with
+    /// little memory needs that much for incompressible data (zlib's `deflateBound`).
     static func maximumCompressedBytes(of plainBytes: Int) -> Int { plainBytes + plainBytes / 8 + 64 }
 
-    /// Takes the next bytes of the message; `check` is given what they hold.
+    /// Takes the next bytes of the message, and calls `check` with their decompressed content.
     func take(
         _ bytes: UnsafeRawBufferPointer,
         check: (UnsafeRawBufferPointer) -> WebSocketViolation?
@@ -47,7 +48,7 @@ final class MessageInflater {
         }
     }
 
-    /// Takes in that the message has ended.
+    /// Ends the message and returns it.
     func finish(check: (UnsafeRawBufferPointer) -> WebSocketViolation?) -> Result<ByteBuffer, WebSocketViolation> {
         let keepsContext = self.direction.keepsContext
         let violation = self.grow(check) { inflater, plain, limit throws(Inflater.Failure) in

@@ -2,13 +2,13 @@ import NIOCore
 
 /// The payload of a close frame (RFC 6455, 5.5.1).
 struct CloseFrame: Equatable {
-    /// What a control frame can carry beside the code, in bytes.
+    /// The largest reason that fits a control frame behind the code, in bytes.
     static let maximumReasonBytes = 123
 
     var code: WebSocketCloseCode?
     var reason: String
 
-    /// Reads a payload: nothing at all, or a code that may travel and a reason in UTF-8.
+    /// Reads a payload: an empty one, or a code that may be sent and a reason in UTF-8.
     static func parse(_ payload: ByteBuffer) -> Result<CloseFrame, WebSocketViolation> {
         var payload = payload
         guard payload.readableBytes > 0 else { return .success(CloseFrame(code: nil, reason: "")) }
@@ -21,7 +21,7 @@ struct CloseFrame: Equatable {
         return .success(CloseFrame(code: code, reason: String(buffer: payload)))
     }
 
-    /// Returns the payload, the reason cut at a character's boundary where it is too long.
+    /// Returns the payload. A reason that is too long is cut at the boundary of a Unicode scalar.
     func encoded(allocator: ByteBufferAllocator) -> ByteBuffer {
         guard let code = self.code else { return ByteBuffer() }
         var reason = Substring(self.reason)

@@ -1,50 +1,50 @@
 package import NIOCore
 
-/// The closing handshake (RFC 6455, 7) from one side, with time as an argument.
+/// The state machine of the closing handshake (RFC 6455, 7) for one side, with time as an argument.
 ///
-/// It decides what is sent, when the transport ends, and what is told to the application, once.
+/// It decides what is sent, when the transport ends, and which closure is reported to the application, once.
 package struct ClosingMachine: Sendable {
-    /// What is to be done, in the order of its parts.
+    /// The work of one event, in the order of its properties.
     package struct Action: Sendable, Equatable {
-        /// What leaves before anything else happens.
+        /// The frame to send before the other parts.
         package enum Send: Sendable, Equatable {
             case nothing
             /// A close frame with this code and reason, or an empty one.
             case closeFrame(WebSocketCloseCode?, String)
         }
 
-        /// What becomes of the connection below.
+        /// The change of the transport below.
         package enum Transport: Sendable, Equatable {
             case keep
-            /// Ends the sending side once what was written is out, and waits for the peer's end.
+            /// Ends the sending side after all written bytes are sent, and waits for the peer's end.
             case closeOutput
-            /// Ends the connection once what was written is out.
+            /// Ends the connection after all written bytes are sent.
             case closeWhenWritten
-            /// Ends the connection now.
+            /// Ends the connection at once.
             case close
         }
 
         package var send: Send = .nothing
         package var transport: Transport = .keep
-        /// What the application is told; at most one action of a machine has it.
+        /// The report to the application; at most one action of a machine has one.
         package var report: WebSocketClosure?
     }
 
     private enum State {
         case open
-        /// Our close frame is out; waits for the peer's.
+        /// Our close frame is written; waits for the peer's.
         case awaitingReply(until: NIODeadline, last: NIODeadline, seen: Outflow)
         /// Both frames are exchanged, or the connection has failed; waits for the end of the transport.
         case awaitingEnd(until: NIODeadline)
         case ended
     }
 
-    /// How many times the time for the closing handshake a peer has that takes what stands before our close frame slowly.
+    /// The longest wait, as a multiple of the timeout, for a peer that slowly takes the bytes before our close frame.
     private static let mostTimeouts = 12
 
     private let role: WebSocketRole
-    /// The time for the closing handshake, from its beginning; where our close frame stands behind what a slow peer has not
-    /// read, from the moment when bytes last left.
+    /// The time limit of the closing handshake, from its start. While a slow peer still takes the bytes before our
+    /// close frame, the limit restarts each time bytes have moved.
     package var timeout: TimeAmount
     private var state: State = .open
 
@@ -53,12 +53,12 @@ package struct ClosingMachine: Sendable {
         self.timeout = timeout
     }
 
-    /// Whether messages still travel.
+    /// Whether messages may still be sent and received.
     package var isOpen: Bool {
         if case .open = self.state { true } else { false }
     }
 
-    /// When `timeReached` wants to be called.
+    /// The time at which `timeReached` must be called; `nil` for never.
     package var deadline: NIODeadline? {
         switch self.state {
         case .open, .ended: nil
@@ -66,9 +66,9 @@ package struct ClosingMachine: Sendable {
         }
     }
 
-    /// The application asked for the end. Asked again, nothing happens.
+    /// The application requested the end. Repeated requests have no effect.
     ///
-    /// - Parameter outflow: how far the peer has taken what was written to it.
+    /// - Parameter outflow: how much of the written bytes the peer has taken.
     package mutating func closeAsked(
         _ code: WebSocketCloseCode,
         reason: String,
@@ -84,7 +84,7 @@ package struct ClosingMachine: Sendable {
         return Action(send: .closeFrame(code, reason))
     }
 
-    /// A valid close frame came.
+    /// A valid close frame arrived.
     package mutating func closeReceived(_ code: WebSocketCloseCode?, reason: String, now: NIODeadline) -> Action {
         switch self.state {
         case .open:
@@ -101,14 +101,14 @@ package struct ClosingMachine: Sendable {
                 report: WebSocketClosure(code: code, reason: reason, cause: .locallyClosed)
             )
         case .awaitingEnd:
-            // The answer to a failure of ours: the peer has seen it, so there is nothing left to wait for.
+            // The peer's reply to our failure: it has seen the close frame, so there is nothing left to wait for.
             return Action(transport: self.transportAfterHandshake)
         case .ended:
-            return Action()  // late: all is said
+            return Action()  // late: the closure is reported
         }
     }
 
-    /// The peer broke a rule: "fail the connection" (RFC 6455, 7.1.7).
+    /// The peer violated a rule: "fail the connection" (RFC 6455, 7.1.7).
     package mutating func failed(_ violation: WebSocketViolation, now: NIODeadline) -> Action {
         let closure = WebSocketClosure(
             code: violation.closeCode,
@@ -118,8 +118,8 @@ package struct ClosingMachine: Sendable {
         switch self.state {
         case .open:
             self.state = .awaitingEnd(until: now + self.timeout)
-            // Closing the socket with input unread would reset it, and the reset can overtake the close frame: so only
-            // the sending side ends here, and the rest when the peer has seen it or the time is up.
+            // Closing the socket with input unread would reset it, and the reset can overtake the close frame. So only
+            // the sending side ends here. The rest ends when the peer has seen the frame or the time is up.
             return Action(
                 send: .closeFrame(violation.closeCode, violation.reason),
                 transport: .closeOutput,
@@ -129,11 +129,11 @@ package struct ClosingMachine: Sendable {
             self.state = .ended
             return Action(transport: .close, report: closure)
         case .awaitingEnd, .ended:
-            return Action()  // what follows a close frame is not read
+            return Action()  // bytes after a close frame are ignored
         }
     }
 
-    /// Our ping was not answered.
+    /// The peer did not answer a ping in time.
     package mutating func pongMissed() -> Action {
         guard self.isOpen else { return Action() }
         self.state = .ended
@@ -144,10 +144,10 @@ package struct ClosingMachine: Sendable {
         )
     }
 
-    /// Time has passed. The peer's close is awaited on while it takes what stands before ours, but not for as long as a peer
-    /// likes that takes a byte now and then: what waits is memory.
+    /// Time has passed. The wait for the peer's close frame continues while the peer takes the bytes before ours. It
+    /// has an upper limit against a peer that takes a byte now and then, because the waiting bytes occupy memory.
     ///
-    /// - Parameter outflow: how far the peer has taken what was written to it.
+    /// - Parameter outflow: how much of the written bytes the peer has taken.
     package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
         switch self.state {
         case .open, .ended:
@@ -170,7 +170,7 @@ package struct ClosingMachine: Sendable {
         }
     }
 
-    /// The transport has ended, or this side ends it without a handshake.
+    /// The transport has ended, or this side ends it without a closing handshake.
     package mutating func transportEnded(locally: Bool) -> Action {
         switch self.state {
         case .open:
@@ -187,7 +187,7 @@ package struct ClosingMachine: Sendable {
         }
     }
 
-    /// The server ends the TCP connection first, so that the waiting time of TCP stays with it (RFC 6455, 7.1.1).
+    /// The server ends the TCP connection first, so that TCP's TIME_WAIT stays on the server (RFC 6455, 7.1.1).
     private var transportAfterHandshake: Action.Transport {
         switch self.role {
         case .server: .closeWhenWritten

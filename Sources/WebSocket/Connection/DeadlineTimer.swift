@@ -1,9 +1,9 @@
 import NIOCore
 
-/// One timer for several deadlines that mostly move away.
+/// One timer for several deadlines that usually move later.
 ///
-/// It is set anew only when it fires or when a deadline comes nearer: a deadline that moves away costs nothing, and a
-/// timer that fires too early finds nothing to do and is set again.
+/// It is rescheduled only when it fires or when a deadline moves earlier. A deadline that moves later costs nothing:
+/// the timer fires too early, finds nothing to do, and is scheduled again.
 struct DeadlineTimer {
     private enum Task {
         case own(Scheduled<Void>)
@@ -20,11 +20,12 @@ struct DeadlineTimer {
     private let wheel: DeadlineWheel?
     private var set: (at: NIODeadline, task: Task)?
 
-    /// - Parameter wheel: what keeps the time of many connections on the same loop; nil for a timer of the loop.
+    /// - Parameter wheel: the shared timer of many connections on the same loop; `nil` for a scheduled task of the
+    ///   loop.
     init(wheel: DeadlineWheel?) { self.wheel = wheel }
 
-    /// Sees to it that `body` is called no later than the earliest deadline (or as late as the wheel is); with none, leaves
-    /// a set timer as it is.
+    /// Schedules `body` for the earliest deadline at the latest, plus the delay of a wheel. Without a deadline, a
+    /// scheduled timer stays as it is.
     mutating func arm(for deadlines: [NIODeadline?], on loop: any EventLoop, _ body: @escaping () -> Void) {
         guard let deadline = deadlines.compactMap(\.self).min() else { return }
         if let set = self.set {
@@ -40,7 +41,7 @@ struct DeadlineTimer {
         self.set = (deadline, task)
     }
 
-    /// Notes that the timer has fired; to be called first thing in the body.
+    /// Records that the timer has fired; must be called first in the body.
     mutating func fired() {
         self.set = nil
     }

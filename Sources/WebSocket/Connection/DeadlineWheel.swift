@@ -1,21 +1,22 @@
 package import NIOCore
 
-/// One timer of a loop for the deadlines of many connections, which are met a little late rather than each by a timer of
-/// its own: a scheduled task takes as much memory as the rest of an idle connection's machines, and to cancel one the
-/// loop looks through all.
+/// One timer of a loop for the deadlines of many connections, which it serves up to ``grain`` late. A scheduled task
+/// for each connection would take as much memory as the rest of an idle connection's state machines, and the loop
+/// searches all its tasks to cancel one.
 package final class DeadlineWheel {
-    /// The place of one connection's deadline; letting go of its body is what cancels it.
+    /// One connection's deadline; cancelling it releases its body.
     final class Entry {
         fileprivate var body: (() -> Void)?
         fileprivate init(_ body: @escaping () -> Void) { self.body = body }
         func cancel() { self.body = nil }
     }
 
-    /// How late a deadline may be met.
+    /// The largest delay of a deadline.
     package static let grain: TimeAmount = .milliseconds(250)
 
     private let loop: any EventLoop
-    /// The deadlines by the grain at whose end they are met. As many grains as the longest wait has.
+    /// The deadlines by the number of the grain at whose end they are served. There are at most as many grains as the
+    /// longest wait spans.
     private var grains: [Int64: [Entry]] = [:]
     private var timer: (grain: Int64, task: Scheduled<Void>)?
 
@@ -51,7 +52,7 @@ package final class DeadlineWheel {
                 body?()
             }
         }
-        // A body may have set the timer meanwhile, for a grain that need not be the next.
+        // A body may have set the timer, for a grain that is not the earliest.
         if let next = self.grains.keys.min(), self.timer.map({ next < $0.grain }) ?? true { self.arm(next) }
     }
 }

@@ -1,18 +1,18 @@
 package import NIOCore
 
-/// A way to the peer that does not lead through the pipeline, for bytes that nothing below would change.
+/// A path to the peer that bypasses the pipeline, for bytes that no handler below would change.
 package protocol DirectTransport {
-    /// Takes as many of the bytes as it can at once, without waiting.
+    /// Sends as many of the bytes as it can without waiting.
     ///
-    /// - Returns: how many it took; fewer than all when it is full or broken. The caller then takes the pipeline's way,
-    ///   which finds out why.
+    /// - Returns: the number of bytes sent. It is less than all when the transport is full or broken. The caller then
+    ///   sends the rest through the pipeline, which finds the cause.
     func send(_ bytes: ByteBuffer) -> Int
 
-    /// Takes as many bytes of the buffers as it can at once, in order.
+    /// Sends as many bytes of the buffers as it can without waiting, in order; returns their number.
     func send(_ buffers: [ByteBuffer]) -> Int
 
-    /// Notes that bytes may wait in front from now on, or that the connection is over: whoever writes to the peer past
-    /// `WebSocketHandler` (``WebSocketHandler/letPast()``) stops doing so.
+    /// Reports that earlier bytes may be waiting from now on, or that the connection has ended. A writer that bypasses
+    /// `WebSocketHandler` (``WebSocketHandler/letPast()``) must stop.
     func interrupted()
 }
 

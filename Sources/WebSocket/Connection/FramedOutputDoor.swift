@@ -1,28 +1,30 @@
 import NIOCore
 
-/// A way into the pipeline below the frame encoder, for bytes that are frames already, and past it, where there is one.
+/// A handler below the frame encoder that writes complete frames into the pipeline, or past it through a direct
+/// transport.
 ///
-/// All that goes out passes here, so here the order is kept. With a direct transport, frames are held until the next flush
-/// and then handed to it, as long as nothing waits in the channel. What it does not take, and whatever the pipeline itself
-/// writes (pings, pongs, the close frame), goes through the channel; then so does everything, until nothing waits there.
-/// Who sends the same to many may go past it (``letPast()``) until it says otherwise.
+/// All outbound bytes pass this handler, so it keeps their order. With a direct transport it holds frames until the
+/// next flush, and then hands them to the transport if nothing waits in the channel. The rest goes through the channel,
+/// as do the pipeline's own frames (pings, pongs, the close frame); then all frames do, until nothing waits there. A
+/// fan-out may write past this handler (``letPast()``) until the handler interrupts it.
 final class FramedOutputDoor: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Most buffers that are handed to the direct transport at a time; the channel takes more of them better.
+    /// The most buffers in one call of the direct transport; the channel handles larger numbers better.
     static let maximumBuffers = 64
 
     private var context: ChannelHandlerContext?
     private var direct: (any DirectTransport)?
-    /// The frames that were written since the last flush and that nobody below has seen.
+    /// The frames that were written since the last flush and not passed on.
     private var held: ByteBuffer?
     private var heldNext: [ByteBuffer] = []
-    /// Whether something may wait in the channel. What the connection has written before this handler came may.
+    /// Whether bytes may wait in the channel. True at first, because the connection may have written before this
+    /// handler was added.
     private var mayWait = true
-    /// All bytes that were handed to the channel; those that went past it are not among them.
+    /// All bytes that were written to the channel, without those that bypassed it.
     private(set) var writtenBytes = 0
-    /// Whether somebody has been told that frames may go past this handler, and not yet that they may no longer.
+    /// Whether frames are allowed past this handler at the moment.
     private var isLetPast = false
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -37,10 +39,10 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         self.heldNext = []
     }
 
-    /// Uses the transport from now on. It is asked only while the channel is active, and only on its loop.
+    /// Uses the transport from now on, only while the channel is active and only on its loop.
     func use(_ direct: any DirectTransport) { self.direct = direct }
 
-    // MARK: Frames that are whole
+    // MARK: Complete frames
 
     func writeFrames(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
         guard let context = self.context else {
@@ -56,7 +58,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         if self.held == nil { self.held = bytes } else { self.heldNext.append(bytes) }
     }
 
-    /// Sends what was written, and returns whether bytes are left that wait in the channel.
+    /// Sends the written frames, and returns whether bytes wait in the channel.
     func flushFrames() -> Bool {
         guard let context = self.context else { return false }
         self.flush(context: context)
@@ -66,19 +68,20 @@ final class FramedOutputDoor: ChannelOutboundHandler {
     /// Whether bytes wait in the channel.
     var waits: Bool { self.mayWait && self.waitingBytes > 0 }
 
-    /// The bytes that wait in the channel.
+    /// The number of bytes that wait in the channel.
     var waitingBytes: Int {
         guard self.mayWait, let options = self.context?.channel.syncOptions,
             let bytes = try? options.getOption(.bufferedWritableBytes)
         else { return 0 }
-        // Without a direct transport anything may come without being seen here.
+        // Without a direct transport, bytes may reach the channel without passing here.
         if bytes == 0, self.direct != nil { self.mayWait = false }
         return bytes
     }
 
-    // MARK: Past this handler
+    // MARK: Bypass
 
-    /// Whether frames may go to the direct transport's peer past this handler, until that is told of an interruption.
+    /// Allows frames past this handler, straight to the direct transport's peer, until the transport is interrupted.
+    /// Returns whether it is allowed.
     func letPast() -> Bool {
         guard self.direct != nil, self.held == nil, let context, context.channel.isActive, !self.waits else {
             return false
@@ -87,21 +90,21 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         return true
     }
 
-    /// The next bytes may not go past this handler: something stands before them, or nothing goes any more.
+    /// Forbids further frames past this handler: other bytes wait before them, or the connection has ended.
     func interrupt() {
         guard self.isLetPast else { return }
         self.isLetPast = false
         self.direct?.interrupted()
     }
 
-    /// Passes on the rest of frames whose first bytes went past this handler.
+    /// Writes the rest of frames whose first bytes bypassed this handler; returns whether bytes wait in the channel.
     func writeRest(of bytes: ByteBuffer, behind sent: Int) -> Bool {
         guard let context = self.context else { return false }
         self.pass(restOf: [bytes], behind: sent, context: context)
         return self.waits
     }
 
-    // MARK: The pipeline's way
+    // MARK: Outbound events
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         self.interrupt()
@@ -113,7 +116,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
 
     func flush(context: ChannelHandlerContext) {
         guard let first = self.held else { return context.flush() }
-        // A channel that is not active may have given its descriptor back, to be another connection's.
+        // An inactive channel may have closed its descriptor, whose number another connection may use now.
         guard let direct = self.direct, self.heldNext.count < Self.maximumBuffers, context.channel.isActive, !self.waits
         else {
             self.release(context: context)
@@ -137,7 +140,7 @@ final class FramedOutputDoor: ChannelOutboundHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    /// Hands the held frames to the channel.
+    /// Writes the held frames to the channel.
     private func release(context: ChannelHandlerContext) {
         guard let first = self.held else { return }
         let next = self.heldNext

@@ -1,23 +1,23 @@
 package import NIOCore
 
-/// The rhythm of own pings and the wait for their pongs, with time as an argument.
+/// The state machine of this side's pings and the wait for their pongs, with time as an argument.
 ///
-/// Pings go out `interval` apart; each must be followed within `timeout` by a pong, whichever: an unsolicited pong shows a
-/// living peer as well (RFC 6455, 5.5.3).
+/// Pings are sent `interval` apart. A pong must follow each within `timeout`. Any pong counts: an unsolicited one also
+/// shows a living peer (RFC 6455, 5.5.3).
 ///
-/// A ping stands behind what a slow peer has not read, so the wait goes on while bytes leave: until what was written before
-/// the ping is gone, and what the kernels on both sides may hold of what came after it. Who has taken all that and
-/// answered nothing never will.
+/// A ping waits behind the bytes that a slow peer has not read, so the wait continues while bytes leave. It ends after
+/// the peer has taken all bytes written before the ping, and as many more as the kernels on both sides may hold. A peer
+/// that has taken all of that without an answer will never answer.
 ///
-/// Of a peer whose machine answers while the program on it takes nothing (one that is stopped) a missing pong says no more than
-/// that. Where who writes has a limit for that, it is waited for as long as that limit lets it stay, and no longer than sixty
-/// times the time for a pong: a place is not held for ever.
+/// A stopped program takes nothing while its kernel still acknowledges, so a missing pong says no more than that. Where
+/// the writer limits how long such a peer may take nothing, the wait lasts as long as that limit allows, and at most
+/// sixty times the timeout, so that a connection is not held for ever.
 package struct KeepaliveMachine: Sendable {
-    /// What is to be done.
+    /// The work of one event.
     package enum Action: Sendable, Equatable {
         case wait
         case sendPing
-        /// The peer is gone, or does not keep the protocol.
+        /// The peer is gone, or violates the protocol.
         case end
     }
 
@@ -30,10 +30,11 @@ package struct KeepaliveMachine: Sendable {
         case asking(pinged: NIODeadline, until: NIODeadline, seen: Outflow, most: Int)
     }
 
-    /// More than Linux gives a peer's receive buffer for its bytes (half of the 6 MiB of `tcp_rmem`), in bytes.
+    /// An upper bound of what Linux puts into a peer's receive buffer, in bytes (half of the 6 MiB of `tcp_rmem`).
     private static let kernelRoom = 4 << 20
 
-    /// How many times the time for a pong a peer has that takes nothing and is watched for that.
+    /// The longest wait, as a multiple of the timeout, for a peer that takes nothing and has a writer with its own
+    /// limit.
     private static let mostTimeouts = 60
 
     private let interval: TimeAmount
@@ -46,7 +47,7 @@ package struct KeepaliveMachine: Sendable {
         self.state = interval.map { .resting(until: now + $0) } ?? .off
     }
 
-    /// When `timeReached` wants to be called.
+    /// The time at which `timeReached` must be called; `nil` for never.
     package var deadline: NIODeadline? {
         switch self.state {
         case .off: nil
@@ -56,7 +57,7 @@ package struct KeepaliveMachine: Sendable {
 
     /// Time has passed.
     ///
-    /// - Parameter outflow: how far the peer has taken what was written to it.
+    /// - Parameter outflow: how much of the written bytes the peer has taken.
     package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
         switch self.state {
         case .off:
@@ -79,17 +80,17 @@ package struct KeepaliveMachine: Sendable {
         }
     }
 
-    /// A pong came, whichever it answers.
+    /// A pong arrived, in answer to any ping.
     package mutating func pongReceived() {
         switch self.state {
         case .off, .resting:
-            break  // nothing was asked: the peer's own idea, welcome and of no consequence
+            break  // unsolicited: allowed, and without effect
         case .asking(let pinged, _, _, _):
             self.state = .resting(until: pinged + self.interval)
         }
     }
 
-    /// Stops for good, once the connection is closing.
+    /// Stops the pings for good when the connection is closing.
     package mutating func stop() {
         self.state = .off
     }

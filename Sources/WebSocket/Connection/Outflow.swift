@@ -1,14 +1,14 @@
-/// How far what was written to a peer has got, as far as this machine sees it.
+/// The progress of written bytes towards a peer, as this machine sees it.
 ///
-/// A deadline for the peer's answer would say nothing while the question waits behind what a slow peer has not read: it moves
-/// as long as bytes leave.
+/// While a question waits behind bytes that a slow peer has not read, a deadline for its answer says nothing. The
+/// deadline therefore moves while bytes leave.
 package struct Outflow: Sendable, Equatable {
-    /// The bytes that the peer's machine has taken; where the kernel does not tell that, those that have left this program,
-    /// of those that have waited in it.
+    /// The bytes that the peer's kernel has acknowledged. Where the kernel does not report them, the bytes that have
+    /// left the queues of this program.
     package var left: Int
-    /// The bytes that wait: in this program, and in the kernel because the peer has no room for them.
+    /// The bytes that wait in this program, and in the kernel because the peer has no buffer space for them.
     package var waiting: Int
-    /// Whether the peer's machine answers, and who writes gives up a peer that takes nothing by a limit of its own.
+    /// Whether the peer's kernel answers, and the writer has its own time limit for a peer that takes nothing.
     package var isWatched: Bool
 
     package init(left: Int = 0, waiting: Int = 0, isWatched: Bool = false) {
@@ -17,20 +17,20 @@ package struct Outflow: Sendable, Equatable {
         self.isWatched = isWatched
     }
 
-    /// Whether bytes have waited since an earlier moment and some of them have left: a peer that does not read soon takes
-    /// none, and of one that keeps up none wait.
+    /// Whether bytes have waited since an earlier moment and some of them have left. A peer that does not read soon
+    /// takes none, and for a peer that keeps up none wait.
     func hasMoved(since earlier: Outflow) -> Bool {
         self.left > earlier.left && (self.waiting > 0 || earlier.waiting > 0)
     }
 }
 
-/// What is below a WebSocket's place in the pipeline, on its way to the peer.
+/// The state of the layers below the WebSocket handlers on the way to the peer.
 package struct OutflowBelow: Sendable, Equatable {
-    /// The bytes that wait there: held back by handlers (TLS), and in the kernel because the peer has no room for them.
+    /// The bytes that wait there: held back by handlers (TLS), and in the kernel because the peer has no buffer space.
     package var waiting: Int
-    /// All bytes that the peer's machine has taken so far; nil where nobody tells.
+    /// All bytes that the peer's kernel has acknowledged; `nil` where the kernel does not report them.
     package var taken: Int?
-    /// Whether the peer's machine answers, and who writes gives up a peer that takes nothing by a limit of its own.
+    /// Whether the peer's kernel answers, and the writer has its own time limit for a peer that takes nothing.
     package var isWatched: Bool
 
     package init(waiting: Int, taken: Int? = nil, isWatched: Bool = false) {

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOWebSocket
 
-// Time and the end of a connection: where the keepalive and the closing machine are obeyed.
+// The deadlines and the end of a connection: carries out the actions of the keepalive and the closing machine.
 extension WebSocketHandler {
-    // MARK: Time
+    // MARK: Deadlines
 
     func arm(context: ChannelHandlerContext) {
         self.timer.arm(for: [self.keepalive.deadline, self.closing.deadline], on: context.eventLoop) {
@@ -11,7 +11,7 @@ extension WebSocketHandler {
         }
     }
 
-    /// How far the peer has taken what was written.
+    /// How much of the written bytes the peer has taken.
     var outflow: Outflow {
         let below = self.below?() ?? OutflowBelow(waiting: 0)
         let waiting = self.door.waitingBytes + below.waiting
@@ -40,13 +40,13 @@ extension WebSocketHandler {
         self.arm(context: context)
     }
 
-    // MARK: The end
+    // MARK: End
 
     func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
         self.perform(self.closing.failed(violation, now: context.eventLoop.now), context: context)
     }
 
-    /// Obeys the closing machine: sends, tells, ends the transport, in this order.
+    /// Carries out an action of the closing machine: send, report, end the transport, in this order.
     func perform(
         _ action: ClosingMachine.Action,
         context: ChannelHandlerContext,
@@ -67,8 +67,8 @@ extension WebSocketHandler {
             self.write(.connectionClose, payload, context: context, promise: promise)
             context.flush()
         }
-        // After the close frame, so that an application which closes the channel on this event does not cut it off, and
-        // before the transport ends, so that it is heard before `channelInactive`.
+        // After the close frame, so that an application that closes the channel on this event does not cut the frame
+        // off. Before the end of the transport, so that the event precedes `channelInactive`.
         if let closure = action.report {
             context.fireUserInboundEventTriggered(WebSocketEvent.closed(closure))
         }

@@ -1,7 +1,7 @@
 package import NIOCore
 import NIOWebSocket
 
-// What the application writes, on its way to the frame encoder.
+// The outbound half: the application's messages on their way to the frame encoder.
 extension WebSocketHandler {
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard self.closing.isOpen else {
@@ -47,7 +47,7 @@ extension WebSocketHandler {
         )
     }
 
-    /// Writes one whole frame, masked when this side is a client.
+    /// Writes one complete frame, masked on a client.
     func write(
         _ opcode: WebSocketOpcode,
         _ payload: ByteBuffer,

@@ -3,9 +3,9 @@ package import NIOWebSocket
 
 /// One WebSocket connection in a pipeline: frames below it, messages above it.
 ///
-/// It obeys four machines: `MessageAssembler` joins frames, `ClosingMachine` ends the connection, `KeepaliveMachine` pings,
-/// and `JudgingFrameDecoder` below has judged each header. Pings are answered here and go no further. One timer serves
-/// all deadlines, its own or a wheel that it shares with others.
+/// It combines four parts: `JudgingFrameDecoder` below it validates each header, `MessageAssembler` joins frames,
+/// `ClosingMachine` ends the connection, and `KeepaliveMachine` sends pings. Pings of the peer are answered here and
+/// not passed on. One timer serves all deadlines: a task of the loop, or a wheel shared with other connections.
 package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias InboundIn = WebSocketFrame
     package typealias InboundOut = WebSocketMessage
@@ -21,21 +21,23 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     var timer: DeadlineTimer
     private var mustFlush = false
     private var context: ChannelHandlerContext?
-    /// Who takes messages by a plain call; where nobody does, they go up the pipeline.
+    /// The receiver of messages by plain calls; without one, messages go up the pipeline.
     package var receiver: (any WebSocketReceiver)?
-    /// Tells what is on its way below the channel's own queue. Asked at a deadline only; nil where nobody knows.
+    /// Returns the state of the layers below the channel's own queue. Called only at deadlines; `nil` without such a
+    /// source.
     package var below: (() -> OutflowBelow)?
-    /// The newest ping that could not be answered because the peer does not read. Older ones need no answer (RFC 6455,
+    /// The newest ping that could not be answered because the peer does not read. Older pings need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
-    /// The pongs that have not left, in bytes.
+    /// The unsent pongs, in bytes.
     private var owedPongBytes = 0
-    /// The most of them: a part of the 16 KiB that input may make a connection owe, of which TLS has another.
+    /// The limit of unsent pongs, in bytes: a part of the 16 KiB that input may make a connection owe; TLS has another
+    /// part.
     private static let mostOwedPongBytes = 8 << 10
 
     /// - Parameters:
-    ///   - agreement: how messages are compressed; nil where they are not.
-    ///   - wheel: what keeps the time; nil for a timer of the loop.
+    ///   - agreement: the parameters of compression; `nil` without compression.
+    ///   - wheel: the shared timer; `nil` for a task of the loop.
     init(
         _ settings: WebSocketSettings,
         agreement: DeflateAgreement?,
@@ -61,10 +63,10 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.keepalive = KeepaliveMachine(interval: nil, timeout: settings.pongTimeout, now: .uptimeNanoseconds(0))
     }
 
-    /// Gives a closing handshake that has not begun so much time, instead of what the settings say.
+    /// Replaces the time limit of a closing handshake that has not begun.
     package func allowForClosing(_ time: TimeAmount) { self.closing.timeout = time }
 
-    // MARK: The life of the channel
+    // MARK: Life cycle
 
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -112,7 +114,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         case .ping:
             self.pingReceived(self.payload(of: frame, context: context), context: context)
         case .pong:
-            guard self.closing.isOpen else { return }  // late, behind a breach in the same read
+            guard self.closing.isOpen else { return }  // late: follows a violation in the same read
             self.keepalive.pongReceived()
             context.fireUserInboundEventTriggered(
                 WebSocketEvent.pongReceived(self.payload(of: frame, context: context))
@@ -138,7 +140,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         case let part as JudgingFrameDecoder.PartialFrame:
             self.take(part, context: context)
         case ChannelEvent.inputClosed:
-            // Nothing more will come, not even a close frame: half a WebSocket is none.
+            // No more bytes will arrive, not even a close frame, and a WebSocket has no half-closed state.
             context.fireUserInboundEventTriggered(event)
             context.close(promise: nil)
         default:
@@ -165,7 +167,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     private func take(_ frame: WebSocketFrame, as opcode: MessageAssembler.DataOpcode, context: ChannelHandlerContext) {
-        guard self.closing.isOpen else { return }  // late: this side has asked for the end, or the peer has failed
+        guard self.closing.isOpen else { return }  // late: this side has requested the end, or the peer has failed
         let payload = self.payload(of: frame, context: context)
         let action = self.assembler.frameReceived(
             opcode,
@@ -176,7 +178,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.obey(action, context: context)
     }
 
-    /// A whole text message has come in one frame without a mask, which has not passed the frame decoder.
+    /// Handles a complete text message in one unmasked frame that has bypassed the frame decoder.
     func wholeTextArrived(_ payload: ByteBuffer) {
         guard self.closing.isOpen, let context else { return }
         self.obey(self.assembler.frameReceived(.text, isFinal: true, payload: payload), context: context)
@@ -223,7 +225,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         guard self.closing.isOpen else { return }
         let answer = Self.copyWithRoomForHeader(payload, context: context)
         if self.owedPongBytes >= Self.mostOwedPongBytes, self.mustFlush {
-            // They may leave at once, and the next with them.
+            // Flushing may send them at once, and make place for the next.
             self.mustFlush = false
             context.flush()
         }
@@ -251,7 +253,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         self.write(.pong, payload, context: context, promise: left)
     }
 
-    /// Answers the newest ping that could not be answered when it came, if it can be now.
+    /// Answers the newest unanswered ping if that is possible now.
     private func answerHeldPing() {
         guard let context = self.context, let payload = self.unansweredPing, self.mayAnswerPing(context: context) else {
             return
@@ -262,11 +264,11 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         context.flush()
     }
 
-    /// The header of a control frame: two bytes and a mask.
+    /// The largest header of a control frame: two bytes and a mask of four.
     private static let controlHeaderBytes = 6
 
-    /// Copies a control frame's payload, so that an answer which waits does not keep a whole read buffer alive; the room
-    /// before it lets the encoder put the header there.
+    /// Copies a control frame's payload, so that a waiting answer does not keep a whole read buffer alive. The space in
+    /// front lets the encoder put the header there.
     private static func copyWithRoomForHeader(_ payload: ByteBuffer, context: ChannelHandlerContext) -> ByteBuffer {
         let room = Self.controlHeaderBytes
         var copy = context.channel.allocator.buffer(capacity: room + payload.readableBytes)

@@ -4,12 +4,12 @@ import NIOWebSocket
 extension ChannelPipeline.SynchronousOperations {
     /// Adds the frame codec and `WebSocketHandler` at the end of a pipeline whose channel speaks WebSocket from now on.
     ///
-    /// Bytes come in and go out below; `WebSocketMessage` goes up, `WebSocketOutput` comes down, and `WebSocketEvent` tells
-    /// the end.
+    /// The bottom of the pipeline reads and writes bytes. At the top, `WebSocketMessage` is inbound, `WebSocketOutput`
+    /// is outbound, and a `WebSocketEvent` reports the end.
     ///
     /// - Parameters:
-    ///   - agreement: how messages are compressed, where the handshake has agreed on it.
-    ///   - wheel: what keeps the time for the connections of this loop; nil for a timer of its own.
+    ///   - agreement: the parameters of compression that the handshake has agreed on.
+    ///   - wheel: the shared timer of this loop's connections; `nil` for a task of the loop.
     package func addWebSocketHandlers(
         _ settings: WebSocketSettings,
         agreement: DeflateAgreement? = nil,
@@ -18,7 +18,7 @@ extension ChannelPipeline.SynchronousOperations {
         try self.addHandlers(webSocketHandlers(settings, agreement, wheel))
     }
 
-    /// Adds the same handlers right behind another one, in the order in which bytes meet them.
+    /// Adds the same handlers right behind another one, in the order of inbound bytes.
     func addWebSocketHandlers(
         _ settings: WebSocketSettings,
         agreement: DeflateAgreement?,
@@ -43,7 +43,7 @@ private func webSocketHandlers(
     )
     let webSocket = WebSocketHandler(settings, agreement: agreement, door: door, wheel: wheel)
     let handlers: [any ChannelHandler] = [door, WebSocketFrameEncoder(), ByteToMessageHandler(decoder), webSocket]
-    // A client's frames are masked, and of a server's many clients none sends much.
+    // The fast path is for unmasked frames, so for a client's input only. A server's clients send little.
     guard peer == .server else { return handlers }
     return [WholeTextReader(decoder: decoder, webSocket: webSocket, maximumPayloadBytes: limit)] + handlers
 }

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The side of a connection; clients mask their frames, servers do not (RFC 6455, 5.1).
+/// The role of a side; clients mask their frames, servers do not (RFC 6455, 5.1).
 package enum WebSocketRole: Sendable, Equatable {
     case client
     case server
@@ -9,18 +9,19 @@ package enum WebSocketRole: Sendable, Equatable {
 /// The limits and intervals of one connection.
 package struct WebSocketSettings: Sendable, Equatable {
     package var role: WebSocketRole
-    /// Largest message taken from the peer, all fragments together, in bytes. At most 2^32 - 1 is used.
+    /// The largest message accepted from the peer, all fragments together, in bytes. Values above 2^32 - 1 act as 2^32
+    /// - 1.
     package var maximumMessageBytes: Int
-    /// Most fragments of one message; empty ones cost the peer nothing, so bytes alone are no limit.
+    /// The most fragments of one message. Empty fragments add no payload, so a byte limit alone does not bound them.
     package var maximumFragments = 1_024
-    /// Time between own pings; nil sends none.
+    /// The time between pings of this side; `nil` sends none.
     package var pingInterval: TimeAmount? = .seconds(20)
-    /// Time within which a pong must follow an own ping.
+    /// The time within which a pong must follow a ping.
     package var pongTimeout: TimeAmount = .seconds(10)
-    /// Time for the closing handshake; then the channel is closed.
+    /// The time limit of the closing handshake; then the channel is closed.
     package var closeTimeout: TimeAmount = .seconds(1)
 
-    /// What is offered to a server, or accepted from a client, for compressed messages (RFC 7692); nil for none.
+    /// The compression offered to a server or accepted from a client (RFC 7692); `nil` for no compression.
     package var compression: DeflatePolicy?
 
     package init(role: WebSocketRole, maximumMessageBytes: Int = 1 << 20) {

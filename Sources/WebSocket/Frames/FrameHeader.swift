@@ -1,7 +1,7 @@
 import NIOCore
 import NIOWebSocket
 
-/// The first 2 to 14 bytes of a frame (RFC 6455, 5.2), read without consuming them.
+/// The header of a frame, its first 2 to 14 bytes (RFC 6455, 5.2), read without consuming them.
 struct FrameHeader: Equatable {
     enum Reading: Equatable {
         case header(FrameHeader)
@@ -10,7 +10,7 @@ struct FrameHeader: Equatable {
     }
 
     var isFinal: Bool
-    /// The first reserved bit: the message that begins here is compressed (RFC 7692, 6).
+    /// The first reserved bit: the message that begins with this frame is compressed (RFC 7692, 6).
     var isCompressed = false
     var opcode: UInt8
     var isMasked: Bool
@@ -19,7 +19,7 @@ struct FrameHeader: Equatable {
 
     var isControl: Bool { self.opcode & 0x8 != 0 }
 
-    /// The kind for the assembler; nil for control frames.
+    /// The kind for the assembler; `nil` for control frames.
     var dataOpcode: MessageAssembler.DataOpcode? {
         switch self.opcode {
         case 0x0: .continuation
@@ -29,8 +29,8 @@ struct FrameHeader: Equatable {
         }
     }
 
-    /// Reads the header at the reader index of `buffer` and judges all that can be judged from it alone. A breach in the
-    /// first two bytes is told even when the rest of the header has not come.
+    /// Reads the header at the reader index of `buffer` and checks all rules that the header alone decides. A violation
+    /// in the first two bytes is reported even before the rest of the header arrives.
     ///
     /// - Parameter allowsCompression: whether `permessage-deflate` was agreed on.
     static func read(
@@ -47,7 +47,7 @@ struct FrameHeader: Equatable {
         let isFinal = first & 0x80 != 0
         let isMasked = second & 0x80 != 0
         let shortLength = Int(second & 0x7F)
-        // The bit stands on the first frame of a message only, and never on a control frame (RFC 7692, 6.1).
+        // The bit is set only on the first frame of a message, and never on a control frame (RFC 7692, 6.1).
         let isCompressed = allowsCompression && first & 0x40 != 0 && (opcode == 0x1 || opcode == 0x2)
         guard first & 0x70 == (isCompressed ? 0x40 : 0) else { return .violation(.reservedBits) }
         switch opcode {

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOWebSocket
 
-/// The four bytes a client's payload is combined with (RFC 6455, 5.3).
+/// The masking key of a client's frame, four bytes (RFC 6455, 5.3).
 struct FrameMask: Equatable {
-    /// The key read as a little-endian number, so that its first byte on the wire is the lowest.
+    /// The key as a little-endian number, so that its first byte on the wire is the lowest.
     var word: UInt32
 
     init(word: UInt32) {
@@ -14,8 +14,8 @@ struct FrameMask: Equatable {
         self.word = UInt32(key[0]) | UInt32(key[1]) << 8 | UInt32(key[2]) << 16 | UInt32(key[3]) << 24
     }
 
-    /// Returns the payload without its mask, in a buffer of its own: the read buffer it stands in is shared, so unmasking
-    /// in place would copy as well. `offset` is the place of the first byte in its frame's payload.
+    /// Returns the unmasked payload in a new buffer. The read buffer is shared, so unmasking in place would copy as
+    /// well. `offset` is the position of the first byte in its frame's payload.
     func removed(from payload: ByteBuffer, offset: Int = 0, allocator: ByteBufferAllocator) -> ByteBuffer {
         var plain = allocator.buffer(capacity: payload.readableBytes)
         payload.withUnsafeReadableBytes { source in

@@ -1,18 +1,19 @@
 import NIOCore
 import NIOWebSocket
 
-/// NIOWebSocket's frame decoder with our judgement before it.
+/// NIOWebSocket's frame decoder with a validation of each header before it.
 ///
-/// NIO's decoder holds a frame back until its last byte and leaves most rules to others. This one looks at each header
-/// first, so that a breach is told as soon as it can be known, and shows the part of a frame that has come, so that text
-/// can be checked on the way. After a breach or a close frame it throws away what follows (RFC 6455, 7.1.7).
+/// NIO's decoder holds a frame back until its last byte and leaves most rules to other handlers. This decoder reads
+/// each header first, so that it reports a violation as early as possible. It also passes on the received part of a
+/// frame, so that text can be checked on arrival. After a violation or a close frame it discards all further bytes (RFC
+/// 6455, 7.1.7).
 final class JudgingFrameDecoder: ByteToMessageDecoder {
     typealias InboundOut = WebSocketFrame
 
-    /// The part of an unfinished data frame that came with the last read, masked as on the wire. An inbound user event.
+    /// The part of an unfinished data frame that arrived with the last read, still masked. An inbound user event.
     struct PartialFrame {
         var header: FrameHeader
-        /// The place of the first byte of `bytes` in the payload.
+        /// The position of the first byte of `bytes` in the payload.
         var offset: Int
         var bytes: ByteBuffer
     }
@@ -21,12 +22,13 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
     private let peer: WebSocketRole
     private let maximumPayloadBytes: Int
     private let allowsCompression: Bool
-    /// The header of the frame whose payload is still coming.
+    /// The header of the frame whose payload is still arriving.
     private var unfinished: FrameHeader?
-    /// Payload bytes of it that were shown already.
+    /// The number of its payload bytes that were passed on already.
     private var shown = 0
     private var isDone = false
-    /// Whether it holds nothing of a frame and the next byte may begin one, so that whole frames may go past it.
+    /// Whether no part of a frame is buffered and the next byte begins a frame, so that whole frames may bypass the
+    /// decoder.
     private(set) var isBetweenFrames = true
 
     init(peer: WebSocketRole, maximumPayloadBytes: Int, allowsCompression: Bool = false) {
@@ -37,8 +39,9 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
     }
 
     func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
-        // All whole frames of a read in one call, for each call from NIO's generic driver costs more than a frame does.
-        // After progress it must be asked to call again: only then it sees what was read in the meantime.
+        // Decodes all whole frames of a read in one call, because each call from NIO's generic driver costs more than a
+        // frame does. After progress it returns `.continue`: only then does the driver see bytes that were read in the
+        // meantime.
         var state = DecodingState.needMoreData
         self.isBetweenFrames = false
         while try self.decodeNext(context: context, buffer: &buffer) { state = .continue }
@@ -46,7 +49,7 @@ final class JudgingFrameDecoder: ByteToMessageDecoder {
         return state
     }
 
-    /// Decodes one frame; false when it is not whole.
+    /// Decodes one frame; returns false when it is incomplete.
     private func decodeNext(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> Bool {
         if self.isDone {
             buffer.moveReaderIndex(to: buffer.writerIndex)

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Frames written by hand, for those who encode once and send to many.
+/// A writer of complete server frames, for encoding once and sending to many.
 package enum WebSocketFraming {
     /// Writes a whole text message of a server: one final frame without a mask (RFC 6455, 5.2).
     package static func serverText(_ payload: ByteBuffer, into buffer: inout ByteBuffer) {
@@ -9,7 +9,7 @@ package enum WebSocketFraming {
             buffer.writeImmutableBuffer(payload)
             return
         }
-        // In one write, for this happens with every message: each write asks anew whether the buffer is shared.
+        // In one write, because each write checks whether the buffer is shared, and this runs for every message.
         payload.withUnsafeReadableBytes { payload in
             let header = Self.serverHeaderBytes(payloadBytes: payload.count)
             _ = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: header + payload.count) { target in
@@ -39,7 +39,7 @@ package enum WebSocketFraming {
         buffer.writeImmutableBuffer(payload)
     }
 
-    /// Returns the bytes of the header of a server's frame with a payload of that many bytes.
+    /// Returns the length of the header, in bytes, of a server's frame with a payload of that many bytes.
     package static func serverHeaderBytes(payloadBytes: Int) -> Int {
         switch payloadBytes {
         case ...125: 2
@@ -48,6 +48,8 @@ package enum WebSocketFraming {
         }
     }
 
+    /// Writes the header of a final frame without a mask.
+    ///
     /// - Parameter isCompressed: whether the payload is a compressed message (RFC 7692, 6).
     static func writeServerHeader(
         opcode: UInt8,

@@ -1,10 +1,11 @@
 import NIOCore
 
-/// The short way of a service's messages: whole text frames in plain go from the read straight to `WebSocketHandler`.
+/// The fast path for a server's messages: whole uncompressed text frames go from the read straight to
+/// `WebSocketHandler`.
 ///
-/// Nearly all that a service sends is of this kind, and each step of the frame decoder's way costs such a message more than
-/// its own work does. Only the shape is judged here: a frame of any other kind, a part of a frame and everything behind it
-/// take the decoder's way, and so does all that comes until the decoder holds nothing again.
+/// Nearly all messages of an upstream are of this kind, and each step of the frame decoder costs such a message more
+/// than its own processing. This handler checks only the form. A frame of any other kind, an incomplete frame and
+/// everything behind it go to the decoder, and so do all bytes until the decoder has no unfinished frame.
 final class WholeTextReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,7 +14,7 @@ final class WholeTextReader: ChannelInboundHandler {
     private let webSocket: WebSocketHandler
     private let maximumPayloadBytes: Int
     private var isReading = false
-    /// What came while a message was being taken: it stands behind the rest of its read.
+    /// Bytes that arrived while a message was being handled; they follow the rest of its read.
     private var later: [ByteBuffer] = []
 
     init(decoder: JudgingFrameDecoder, webSocket: WebSocketHandler, maximumPayloadBytes: Int) {
@@ -44,15 +45,15 @@ final class WholeTextReader: ChannelInboundHandler {
         if bytes.readableBytes > 0 { context.fireChannelRead(Self.wrapInboundOut(bytes)) }
     }
 
-    /// The bytes of the header and of the payload, where a whole text message of a server stands in one frame, not masked,
-    /// not compressed, and of up to 64 KiB.
+    /// Returns the lengths in bytes of the header and the payload, if the bytes begin with a whole text message in one
+    /// frame, unmasked, uncompressed, and of at most 65,535 bytes.
     private func wholeText(in bytes: ByteBuffer) -> (header: Int, payload: Int)? {
         bytes.withUnsafeReadableBytes { bytes in
             guard bytes.count >= 2, bytes[0] == 0x81 else { return nil }
             var place = (header: 2, payload: Int(bytes[1]))
             if place.payload == 126, bytes.count >= 4 {
                 place = (4, Int(bytes[2]) << 8 | Int(bytes[3]))
-                // A length in more bytes than it needs is a breach, which the decoder tells.
+                // A length that is not in its shortest form is a violation, which the decoder reports.
                 guard place.payload > 125 else { return nil }
             } else if place.payload > 125 {
                 return nil

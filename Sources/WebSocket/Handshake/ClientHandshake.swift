@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// The opening handshake from the client's side (RFC 6455, 4.1): the request as bytes, and the judgement of its answer.
+/// The client's side of the opening handshake (RFC 6455, 4.1): it encodes the request and checks the response.
 struct ClientHandshake {
     enum Verdict: Equatable {
-        /// With compressed messages, where these were agreed on.
+        /// The response is valid; with the agreement on compression, if there is one.
         case accepted(DeflateAgreement?)
-        /// Not a 101: somebody must decide.
+        /// The status is not 101; the caller decides.
         case refused
         case invalid(String)
     }
@@ -15,14 +15,14 @@ struct ClientHandshake {
     private let compression: DeflatePolicy?
     private let key: String
 
-    /// `nonce` is sixteen bytes of chance; without `compression` none is offered.
+    /// `nonce` is sixteen random bytes; without `compression` the request offers none.
     init(_ request: WebSocketClientRequest, compression: DeflatePolicy? = nil, nonce: (UInt64, UInt64)) {
         self.request = request
         self.compression = compression
         self.key = HandshakeKey.encode(nonce)
     }
 
-    /// Returns the request; what could end a line early is refused, so that no value can add a header.
+    /// Returns the request. Characters that could end a line early are rejected, so that no value can add a header.
     func encoded(allocator: ByteBufferAllocator) throws(WebSocketUpgradeError) -> ByteBuffer {
         let request = self.request
         guard request.target.hasPrefix("/"), request.target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -54,11 +54,11 @@ struct ClientHandshake {
         return head
     }
 
-    /// Judges an answer by the six rules of RFC 6455, 4.1, in HTTP/1.1. Header names and the two words are compared without regard to
-    /// case: Cloudflare writes `upgrade` and `websocket`.
+    /// Checks a response by the six rules of RFC 6455, 4.1, for HTTP/1.1. Header names and the two tokens are compared
+    /// without regard to case: Cloudflare writes `upgrade` and `websocket`.
     func check(_ head: HTTPResponseHead) -> Verdict {
         guard head.status.code == 101 else { return .refused }
-        // HTTP/1.0 knows no 101 (RFC 9110, 15.2), and no change of protocols.
+        // HTTP/1.0 has no 101 (RFC 9110, 15.2) and no change of protocols.
         guard head.version == .http1_1 else { return .invalid("a 101 of HTTP/1.0") }
         guard head.headers.has("Upgrade", token: "websocket") else { return .invalid("Upgrade is not websocket") }
         guard head.headers.has("Connection", token: "upgrade") else { return .invalid("Connection is not upgrade") }
@@ -66,7 +66,7 @@ struct ClientHandshake {
             return .invalid("wrong Sec-WebSocket-Accept")
         }
         let extensions = head.headers["Sec-WebSocket-Extensions"]
-        // A response has one such header at most (RFC 6455, 11.3.2).
+        // A response has at most one such header (RFC 6455, 11.3.2).
         guard extensions.count <= 1, let extensions = WebSocketExtension.list(extensions) else {
             return .invalid("malformed Sec-WebSocket-Extensions")
         }
@@ -87,7 +87,8 @@ struct ClientHandshake {
 }
 
 extension HTTPHeaders {
-    /// Whether the comma-separated values of a header hold a token, in any case of letters.
+    /// Whether the comma-separated values of a header contain a token, compared without regard to case; `token` is in
+    /// lower case.
     func has(_ name: String, token: String) -> Bool {
         self[canonicalForm: name].contains { $0.lowercased() == token }
     }

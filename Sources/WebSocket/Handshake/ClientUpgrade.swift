@@ -2,16 +2,16 @@ package import NIOCore
 package import NIOHTTP1
 
 extension Channel {
-    /// Asks the peer for a WebSocket, and adds the WebSocket handlers at the end of the pipeline as it is now when the peer
-    /// agrees.
+    /// Requests a WebSocket from the peer, and adds the WebSocket handlers at the present end of the pipeline when the
+    /// peer agrees.
     ///
-    /// `upgraded` is called on the loop after the handlers were added and before any byte behind the 101 is delivered, so
-    /// the application can add its own. May be called before the channel is active; see
+    /// `upgraded` is called on the loop after the handlers are added and before any byte behind the 101 is delivered,
+    /// so the application can add its own handlers. May be called before the channel is active; see
     /// `WebSocketClientRequest.startsOn` for TLS.
     ///
-    /// - Parameter nonce: sixteen bytes that no request had before (RFC 6455, 4.1): by default of chance.
-    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with
-    ///   what `upgraded` threw. The channel is closed then.
+    /// - Parameter nonce: sixteen bytes that no earlier request has used (RFC 6455, 4.1), random by default.
+    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the transport's error, or with the error that
+    ///   `upgraded` threw. The channel is closed then.
     package func upgradeToWebSocket(
         _ request: WebSocketClientRequest,
         settings: WebSocketSettings,

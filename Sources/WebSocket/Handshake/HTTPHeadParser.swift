@@ -1,16 +1,16 @@
 import NIOCore
 import NIOHTTP1
 
-/// The strict reading of an HTTP/1.1 head (RFC 9112): no folded lines, no bare CR or LF, no control characters.
+/// A strict parser of an HTTP/1.1 head (RFC 9112): no folded lines, no bare CR or LF, no control characters.
 package enum HTTPHeadParser {
     struct Malformed: Error, Equatable {
         var what: String
     }
 
-    /// Parses a response head as `HTTPHeadReader` gives it.
+    /// Parses a response head as `HTTPHeadReader` returns it.
     static func response(_ head: ByteBuffer) throws(Malformed) -> HTTPResponseHead {
         let (line, headers) = try Self.split(head)
-        // HTTP-version SP status-code SP [ reason-phrase ]; the second space is often forgotten.
+        // HTTP-version SP status-code SP [ reason-phrase ]; servers often omit the second space.
         let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, let version = Self.version(parts[0]), parts[1].utf8.count == 3,
             let code = Int(parts[1]), (100...599).contains(code)
@@ -23,7 +23,7 @@ package enum HTTPHeadParser {
         )
     }
 
-    /// Whether the bytes are a token (RFC 9110, 5.6.2), as names of headers, methods and subprotocols are.
+    /// Whether the bytes are a token (RFC 9110, 5.6.2), like the names of headers, methods and subprotocols.
     static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
         !bytes.isEmpty
             && bytes.allSatisfy { byte in
@@ -37,7 +37,7 @@ package enum HTTPHeadParser {
             }
     }
 
-    /// Whether the bytes may stand in a header's value (RFC 9110, 5.5): no control characters but the tab.
+    /// Whether the bytes are allowed in a header's value (RFC 9110, 5.5): no control characters except the tab.
     package static func isFieldValue(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
     }

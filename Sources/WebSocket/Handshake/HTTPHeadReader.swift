@@ -1,28 +1,28 @@
 import NIOCore
 
-/// The collecting of bytes up to the empty line that ends an HTTP/1.1 head, within a limit.
+/// A reader that collects bytes up to the empty line at the end of an HTTP/1.1 head, within a limit.
 ///
-/// NIO's own HTTP decoder leaves the pipeline one turn of the loop after it was asked to, and drops the bytes behind the
-/// head when the peer's end comes first: a server that says 101, one message and goodbye in a single segment would not be
-/// heard. This reader gives those bytes back at once.
+/// NIO's own HTTP decoder leaves the pipeline one turn of the loop after it is removed, and drops the bytes behind the
+/// head when the peer ends the connection first. A server's 101, message and close frame in a single segment would be
+/// lost. This reader returns the remaining bytes at once.
 struct HTTPHeadReader {
     enum Progress: Equatable {
         case needsMoreBytes
         case tooLarge
-        /// The head with its line ends, without the empty line, and all that came behind it.
+        /// The head with its line ends, without the empty line, and all bytes behind it.
         case complete(head: ByteBuffer, rest: ByteBuffer)
     }
 
     private let maximumBytes: Int
     private var bytes = ByteBuffer()
-    /// How many bytes from the reader index hold no end of a head.
+    /// The number of bytes from the reader index that contain no end of a head.
     private var scanned = 0
 
     init(maximumBytes: Int) {
         self.maximumBytes = maximumBytes
     }
 
-    /// Whether anything came so far.
+    /// Whether no bytes have arrived or are left.
     var isEmpty: Bool { self.bytes.readableBytes == 0 }
 
     mutating func append(_ new: ByteBuffer) -> Progress {
@@ -31,7 +31,7 @@ struct HTTPHeadReader {
         return self.next()
     }
 
-    /// Looks for the next head in what came already; a response may have informational ones before it.
+    /// Searches the received bytes for the next head; informational responses may precede the final one.
     mutating func next() -> Progress {
         let end = self.bytes.withUnsafeReadableBytes { bytes -> Int? in
             var index = self.scanned

@@ -1,9 +1,9 @@
-/// The two header values by which both sides show that they mean WebSocket (RFC 6455, 4.1 and 4.2.2).
+/// The two header values by which both sides prove that they speak WebSocket (RFC 6455, 4.1 and 4.2.2).
 enum HandshakeKey {
     private static let magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Returns the `Sec-WebSocket-Accept` that answers a `Sec-WebSocket-Key`.
+    /// Returns the `Sec-WebSocket-Accept` for a `Sec-WebSocket-Key`.
     static func accept(for key: String) -> String {
         Self.base64(SHA1.digest((key + Self.magic).utf8))
     }

@@ -2,11 +2,11 @@ import NIOCore
 import NIOHTTP1
 
 extension Channel {
-    /// Sends a request as soon as that may be, and reads its answer. On the loop, and at once: a turn later, the event that the
-    /// request waits for may have passed.
+    /// Sends a request as soon as the channel allows, and reads its response. Must be called on the loop, before the
+    /// event that the request waits for can pass.
     ///
-    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the error that the transport reported, or with what
-    ///   the adding of the handlers threw. The channel is closed then.
+    /// - Returns: a future that fails with `WebSocketUpgradeError`, with the transport's error, or with the error of
+    ///   adding the handlers. The channel is closed then.
     func open(
         _ request: () throws(WebSocketUpgradeError) -> OpeningHandler.Request,
         judge: @escaping (HTTPResponseHead, _ rest: ByteBuffer) -> OpeningHandler.Judgement
@@ -23,46 +23,47 @@ extension Channel {
     }
 }
 
-/// The opening of a WebSocket or of a tunnel in a client's pipeline: sends the request, reads the answer, and makes place for
-/// what was opened.
+/// A handler that opens a WebSocket or a tunnel in a client's pipeline: it sends the request, reads the response, and
+/// removes itself after the next handlers are added.
 final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What is asked, and the limits of the answer.
+    /// The request and the limits of its response.
     struct Request {
         var bytes: ByteBuffer
-        /// The time until the end of the answer's head, and of a refusal's body.
+        /// The time until the end of the response's head, and of a refusal's body.
         var timeout: TimeAmount
         var maximumHeaderBytes: Int
         var maximumBodyBytes: Int
-        /// The inbound user event that lets the request go out; nil sends it as soon as the channel is active.
+        /// The inbound user event that starts the request; `nil` sends it as soon as the channel is active.
         var startsOn: (@Sendable (Any) -> Bool)?
     }
 
-    /// What an answer means.
+    /// The meaning of a response.
     enum Judgement {
-        /// Another one follows (RFC 9110, 15.2).
+        /// Another response follows (RFC 9110, 15.2).
         case informational
         case invalid(String)
         case refused
-        /// The peer has agreed; the closure adds the handlers of what is open now.
+        /// The peer has agreed; the closure adds the next handlers.
         case accepted((OpeningHandler) throws -> Void)
     }
 
-    /// More of them mean nothing, and could go on for ever.
+    /// A limit, because a server could send informational responses for ever.
     private static let mostInformationalAnswers = 16
 
     private enum State {
-        /// Waits for the channel, or for the event that the request names.
+        /// Waits for the channel, or for the event of the request.
         case notAsked
-        /// Waits for the head of the answer.
+        /// Waits for the head of the response.
         case readingHead
         /// Waits for the body of a refusal.
         case readingRefusal(HTTPResponseHead, RefusalBody)
-        /// The peer has agreed, and the next handlers are being added; what came behind the answer. From here
-        /// on an end of the connection is theirs to tell: a request that they send at once may find the socket broken.
+        /// The peer has agreed, and the next handlers are being added; holds the bytes behind the response. From here
+        /// on the next handlers report the end of the connection: a request that they send at once may find the socket
+        /// broken.
         case switching(ByteBuffer)
         case done
     }
@@ -94,7 +95,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // Whoever adds the handlers is told what came of that.
+        // The caller that adds the handlers completes the promise.
         if case .switching = self.state { return }
         self.finish(.failure(WebSocketUpgradeError.connectionClosed))
     }
@@ -119,12 +120,12 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .readingRefusal(let head, let body):
             self.refused(head, body, next: bytes, context: context)
         case .switching(var held):
-            // A write that fails brings what can still be read, and that is later than what is held.
+            // A failed write delivers the bytes that can still be read. They follow the held bytes.
             held.writeImmutableBuffer(bytes)
             self.state = .switching(held)
         case .done:
-            // After the handlers were added but before this one has left: bytes of what is open, or of a channel that
-            // is being closed, where nobody is left to take them.
+            // The next handlers are added, and this handler is not removed yet: the bytes belong to the next protocol.
+            // Or the channel is being closed, and no handler takes them.
             context.fireChannelRead(data)
         }
     }
@@ -207,7 +208,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         var held = rest
         if case .switching(let bytes) = self.state { held = bytes }
         self.finish(.success(()))
-        // A connection that has ended meanwhile has told so; nothing may come behind its end.
+        // A connection that has ended meanwhile has reported its end, and no bytes may follow that.
         guard context.channel.isActive else { return }
         if held.readableBytes > 0 { context.fireChannelRead(Self.wrapInboundOut(held)) }
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
@@ -235,7 +236,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func timeReached(context: ChannelHandlerContext) {
         switch self.state {
         case .readingRefusal(let head, let body):
-            // The status is what matters; a body that never ends must not hide it.
+            // The status matters most; an endless body must not hide it.
             self.finish(.failure(Self.refusal(head, body)))
         case .notAsked, .readingHead:
             self.finish(.failure(self.reader.isEmpty ? WebSocketUpgradeError.timedOut : .unfinished))

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// The body of a response that is no 101, as far as it is wanted: what a service says of its refusal is short.
+/// The body of a response other than 101, up to a limit. A server's explanation of a refusal is short.
 struct RefusalBody {
     private enum Framing: Equatable {
         case nothing
@@ -28,9 +28,10 @@ struct RefusalBody {
         }
     }
 
-    /// Takes the next bytes; true when no more are needed, because the body is whole or the limit is reached.
+    /// Takes the next bytes. Returns true when no more are needed, because the body is complete or the limit is
+    /// reached.
     mutating func append(_ bytes: ByteBuffer) -> Bool {
-        // Chunk headers come on top of what is kept; four times the limit is room for the smallest sensible chunks.
+        // Chunk headers count as well. Four times the limit is enough for the smallest reasonable chunks.
         let room = self.maximumBytes * (self.framing == .chunked ? 4 : 1) - self.raw.readableBytes
         if let part = bytes.getSlice(at: bytes.readerIndex, length: min(room, bytes.readableBytes)) {
             self.raw.writeImmutableBuffer(part)
@@ -44,7 +45,7 @@ struct RefusalBody {
         }
     }
 
-    /// What came, cut to the limit; bytes that are no UTF-8 are replaced.
+    /// The received body, cut to the limit; bytes that are not UTF-8 are replaced.
     var text: String {
         var body: ByteBuffer
         switch self.framing {
@@ -58,7 +59,7 @@ struct RefusalBody {
         return String(buffer: body)
     }
 
-    /// Joins the chunks that came (RFC 9112, 7.1), stopping at what is cut off or malformed.
+    /// Joins the received chunks (RFC 9112, 7.1) up to the first incomplete or malformed one.
     private static func joinChunks(_ raw: ByteBuffer) -> (body: ByteBuffer, isComplete: Bool) {
         var raw = raw
         var body = ByteBuffer()

@@ -1,7 +1,7 @@
-/// The SHA-1 digest (FIPS 180-4, 6.1), for `Sec-WebSocket-Accept` and nothing else: it proves that the peer speaks
-/// WebSocket, not who it is.
+/// The SHA-1 digest (FIPS 180-4, 6.1), for `Sec-WebSocket-Accept` alone: it proves that the peer speaks WebSocket, not
+/// its identity.
 ///
-/// The system's libcrypto has one as well, but only the room TLS knows OpenSSL, and NIO's is not exported.
+/// OpenSSL has SHA-1 as well, but only the module TLS imports OpenSSL. NIO's implementation is not public.
 enum SHA1 {
     static func digest(_ message: some Sequence<UInt8>) -> [UInt8] {
         var bytes = Array(message)

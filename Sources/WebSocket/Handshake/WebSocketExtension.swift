@@ -1,16 +1,16 @@
-/// One element of a `Sec-WebSocket-Extensions` header, as it stands there (RFC 6455, 9.1).
+/// One element of a `Sec-WebSocket-Extensions` header (RFC 6455, 9.1).
 struct WebSocketExtension: Sendable, Equatable {
     struct Parameter: Sendable, Equatable {
         var name: String
-        /// Nil where the parameter has no value. Quotes and backslashes are taken off.
+        /// The value without quotes and backslashes; `nil` where the parameter has none.
         var value: String?
     }
 
     var name: String
     var parameters: [Parameter] = []
 
-    /// Reads the values of all headers of that name, in order, as one list. Nil when they break the grammar: the handshake
-    /// must fail then (RFC 6455, 9.1). Empty elements are passed over (RFC 9110, 5.6.1.2).
+    /// Reads the values of all headers of that name, in order, as one list. `nil` when they violate the grammar; then
+    /// the handshake must fail (RFC 6455, 9.1). Empty elements are skipped (RFC 9110, 5.6.1.2).
     static func list(_ values: [String]) -> [WebSocketExtension]? {
         var list: [WebSocketExtension] = []
         for value in values {
@@ -21,7 +21,7 @@ struct WebSocketExtension: Sendable, Equatable {
     }
 }
 
-/// The grammar of RFC 6455, 9.1, with blanks allowed between its tokens (RFC 2616, 2.1).
+/// A parser for the grammar of RFC 6455, 9.1, with blanks allowed between tokens (RFC 2616, 2.1).
 private struct ExtensionReader {
     let bytes: [UInt8]
     private var index = 0
@@ -72,7 +72,7 @@ private struct ExtensionReader {
         return token.isEmpty ? nil : String(decoding: token, as: Unicode.UTF8.self)
     }
 
-    /// Reads a quoted string, of which what is in the quotes must be a token.
+    /// Reads a quoted string, whose content must be a token.
     private mutating func readQuoted() -> String? {
         var plain: [UInt8] = []
         self.index += 1

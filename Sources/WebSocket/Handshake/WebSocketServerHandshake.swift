@@ -1,16 +1,16 @@
 package import NIOHTTP1
 
-/// The opening handshake from the server's side (RFC 6455, 4.2): the judgement of a request, and the headers of its 101.
+/// The server's side of the opening handshake (RFC 6455, 4.2): it checks a request and makes the headers of its 101.
 package enum WebSocketServerHandshake {
-    /// A correct request.
+    /// A valid request.
     package struct Accepted: Sendable, Equatable {
-        /// The headers that a 101 must have.
+        /// The headers that the 101 must have.
         package var responseHeaders: HTTPHeaders
         /// The extensions that the client offers, in order.
         var extensions: [WebSocketExtension]
 
-        /// Returns how messages are compressed, by the first offer that the policy can meet, and adds the header that tells
-        /// the client. Nil when it offers nothing that fits: then none are.
+        /// Returns the agreement on the first offer that the policy can meet, and adds the header with the answer.
+        /// `nil` without such an offer; then messages are not compressed.
         package func agreeOnCompression(
             _ policy: DeflatePolicy,
             adding headers: inout HTTPHeaders
@@ -21,16 +21,16 @@ package enum WebSocketServerHandshake {
         }
     }
 
-    /// What is wrong with a request, as a response.
+    /// The reason against a request, as a response.
     package struct Refusal: Error, Sendable, Equatable {
         package var status: HTTPResponseStatus
-        /// Headers that the status asks for, such as `Allow`.
+        /// Headers that the status requires, such as `Allow`.
         package var headers: HTTPHeaders
         /// One line for people.
         package var reason: String
     }
 
-    /// Judges a request. Whether its path, origin and token are welcome is for others to say.
+    /// Checks a request. The caller checks its path, origin and token.
     package static func check(_ head: HTTPRequestHead) -> Result<Accepted, Refusal> {
         guard head.method == .GET else {
             return .refuse(.methodNotAllowed, "a WebSocket is opened by GET", ["Allow": "GET"])
@@ -69,7 +69,7 @@ package enum WebSocketServerHandshake {
         return .success(Accepted(responseHeaders: responseHeaders, extensions: extensions))
     }
 
-    /// Whether a request asks for WebSocket at all, rightly or not.
+    /// Whether a request asks for WebSocket at all, valid or not.
     package static func wantsWebSocket(_ head: HTTPRequestHead) -> Bool {
         head.headers.has("Upgrade", token: "websocket")
     }

@@ -1,8 +1,9 @@
 package import NIOCore
 
-/// The joining of frames into messages: order of fragments, limits, inflating, and UTF-8 as it comes.
+/// The assembler of frames into messages. It checks the order of fragments and the limits, decompresses, and validates
+/// UTF-8 on arrival.
 ///
-/// It takes unmasked data frames only; control frames may come in between and are not its business.
+/// It takes unmasked data frames only; control frames may come in between, and the caller handles them.
 package struct MessageAssembler {
     package enum DataOpcode: Sendable, Equatable {
         case text
@@ -10,13 +11,13 @@ package struct MessageAssembler {
         case continuation
     }
 
-    /// What follows from a frame.
+    /// The result of a frame.
     package enum Action: Sendable, Equatable {
-        /// It has completed this message.
+        /// The frame has completed this message.
         case deliver(WebSocketMessage)
-        /// It has completed none.
+        /// The message is not complete.
         case awaitMore
-        /// The peer has broken a rule, which ends the connection.
+        /// The peer has violated a rule, which ends the connection.
         case fail(WebSocketViolation)
     }
 
@@ -25,7 +26,7 @@ package struct MessageAssembler {
         case binary
     }
 
-    /// The message whose fragments are coming.
+    /// The message whose fragments are arriving.
     private struct Open {
         var kind: Kind
         var isCompressed: Bool
@@ -33,15 +34,15 @@ package struct MessageAssembler {
 
     private let maximumBytes: Int
     private let maximumFragments: Int
-    /// Nil where no compressed messages were agreed on.
+    /// `nil` without an agreement on compression.
     private let inflater: MessageInflater?
 
-    /// Nil between messages.
+    /// `nil` between messages.
     private var open: Open?
     private var joined = ByteBuffer()
     private var fragments = 0
     private var validator = UTF8Validator()
-    /// Bytes of the frame still on its way that have been looked at.
+    /// The number of bytes of the incomplete frame that are checked already.
     private var examined = 0
 
     package init(maximumBytes: Int, maximumFragments: Int) {
@@ -54,8 +55,8 @@ package struct MessageAssembler {
         self.inflater = inflater
     }
 
-    /// Takes the next unmasked bytes of a frame that is not yet complete, so that bad text, bad compression and a size over
-    /// the limit are refused without waiting for its end. `frameBytes` is the length that the frame's header announced.
+    /// Takes the next unmasked bytes of an incomplete frame, so that invalid text, invalid compression and a size over
+    /// the limit are rejected before its end. `frameBytes` is the payload length in the frame's header.
     package mutating func payloadArrived(
         _ opcode: DataOpcode,
         isCompressed: Bool = false,
@@ -69,7 +70,7 @@ package struct MessageAssembler {
         return self.examine(bytes, of: message)
     }
 
-    /// Takes a whole frame.
+    /// Takes a complete frame.
     package mutating func frameReceived(
         _ opcode: DataOpcode,
         isFinal: Bool,
@@ -91,7 +92,7 @@ package struct MessageAssembler {
         if message.isCompressed { return self.inflated(message, isFinal: isFinal) }
         guard message.kind == .binary || !isFinal || self.validator.isAtBoundary else { return .fail(.invalidText) }
         if isFinal, self.open == nil {
-            // The common case: a message in one frame goes on as it is, without a copy.
+            // The common case: a message in one frame is passed on without a copy.
             return .deliver(Self.message(message.kind, payload))
         }
         return self.append(payload, to: message, isFinal: isFinal)
@@ -101,12 +102,12 @@ package struct MessageAssembler {
         switch opcode {
         case .text: Open(kind: .text, isCompressed: isCompressed)
         case .binary: Open(kind: .binary, isCompressed: isCompressed)
-        // A continuation of nothing is refused before the kind matters.
+        // A continuation without a message is rejected before the kind matters.
         case .continuation: self.open ?? Open(kind: .binary, isCompressed: false)
         }
     }
 
-    /// Looks at bytes not seen before: inflates what is compressed, and checks what is text.
+    /// Checks new bytes: decompresses them if the message is compressed, and validates text.
     private mutating func examine(_ bytes: UnsafeRawBufferPointer, of message: Open) -> WebSocketViolation? {
         guard message.isCompressed, let inflater = self.inflater else { return self.check(bytes) }
         return inflater.take(bytes) { message.kind == .text ? self.check($0) : nil }
@@ -116,7 +117,7 @@ package struct MessageAssembler {
         self.validator.consume(text) ? nil : .invalidText
     }
 
-    /// A frame of a compressed message is complete, and has been inflated.
+    /// Handles the end of a compressed frame whose payload is decompressed already.
     private mutating func inflated(_ message: Open, isFinal: Bool) -> Action {
         self.open = message
         self.fragments += 1
@@ -135,7 +136,8 @@ package struct MessageAssembler {
     private mutating func append(_ payload: ByteBuffer, to message: Open, isFinal: Bool) -> Action {
         self.open = message
         self.fragments += 1
-        // A copy even of the first fragment: a slice would keep its whole read buffer alive for as long as the peer likes.
+        // Even the first fragment is copied: a slice would keep its whole read buffer alive until the peer sends the
+        // rest.
         self.joined.writeImmutableBuffer(payload)
         guard isFinal else { return .awaitMore }
         let whole = Self.message(message.kind, self.joined)
@@ -155,9 +157,9 @@ package struct MessageAssembler {
         case (.text, .some), (.binary, .some): return .interleavedMessage
         case (.continuation, .some), (.text, nil), (.binary, nil): break
         }
-        // Who has agreed on no compression never gets a frame so marked: its header is a breach.
+        // Without an agreement on compression the frame decoder rejects a compressed frame by its header.
         precondition(!message.isCompressed || self.inflater != nil, "a compressed message without an agreement")
-        // The inflater has its own limit, for it knows what a frame holds.
+        // The inflater has its own limit for decompressed bytes.
         if !message.isCompressed, bytes > self.maximumBytes - self.joined.readableBytes { return .messageTooBig }
         if self.fragments >= self.maximumFragments { return .tooManyFragments }
         return nil

@@ -1,9 +1,9 @@
-/// An incremental check of UTF-8 (RFC 3629) that refuses at the first byte no valid text can have.
+/// An incremental validator of UTF-8 (RFC 3629), which fails at the first byte that no valid text can have.
 ///
-/// It takes pieces of any size, so that a text message can be checked as it comes. Overlong forms, surrogates and values
-/// beyond U+10FFFF are caught at the second byte already, by the range allowed there.
+/// It takes pieces of any size, so that a text message can be checked on arrival. Overlong forms, surrogates and values
+/// beyond U+10FFFF fail at their second byte at the latest, by the range that is allowed there.
 package struct UTF8Validator: Sendable, Equatable {
-    /// Continuation bytes the current character still needs.
+    /// The number of continuation bytes that the current scalar still needs.
     private var needed: UInt8 = 0
     /// The range of the next continuation byte.
     private var lower: UInt8 = 0x80
@@ -11,10 +11,10 @@ package struct UTF8Validator: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether the text may end here, with no character cut in half.
+    /// Whether the text may end here, without an incomplete scalar.
     package var isAtBoundary: Bool { self.needed == 0 }
 
-    /// Checks the next bytes; false means that no continuation can make the text valid.
+    /// Checks the next bytes; returns false when no continuation can make the text valid.
     package mutating func consume(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         let count = bytes.count
@@ -55,7 +55,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// Returns the index of the first byte at or after `start` that is not ASCII, looking at eight bytes at a time.
+    /// Returns the index of the first byte at or after `start` that is not ASCII. It checks eight bytes at a time.
     private static func skipASCII(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         while index + 8 <= bytes.count {

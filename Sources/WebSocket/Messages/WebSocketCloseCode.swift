@@ -1,4 +1,4 @@
-/// The number a close frame gives as its reason (RFC 6455, 7.4).
+/// The status code of a close frame (RFC 6455, 7.4).
 package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 
@@ -16,8 +16,8 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let internalError = WebSocketCloseCode(rawValue: 1011)
     package static let tryAgainLater = WebSocketCloseCode(rawValue: 1013)
 
-    /// Whether the code may stand in a close frame: those of the registry (RFC 6455, 7.4.1 and IANA), and the ranges of
-    /// libraries (3000 to 3999) and of private use (4000 to 4999). 1004, 1005, 1006 and 1015 never travel.
+    /// Whether the code is allowed in a close frame: the registered codes (RFC 6455, 7.4.1 and IANA), and the ranges
+    /// for libraries (3000 to 3999) and private use (4000 to 4999). 1004, 1005, 1006 and 1015 are never sent.
     package var mayBeSent: Bool {
         switch self.rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,23 +1,23 @@
 package import NIOCore
 
-/// The end of a connection: who ended it, and with which words.
+/// The end of a connection: its cause, its code and its reason.
 package struct WebSocketClosure: Sendable, Equatable {
     package enum Cause: Sendable, Equatable {
         /// The peer started the closing handshake.
         case peerClosed
-        /// This side closed, and the peer answered, or the channel was closed without a handshake by this side.
+        /// This side closed and the peer replied, or this side closed the channel without a handshake.
         case locallyClosed
-        /// This side closed, and the peer did not answer within the limit.
+        /// This side closed, and the peer did not reply within the limit.
         case closeTimedOut
-        /// The peer broke the protocol or a limit, and was told so.
+        /// The peer violated the protocol or a limit, and received a close frame that says so.
         case protocolViolation(WebSocketViolation)
-        /// Our ping was not answered within the limit.
+        /// The peer did not answer a ping within the limit.
         case pongTimeout
         /// The transport ended without a close frame.
         case connectionLost
     }
 
-    /// The code of the peer's close frame, or the one sent to it after a violation; nil when no close frame said one.
+    /// The code of the peer's close frame, or the code sent to it after a violation; `nil` without either.
     package var code: WebSocketCloseCode?
     package var reason: String
     package var cause: Cause
@@ -29,13 +29,13 @@ package struct WebSocketClosure: Sendable, Equatable {
     }
 }
 
-/// An event that `WebSocketHandler` fires up the pipeline beside the messages.
+/// An event that `WebSocketHandler` fires up the pipeline besides the messages.
 package enum WebSocketEvent: Sendable, Equatable {
-    /// The connection is over for messages. Fired exactly once, before `channelInactive`.
+    /// No further messages will arrive. Fired exactly once, before `channelInactive`.
     case closed(WebSocketClosure)
-    /// A ping came with this in it, and was answered.
+    /// A ping arrived with this payload. Its pong is written already, or waits until the peer reads again.
     case pingReceived(ByteBuffer)
-    /// A pong came with this in it, asked for or not.
+    /// A pong arrived with this payload, solicited or not.
     case pongReceived(ByteBuffer)
     /// A ping was sent.
     case pingSent
@@ -43,8 +43,8 @@ package enum WebSocketEvent: Sendable, Equatable {
 
 /// An error of a write.
 package enum WebSocketWriteError: Error, Sendable, Equatable {
-    /// The closing handshake has begun; nothing may follow the close frame.
+    /// The closing handshake has begun; no frame may follow the close frame.
     case closing
-    /// The code must not stand in a close frame.
+    /// The code is not allowed in a close frame.
     case forbiddenCloseCode(WebSocketCloseCode)
 }
