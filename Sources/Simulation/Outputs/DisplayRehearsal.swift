@@ -2,7 +2,7 @@ import Market
 import NIOCore
 import Terminal
 
-/// The lines of a ``LinePrinter`` without its thread: each item is put into words at the time at which it comes.
+/// A ``LinePrinter`` without its thread: it formats each item at the time of its arrival.
 final class LineRehearsal {
     private let output: OutputDigest
     private let errors: OutputDigest?
@@ -11,7 +11,7 @@ final class LineRehearsal {
     private var lines: LineOutput
     private var timer: Scheduled<Void>?
 
-    /// - Parameter errors: for what a printer says on standard error; nothing where nobody wants to know.
+    /// - Parameter errors: the output for the printer's standard error; `nil` discards that.
     init(
         _ settings: LinePrinter.Settings,
         status: FeedStatus,
@@ -28,7 +28,7 @@ final class LineRehearsal {
         output.take(self.lines.header)
     }
 
-    /// For a ``PriceDisplay``.
+    /// The output to pass to a ``PriceDisplay``.
     var display: any DisplayOutput { RehearsedLines(lines: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
@@ -47,7 +47,7 @@ final class LineRehearsal {
         self.arm()
     }
 
-    /// One line for all is written when all of a turn has been said.
+    /// Schedules the next line. A line about all symbols is written after every item of a turn has arrived.
     private func arm() {
         guard let due = self.lines.due else { return }
         self.timer?.cancel()
@@ -62,7 +62,7 @@ final class LineRehearsal {
     }
 }
 
-/// The screen of a ``TerminalDisplay`` without terminal and thread: the same pictures at the same pace, as bytes.
+/// The screen of a ``TerminalDisplay`` without terminal and thread: the same frames at the same pace, as bytes.
 final class ScreenRehearsal {
     private let output: OutputDigest
     private let size: ScreenGrid.Size
@@ -86,7 +86,7 @@ final class ScreenRehearsal {
         output.take(TerminalModes.enter)
     }
 
-    /// For a ``PriceDisplay``.
+    /// The output to pass to a ``PriceDisplay``.
     var display: any DisplayOutput { RehearsedScreen(screen: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
@@ -99,7 +99,7 @@ final class ScreenRehearsal {
         self.arm()
     }
 
-    /// What comes in one turn is one picture.
+    /// Schedules the next frame. All states of one turn share a frame.
     private func arm() {
         let now = Int64(self.loop.now.uptimeNanoseconds)
         let due: Int64

@@ -1,19 +1,19 @@
 package import NIOCore
 import TLS
 
-/// What became of one output of a rehearsal.
+/// The digest of one output on virtual time.
 package struct RehearsedOutput: Sendable, Equatable {
-    /// One word, as `relay-stream-all`.
+    /// The output's name as one word, such as `relay-stream-all`.
     package var name: String
-    /// How many bytes there were.
+    /// The number of bytes.
     package var count: UInt64
-    /// SHA-256 of them, lower-case hexadecimal.
+    /// The SHA-256 of the bytes, as lower-case hexadecimal.
     package var digest: String
-    /// The bytes themselves, where they were to be kept.
+    /// The bytes, if they were kept.
     package var bytes: [UInt8]?
 }
 
-/// A place for bytes that are counted and digested, and kept only if somebody wants to look at them.
+/// A sink that counts and digests bytes, and keeps them on request.
 package final class OutputDigest {
     private let name: String
     private let digest = RunningSHA256()
@@ -35,7 +35,7 @@ package final class OutputDigest {
 
     package func take(_ text: String) { self.take(Array(text.utf8)) }
 
-    /// What was taken; to be asked for once.
+    /// Returns the digest of all bytes; called once.
     package func finish() -> RehearsedOutput {
         RehearsedOutput(name: self.name, count: self.digest.count, digest: self.digest.finish(), bytes: self.kept)
     }

@@ -4,10 +4,10 @@ import NIOCore
 import Recordings
 import Wire
 
-/// A recorder without thread and disk: the bytes of its files, one behind the other.
+/// A recorder without thread and disk, which digests the bytes of its files one after the other.
 final class RecorderRehearsal: TapeReader {
-    /// A path that names no file anywhere, so that nobody's recordings are looked at; its last part stands in long
-    /// recordings.
+    /// A path under which no file can exist, so that no real recordings are read. Long recordings contain its last
+    /// component.
     private static let path = "/dev/null/recording.jsonl"
 
     private let recorder: Recorder
@@ -48,7 +48,7 @@ final class RecorderRehearsal: TapeReader {
     func stop() { _ = self.recorder.close() }
 }
 
-/// A disk that keeps nothing but a digest.
+/// A disk that only digests what is written.
 private struct DigestingDisk: RecordingDisk {
     private final class File: RecordingOutput {
         let output: NIOLoopBound<OutputDigest>

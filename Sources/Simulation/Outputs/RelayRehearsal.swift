@@ -10,11 +10,11 @@ import Relay
 import WebSocket
 import Wire
 
-/// A relay with one client, without sockets: what that client would be sent, as bytes.
+/// A relay with one client and without sockets, which digests the bytes that the client would get.
 ///
-/// One client each, for a relay counts its messages over all of them.
+/// Each client has a separate relay, because a relay numbers its messages across all clients.
 final class RelayRehearsal {
-    /// A client's socket.
+    /// The end of a client's pipeline, in place of its socket.
     private final class Socket: ChannelOutboundHandler {
         typealias OutboundIn = WebSocketOutput
         private let output: OutputDigest
@@ -67,16 +67,16 @@ final class RelayRehearsal {
 
     var reader: any TapeReader { HubReader(NIOLoopBound(self.hub, eventLoop: self.loop)) }
 
-    /// A client of Finnhub's own protocol, that asks for these symbols.
+    /// Adds a client of Finnhub's protocol that subscribes to these symbols.
     func admitDropIn(asking symbols: [String], output: OutputDigest) throws {
         let client = TradesClient(hub: self.hub, options: TradesOptions(target: "/?token=any"))
         let requests = symbols.map { FinnhubRequest.subscribe($0).encoded() }
         try withExtendedLifetime(client) { try self.admit(client.output, output) }.asks(requests)
     }
 
-    /// A client of `/v1/stream`.
+    /// Adds a client of `/v1/stream`.
     ///
-    /// - Parameter requests: what it asks for when it is there.
+    /// - Parameter requests: the client's requests after it has connected.
     func admitStream(_ query: String, requests: [String] = [], output: OutputDigest) throws {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
         let client = StreamClient(hub: self.hub, query: try StreamQuery(head))
@@ -91,13 +91,13 @@ final class RelayRehearsal {
         return channel
     }
 
-    /// The bars of a symbol as `/v1/bars` answers; nothing where there are none.
+    /// Returns the bars of a symbol as `/v1/bars` sends them; `nil` if there are no bars.
     func bars(of symbol: String, _ width: BarWidth) -> ByteBuffer? {
         let query = BarQuery(width: width, limit: BarQuery.mostBars)
         return self.hub.bars(of: symbol, query)?.body(symbol, query)
     }
 
-    /// Ends it as the end of a replay does.
+    /// Stops the relay as at the end of a replay.
     func stop() {
         self.hub.stop(reason: "the replay is over", within: .seconds(1))
         for channel in self.channels { channel.close(promise: nil) }
@@ -111,7 +111,7 @@ extension EmbeddedChannel {
     }
 }
 
-/// A relay's hub as a reader of the tape on its own loop, as ``RelayServer`` is.
+/// A tape reader that passes everything to a relay's hub on the same loop, as ``RelayServer`` does.
 private final class HubReader: TapeReader {
     private let hub: NIOLoopBound<RelayHub>
 
@@ -125,7 +125,7 @@ private final class HubReader: TapeReader {
     func gapFound(_ gap: Gap) { self.hub.value.take(.gap(gap)) }
 }
 
-/// A replay that can be asked where it stands, and nothing else.
+/// A replay that reports its position and refuses every request.
 final class RehearsedReplay: ReplayControlling {
     private let place: @Sendable () -> ReplayPosition
 

@@ -7,25 +7,25 @@ import Relay
 import Terminal
 package import Wire
 
-/// All that reads a tape and makes bytes of it, on a loop whose time somebody turns, with a digest in place of every output.
+/// All consumers of a tape that produce bytes, on a loop with virtual time and with a digest in place of every output.
 ///
-/// For the proof that the same recording gives the same bytes. What belongs to a machine, a person or a run is fixed here:
-/// settings are the usual ones, and no version, name, address or environment is looked at. To be used on the thread that made
-/// the loop.
+/// It serves the proof that the same recording gives the same bytes. Everything that depends on a machine, a user or a
+/// run is fixed: the settings are the defaults, and no version, name, address or environment is read. It must be used
+/// on the thread that created the loop.
 package final class SinkRehearsal {
-    /// Rules that tell something of most markets, where nobody has named any.
+    /// The default rules, which fire in most markets.
     package static let usualRules = [
         "* new high", "* new low", "* moves 0.1% in 1m", "* stale for 10s", "* back after 10s",
     ]
 
-    /// What is rehearsed.
+    /// The input of the harness.
     package struct Plan: Sendable {
         package var symbols: [String]
-        /// What is true of the feed before it says anything.
+        /// The feed's status before its first report.
         package var status: FeedStatus
         package var epoch: UInt64
         package var rules: [AlertRule] = []
-        /// Where the replay stands.
+        /// Returns the replay's position.
         package var position: @Sendable () -> ReplayPosition
         package var keepsBytes = false
 
@@ -42,7 +42,7 @@ package final class SinkRehearsal {
         }
     }
 
-    /// Who is to read the tape.
+    /// The readers of the tape.
     package private(set) var readers: [any TapeReader] = []
     private let plan: Plan
     private let loop: EmbeddedEventLoop
@@ -53,10 +53,10 @@ package final class SinkRehearsal {
     private var screens: [ScreenRehearsal] = []
     private var relays: [RelayRehearsal] = []
     private var recorder: RecorderRehearsal?
-    /// For the bars that anybody could ask for at the end.
+    /// The digest of the bars that a client could request at the end.
     private let bars: OutputDigest
 
-    /// - Parameter wallClock: ns since 1970.
+    /// - Parameter wallClock: returns the wall clock, ns since 1970.
     package init(_ plan: Plan, loop: EmbeddedEventLoop, wallClock: @escaping @Sendable () -> Int64) throws {
         self.plan = plan
         self.loop = loop
@@ -113,7 +113,7 @@ package final class SinkRehearsal {
                 wallClock: self.wallClock
             )
         )
-        // Its rules are there before the first trade.
+        // Sets the rules before the first trade.
         self.loop.run()
     }
 
@@ -195,9 +195,9 @@ package final class SinkRehearsal {
         return relay
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// Ends all as the end of a replay does, and answers with what was written, by name.
+    /// Ends all outputs as at the end of a replay, and returns their digests, sorted by name.
     package func finish() -> [RehearsedOutput] {
         for display in self.displays { display.showHeldBack() }
         self.loop.run()
@@ -216,7 +216,7 @@ package final class SinkRehearsal {
     }
 }
 
-/// The tape itself, a line a trade: number, symbol, price, size and the exchange's time in ns since 1970.
+/// A list of the tape's trades, one a line: number, symbol, price, size and the exchange's time in ns since 1970.
 private final class TradeList: TapeReader {
     private let output: NIOLoopBound<OutputDigest>
 

@@ -2,12 +2,12 @@ import Market
 import NIOCore
 package import NIOEmbedded
 
-/// The clock of a replay on virtual time: a loop whose time is the recording's own, and the wall clock of that day.
+/// The clock of a replay on virtual time: a loop with the recording's time, and the wall clock of the recording.
 ///
-/// It stands still while work is done, and is set from message to message; timers fire on the way there, each at its time.
-/// To be used on the thread that made it.
+/// It stands still during work, and advances from message to message; timers fire in between, each at its time. It must
+/// be used on the thread that created it.
 package struct RecordedClock: Sendable {
-    /// What the monotonic clock shows at the recording's start, ns: a day, so that nobody who looks back meets zero.
+    /// The monotonic clock at the recording's start, ns: a day, so that subtracting from it does not reach zero.
     private static let origin: Int64 = 86_400_000_000_000
 
     package let loop: EmbeddedEventLoop
@@ -24,7 +24,7 @@ package struct RecordedClock: Sendable {
         { [loop, start] in start.addingCapped(Int64(loop.now.uptimeNanoseconds) - Self.origin) }
     }
 
-    /// Lets time pass up to `recorded`, ns since the recording's start; never back.
+    /// Advances the time to `recorded`, ns since the recording's start; never goes back.
     func advance(to recorded: Int64) {
         self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(max(recorded.addingCapped(Self.origin), 0))))
     }

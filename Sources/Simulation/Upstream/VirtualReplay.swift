@@ -9,18 +9,19 @@ import NIOEmbedded
 import WebSocket
 package import Wire
 
-/// A replay on virtual time: stand-in, WebSocket, feed and tape as they are, without a socket, on clocks that somebody turns.
+/// A replay on virtual time: the real mock server, WebSocket, feed and tape, without sockets and with clocks under
+/// control.
 ///
-/// The feed's clock is the recording's, so whoever reads the tape sees the same at the same times, on every machine, at every
-/// speed. To be used on one thread, from its making to its end.
+/// The feed's clock is the recording's, so the readers of the tape see the same at the same times, on every machine and
+/// at every speed. It must be used on one thread from its creation to its end.
 package final class VirtualReplay {
-    /// The longest recording that is played, ns: timers of readers fire all the time of it, about six times a second.
+    /// The longest recording that is played, ns. The readers' timers fire throughout, about six times a second.
     private static let longest: Int64 = 31 * 86_400_000_000_000
 
-    /// What the feed is told.
+    /// The feed's configuration.
     package struct Order: Sendable {
         package var symbols: [String]
-        /// What readers are told of where the trades come from.
+        /// The source of the trades that readers get.
         package var source: FeedStatus.Source
         /// The run of numbers on the tape.
         package var epoch: UInt64
@@ -34,19 +35,20 @@ package final class VirtualReplay {
     }
 
     package let clock: RecordedClock
-    /// What is played.
+    /// The part of the recording that is played.
     package let span: RecordingSpan
     private let pace = EmbeddedEventLoop()
     private let standIn: StandInSettings
     private let replay: ReplaySource
 
-    /// Prepares it; the clock shows when the first message was recorded.
+    /// Prepares the replay; the clock shows the time of the first message.
     ///
-    /// - Parameter settings: how it is played: the pace is the player's on its own clock, and no reader sees it.
+    /// - Parameter settings: the settings of the player. Its speed applies only to its own clock, and no reader sees
+    ///   it.
     package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFailure) {
         var standIn = StandInSettings()
         standIn.replay = settings
-        // As in a replay inside the program.
+        // The settings of a replay inside the program.
         standIn.sharesClock = true
         standIn.marks = FrameMarks()
         standIn.pingInterval = nil
@@ -65,7 +67,7 @@ package final class VirtualReplay {
         self.replay = try ReplaySource(material, settings: standIn, loop: self.pace, wallClock: self.clock.wall)
     }
 
-    /// Where it stands by the recording's clock, at the recording's own pace.
+    /// Returns the position by the recording's clock, at the recorded pace.
     package var position: @Sendable () -> ReplayPosition {
         let (wall, span) = (self.clock.wall, self.span)
         return {
@@ -78,10 +80,10 @@ package final class VirtualReplay {
         }
     }
 
-    /// Plays all of it to these readers; to be called once.
+    /// Plays the whole recording to these readers; called once.
     ///
-    /// - Returns: how long that took by the player's clock, ns: as long as the recording is, at its own pace.
-    /// - Throws: ``RecordingFailure`` when the recording cannot be played to its end.
+    /// - Returns: the time that it took by the player's clock, ns: the recording's length at the recorded pace.
+    /// - Throws: ``RecordingFailure`` if the recording cannot be played to its end.
     package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFailure) -> Int64 {
         var settings = FinnhubSettings(key: APIKey("replay"))
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
@@ -114,7 +116,7 @@ package final class VirtualReplay {
         feed.finished.assumeIsolated().whenSuccess { isOver.value = true }
         feed.start()
         self.clock.loop.run()
-        // The player's timers lead to the end of the recording, and there are no others.
+        // The player has no other timers than those that lead to the end of the recording.
         self.pace.advanceTime(to: .uptimeNanoseconds(1 << 62))
         self.clock.loop.run()
         guard isOver.value, let endedAt = upstream.endedAt else {

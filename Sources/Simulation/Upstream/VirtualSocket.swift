@@ -1,16 +1,16 @@
 import Glibc
 import NIOCore
 
-/// One end of a connection that has no socket: what is flushed here is handed on, a flush at a time.
+/// One end of a connection without a socket. It passes on what is written, one flush at a time.
 final class VirtualSocket: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Takes what was written, a flush at a time.
+    /// Takes the written bytes of one flush.
     var sent: (ByteBuffer) -> Void = { _ in }
-    /// Notes that this end was closed, and that it ended its sending side alone.
+    /// Called when this end was closed, and when only its sending side was.
     var ended: () -> Void = {}
     var endedSending: () -> Void = {}
     private var pending = ByteBuffer()
@@ -20,7 +20,7 @@ final class VirtualSocket: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        // Both lead to the other end, which leads back here.
+        // Both closures refer to the other end, which refers back to this one.
         self.sent = { _ in }
         self.ended = {}
         self.endedSending = {}
@@ -39,7 +39,7 @@ final class VirtualSocket: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // The sending side alone ends as on a socket; an embedded channel would end all of it.
+        // Only the sending side ends, as on a socket; an embedded channel would close entirely.
         if case .output = mode {
             self.endedSending()
             promise?.succeed(())
@@ -49,14 +49,14 @@ final class VirtualSocket: ChannelDuplexHandler {
         }
     }
 
-    /// One read.
+    /// Delivers bytes as one read.
     func deliver(_ bytes: ByteBuffer) {
         guard let context, context.channel.isActive else { return }
         context.fireChannelRead(Self.wrapInboundOut(bytes))
         context.fireChannelReadComplete()
     }
 
-    /// The other end was closed, with a FIN or with a RST.
+    /// Closes this end because the other one was closed, with a FIN or with a RST.
     func end(isReset: Bool = false) {
         guard let context, context.channel.isActive else { return }
         if isReset { context.fireErrorCaught(IOError(errnoCode: ECONNRESET, reason: "read")) }

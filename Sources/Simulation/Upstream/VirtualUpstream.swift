@@ -8,24 +8,23 @@ import NIOHTTP1
 import WebSocket
 import Wire
 
-/// How a stand-in's bytes are cut into the feed's reads.
+/// The division of the mock server's bytes into the feed's reads.
 package enum ReplayCutting: Sendable, Equatable {
-    /// Each message is a read of its own, at the time at which it was recorded.
+    /// Each message is a separate read, at its recorded time.
     case messages
-    /// Each message comes in pieces of so many bytes, all at its time.
+    /// Each message arrives in pieces of this many bytes, all at its recorded time.
     case pieces(Int)
-    /// So many messages are one read, at the time of the last of them.
+    /// This many messages form one read, at the time of the last of them.
     case several(Int)
-    /// All messages of one time are one read.
+    /// All messages of the same time form one read.
     case instants
 }
 
-/// The way from a stand-in to the feed without a socket, and what keeps their two clocks together.
+/// A connection from a mock server to the feed without a socket, and the link between their two clocks.
 ///
-/// The stand-in is on a loop of its own, whose time goes on as its player wants it: a tenth as fast as the recording, or a
-/// thousand times as fast, or not at all. Whatever it plays comes to the feed when the feed's clock, which is the
-/// recording's, shows the time at which it was recorded. So both ends do their work in full, and only the times at which
-/// they do it have nothing to do with each other.
+/// The mock server runs on its own loop, whose time is set by its player: it may run at a tenth or a thousand times the
+/// recorded pace, or stand still. Everything that it plays reaches the feed when the feed's clock, which is the
+/// recording's, shows the recorded time. Both ends thus do all of their work, but at unrelated times.
 final class VirtualUpstream: ReplayOutput {
     private let clock: RecordedClock
     private let pace: EmbeddedEventLoop
@@ -34,17 +33,17 @@ final class VirtualUpstream: ReplayOutput {
     private let webSocket: WebSocketSettings
     private var server: (channel: EmbeddedChannel, socket: VirtualSocket)?
     private var client: (channel: EmbeddedChannel, socket: VirtualSocket)?
-    /// How many were made: the feed's port of the newest.
+    /// The number of connections made, which is also the port of the newest one.
     private var connections = 0
-    /// What waits for others to come in the same read.
+    /// The messages that wait for others to join the same read.
     private var held: [ByteBuffer] = []
     private var newest: Int64 = .min
-    /// When the recording was over on the player's clock, ns; `nil` while it is not.
+    /// The end of the recording on the player's clock, ns; `nil` before the end.
     private(set) var endedAt: Int64?
 
     /// - Parameters:
-    ///   - source: with one player for all, before which this is told of all that it plays.
-    ///   - webSocket: the feed's end of the connection.
+    /// - source: a source with one player for all clients, which reports everything to this object before it plays it.
+    /// - webSocket: the settings of the feed's end of the connection.
     init(
         source: ReplaySource,
         settings: StandInSettings,
@@ -61,7 +60,7 @@ final class VirtualUpstream: ReplayOutput {
         source.shared?.attach(self)
     }
 
-    /// Makes a connection; returns the feed's end, which speaks WebSocket.
+    /// Opens a connection; returns the feed's end, which speaks WebSocket.
     func open() throws -> EmbeddedChannel {
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 443)
         self.connections += 1
@@ -99,7 +98,7 @@ final class VirtualUpstream: ReplayOutput {
         return client
     }
 
-    // MARK: The stand-in's bytes
+    // MARK: The mock server's bytes
 
     private func carry(_ bytes: ByteBuffer) {
         switch self.cutting {
@@ -131,11 +130,11 @@ final class VirtualUpstream: ReplayOutput {
         self.clock.loop.run()
     }
 
-    // MARK: What the player plays
+    // MARK: The player's reports
 
     var hasRoom: Bool { true }
 
-    /// Comes before the stand-in's own: what was played before leaves first, and then the feed's clock goes on.
+    /// Precedes the mock server's own handling: earlier messages are delivered first, then the feed's clock advances.
     func play(_ message: ReplayMessage) { self.goOn(to: message.frame.at) }
 
     func play(_ signal: RecordedSignal) { self.goOn(to: signal.at) }
@@ -162,7 +161,7 @@ final class VirtualUpstream: ReplayOutput {
     func failed(_ reason: String) {}
 }
 
-/// The feed's way to a ``VirtualUpstream``.
+/// A connector that leads to a ``VirtualUpstream``.
 struct VirtualConnector: Connecting {
     let upstream: NIOLoopBound<VirtualUpstream>
 
@@ -172,7 +171,7 @@ struct VirtualConnector: Connecting {
         connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
         let steps = NIOLoopBound((reached: reached, connected: connected), eventLoop: loop)
-        // Later, as with a socket.
+        // Asynchronously, as with a socket.
         return loop.submit {
             let channel = try self.upstream.value.open()
             try steps.value.reached(channel)

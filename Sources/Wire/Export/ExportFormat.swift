@@ -86,7 +86,7 @@ package enum ExportFormat: Sendable, Equatable {
         buffer.writeStaticString("\n")
     }
 
-    /// A line of JSON about a symbol, whose name may be a stranger's: people look at exports too.
+    /// Writes a JSON line about a symbol. The symbol's name may be untrusted, and people look at exports, too.
     private static func write(_ line: ByteBuffer, of symbol: String, into buffer: inout ByteBuffer) {
         if PrintableText.isPrintable(symbol) {
             buffer.writeImmutableBuffer(line)
@@ -95,7 +95,7 @@ package enum ExportFormat: Sendable, Equatable {
         }
     }
 
-    /// A cell of CSV, between quotation marks where it must be (RFC 4180, 2).
+    /// Writes a CSV cell, in quotation marks if necessary (RFC 4180, 2).
     private static func cell(_ text: String, into buffer: inout ByteBuffer) {
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
             buffer.writeString(text)
