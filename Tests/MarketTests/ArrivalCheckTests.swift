@@ -7,22 +7,22 @@ struct ArrivalCheckTests {
     private static let start: Int64 = 1_795_239_062_000_000_000
     /// 30 days, ns.
     private static let month: Int64 = 30 * 86_400 * Self.second
-    /// The first of January 2255, ns since 1970.
+    /// 1 January 2255, ns since 1970.
     private static let year2255: Int64 = 8_993_548_800 * Self.second
 
-    /// Reads of one trade a second, and what becomes of them.
+    /// Reads of one trade a second, and the check of each.
     private struct Bench {
         var check = ArrivalCheck()
         var samples = Samples()
-        /// By the exchange's clock, ns since 1970.
+        /// The time by the exchange's clock, ns since 1970.
         var now = ArrivalCheckTests.start
 
-        /// Takes reads whose trades took 80 ms; returns whether each was ahead.
+        /// Makes reads whose trades took 80 ms to arrive; returns whether each was ahead.
         mutating func reads(_ count: Int, clockBehind: Int64 = 0) -> [Bool] {
             (0..<count).map { _ in self.read(at: self.now - 80_000_000, clockBehind: clockBehind) }
         }
 
-        /// Takes a read of one trade of a time by the exchange's clock; returns whether it is ahead.
+        /// Makes a read of one trade with a time by the exchange's clock; returns whether it is ahead.
         mutating func read(at time: Int64, clockBehind: Int64 = 0) -> Bool {
             var trade = self.samples.trade("1")
             trade.exchangeTime = time

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Bars")
 struct BarsTests {
-    /// A bar by the plainest means: all trades of one symbol, grouped by time, in a list.
+    /// Computes bars in the simplest way: from a list of all trades of one symbol, grouped by time.
     private static func reference(_ trades: [Trade], _ width: BarWidth) -> [Bar] {
         let groups = Dictionary(grouping: trades) { trade in
-            // Times of the test are positive.
+            // The times in this test are positive.
             trade.exchangeTime / width.nanoseconds * width.nanoseconds
         }
         return groups.sorted { $0.key < $1.key }.map { start, trades in
@@ -38,7 +38,7 @@ struct BarsTests {
         var chance = SeededGenerator(seed: seed)
         var time: Int64 = 1_795_239_000_000
         return try (0..<count).map { _ in
-            // Mostly on, now and then far on (no bar is to be there), and sometimes back.
+            // Mostly forward, sometimes far forward (so that bars are missing), and sometimes back.
             switch Int.random(in: 0..<20, using: &chance) {
             case 0: time += Int64.random(in: 60_000...9_000_000, using: &chance)
             case 1, 2: time -= Int64.random(in: 0...3_000, using: &chance)
@@ -63,7 +63,7 @@ struct BarsTests {
         }
     }
 
-    /// A bar without the mark, for the first bar of all always has it.
+    /// Returns a bar without the mark that the very first bar always has.
     private static func unmarked(_ bar: Bar) -> Bar {
         var bar = bar
         bar.isIncomplete = false
@@ -142,7 +142,7 @@ struct BarsTests {
         let (minute, first): (Int64, Int64) = (60_000, 60_000_000_000)
         for at in [0, 1, 2, 3] as [Int64] { bars.take(samples.trade("1", time: first + at * minute + 5_000)) }
         let start = first * 1_000_000
-        // From the third minute's middle to the sixth's.
+        // From the middle of the third minute to the middle of the sixth.
         bars.gapFound(
             from: start + 3 * 60_000_000_000 + 30_000_000_000,
             to: start + 6 * 60_000_000_000 + 30_000_000_000
@@ -150,7 +150,7 @@ struct BarsTests {
         for at in [6, 7] as [Int64] { bars.take(samples.trade("2", time: first + at * minute + 40_000)) }
         bars.settle()
         let marks = bars[.minute].bars.map { (($0.start - start) / 60_000_000_000, $0.isIncomplete) }
-        // The first of all is marked too: what came before it is not known.
+        // The very first bar is marked, too, because the trades before it are unknown.
         #expect(marks.map(\.0) == [0, 1, 2, 3, 6, 7])
         #expect(marks.map(\.1) == [true, false, false, true, true, false])
         #expect(bars[.second].bars.map(\.isIncomplete) == [true, false, false, false, false, false])
@@ -214,7 +214,7 @@ struct ExactQuotientTests {
         #expect(try self.quotient("-2", "3") == "-0.666666666666666667")
         #expect(try self.quotient("0", "3") == "0")
         #expect(try self.quotient("1", "0") == nil)
-        // 18 digits and a half: to the even one.
+        // 18 digits and a half are rounded to the even neighbour.
         #expect(try self.quotient("1000000000000000005", "10") == "100000000000000000")
         #expect(try self.quotient("1000000000000000015", "10") == "100000000000000002")
         #expect(try self.quotient("10000000000000000051", "100") == "100000000000000001")

@@ -2,7 +2,7 @@ import Market
 import Testing
 
 @Suite struct ConflatorTests {
-    /// One conflator's work, drawn as lines of 10 ms a character.
+    /// One run of a conflator, drawn as lines of 10 ms a character.
     struct Case: Sendable, CustomTestStringConvertible {
         var behaviour: String
         var input: String

@@ -46,7 +46,7 @@ import Testing
         #expect(ExactDecimal(significand: .min, exponent: 0) == nil)
     }
 
-    /// Ascending; each differs from the next.
+    /// Numbers in strictly ascending order.
     private static let ladder = [
         "-1e1000", "-999999999999999999e982", "-2", "-1.5", "-1.000000000000001", "-1", "-1e-1000", "0", "1e-1000",
         "0.999999999999999999", "1", "1.00000000000000001", "9", "9.00000000000000001", "10", "99999999999999999.9",

@@ -40,7 +40,7 @@ import Testing
         "what is no number is no sum",
         arguments: [
             "", "-", "1.2.3", "01234567890123456789", "1234567890123456789x", "1e",
-            // The least and the greatest integers that there are, as a power of ten.
+            // The smallest and the largest 64-bit integers as powers of ten.
             "1e-9223372036854775808", "1e9223372036854775807", "1234567890123456789e-9223372036854775808", "1e1001",
         ]
     )

@@ -1,14 +1,14 @@
 import Market
 
-/// A line of marbles: what comes in or goes out of a conflator, one character for each 10 ms.
+/// A marble diagram: the input or output of a conflator, one character for each 10 ms.
 ///
-/// `-` is 10 ms in which nothing happens, a letter a value at that moment, `(AB)` several at one moment, `|` the end,
-/// where the conflator is flushed.
+/// `-` is 10 ms without an event, a letter is a value at that time, `(AB)` is several values at one time, and `|` is
+/// the end, where the conflator is flushed.
 struct Marble: Equatable, CustomStringConvertible {
-    /// 10 ms, in ns.
+    /// The width of a character, 10 ms in ns.
     static let tick: Int64 = 10_000_000
 
-    /// Values by the tick they come at, and the tick of the end.
+    /// The values by their tick, and the tick of the end.
     var moments: [Int: [Character]] = [:]
     var end: Int?
 
@@ -46,9 +46,9 @@ struct Marble: Equatable, CustomStringConvertible {
         return line + (self.end == nil ? "" : "|")
     }
 
-    /// What a conflator with these times makes of this line, and what each emission left out.
+    /// Returns a conflator's output for this line, and what each emission left out.
     ///
-    /// The timer fires exactly at each deadline, or `late` ticks behind it.
+    /// The timer fires exactly at each deadline, or `late` ticks after it.
     func conflated(quiet: Int64, atMost: Int64?, late: Int = 0) -> (line: Marble, skipped: [UInt64]) {
         var conflator = Conflator<Character>(quiet: quiet * Self.tick, atMost: atMost.map { $0 * Self.tick })
         var line = Marble()

@@ -77,7 +77,7 @@ import Testing
             if let deadline = self.deadline, deadline <= now { self.fire(at: deadline) }
             self.take([self.samples.trade("\(tick + 1)")], at: now)
         }
-        // The first at once; then 500 ms after the first change that was not shown, again and again.
+        // The first price at once, and then one 500 ms after each first change not yet shown.
         #expect(self.shown == ["X 1 #1 -0", "X 51 #51 -49", "X 101 #101 -49", "X 151 #151 -49"])
     }
 }

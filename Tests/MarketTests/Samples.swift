@@ -1,10 +1,10 @@
 import Market
 
-/// Trades made from text, for tests.
+/// The trades of tests, created from text.
 struct Samples {
     var symbols = SymbolTable()
 
-    /// A trade; `time` in ms of the exchange's clock.
+    /// Creates a trade; `time` is in ms of the exchange's clock.
     mutating func trade(_ price: String, size: String = "1", time: Int64 = 1_000, symbol: String = "X") -> Trade {
         guard let price = ExactDecimal(price), let size = ExactDecimal(size), let id = self.symbols.intern(symbol)
         else {

@@ -28,7 +28,7 @@ struct UsualSilenceTests {
         #expect(UsualSilence.limit(longest: .max, times: 3, within: bounds) == 100 * Self.second)
     }
 
-    /// Trades in clusters: some ten at once, and then a pause, five symbols with two trades a second each.
+    /// Trades in clusters of about ten, each followed by a pause, for five symbols with two trades a second each.
     @Test("clusters of trades make less than 2 % of the time an unusual silence, by the median a third")
     func clusters() {
         var chance = SeededGenerator(seed: 15)
@@ -59,7 +59,8 @@ struct UsualSilenceTests {
         #expect(late / all < 0.02 && lateByMedian / all > 0.3, "\(late / all) \(lateByMedian / all)")
     }
 
-    /// The natural logarithm of a number from 0 (left out) to 1, by halves and the series of the inverse hyperbolic tangent.
+    /// Returns the natural logarithm of a number above 0 and up to 1, by halving and the series of the inverse
+    /// hyperbolic tangent.
     private static func logarithm(_ number: Double) -> Double {
         var (mantissa, halves) = (number, 0.0)
         while mantissa < 0.5 { (mantissa, halves) = (mantissa * 2, halves + 1) }

@@ -39,7 +39,7 @@ struct AlertExactnessTests {
             #expect(high.count <= PriceWindow.capacity)
         }
         #expect(high.extreme?.price == ExactDecimal("50000"))
-        // A while later the exact answer would be the price at the span's start; never is a higher one told.
+        // Later the exact answer is the price at the span's start. The window may answer less, but never more.
         for later: Int64 in [100_001, 120_000, 149_998] {
             high.expire(now: later)
             if let extreme = high.extreme { #expect(extreme.price <= ExactDecimal("\(count - (later - 100_000))")!) }

@@ -1,7 +1,7 @@
 import Testing
 @testable import Market
 
-/// A watch with a tape of its own; what fires is kept as lines.
+/// A watch with samples of trades; the alerts are returned as lines.
 struct AlertBench {
     var watch: AlertWatch
     var samples = Samples()
@@ -22,7 +22,7 @@ struct AlertBench {
         self.watch.setRules(try rules.enumerated().map { ($0.offset, try AlertRule($0.element)) })
     }
 
-    /// Plays a trade at so many ms of the exchange's clock; returns what it fired.
+    /// Plays a trade at a time in ms of the exchange's clock; returns the alerts that it fired.
     @discardableResult
     mutating func trade(
         _ price: String,
@@ -43,7 +43,7 @@ struct AlertBench {
         return fired
     }
 
-    /// Has our clock say so many ms.
+    /// Advances our clock to a time in ms; returns the alerts that fired.
     @discardableResult
     mutating func clock(_ time: Int64) -> [String] {
         var fired: [String] = []
@@ -52,7 +52,7 @@ struct AlertBench {
         return fired
     }
 
-    /// `TIME SYMBOL KIND PRICE`, the time in ms.
+    /// Formats an alert as `TIME SYMBOL KIND PRICE`, with the time in ms.
     static func line(_ alert: Alert) -> String {
         "\(alert.time / 1_000_000) \(alert.symbol) \(alert.kind) \(alert.price.map { "\($0)" } ?? "-")"
     }
@@ -69,7 +69,7 @@ struct AlertWatchTests {
         #expect(bench.trade("200", at: 9_000_000, marks: [.ahead]).isEmpty)
         #expect(bench.trade("91", at: 20_000).isEmpty)
         #expect(bench.trade("101", at: 21_000) == ["21000 X above 101", "21000 X moves 101"])
-        // Our own clock goes on all the same.
+        // A trade that is ahead does not stop our own clock.
         var live = try AlertBench("X stale for 30s") { $0.isReplay = false }
         #expect(live.trade("90", at: 0).isEmpty)
         #expect(live.trade("90", at: 9_000_000, arrived: 25_000, marks: [.ahead]).isEmpty)
@@ -103,7 +103,7 @@ struct AlertWatchTests {
         #expect(bench.trade("-11", at: 6) == ["6 X below -11"])
         #expect(bench.trade("-9.5", at: 7).isEmpty)
         #expect(bench.trade("-11", at: 8).isEmpty)
-        // A tenth of it nearer to zero.
+        // The band of a negative price: a tenth of it nearer to zero.
         #expect(bench.trade("-9", at: 9).isEmpty)
         #expect(bench.trade("-11", at: 10) == ["10 X below -11"])
     }
@@ -116,10 +116,10 @@ struct AlertWatchTests {
         #expect(bench.trade("100.1", at: 2) == ["2 X crosses 100.1"])
         #expect(bench.trade("99.9", at: 3).isEmpty)
         #expect(bench.trade("100.2", at: 4).isEmpty)
-        // Through to the other edge without having been far enough on this one.
+        // The price goes through to the other edge without having been far enough on this side.
         #expect(bench.trade("99", at: 5) == ["5 X crosses 99"])
         #expect(bench.trade("100.5", at: 6) == ["6 X crosses 100.5"])
-        // 99 was on the lower edge, but nobody came back there since.
+        // 99 was on the lower edge, but no price since was.
         #expect(bench.trade("99.5", at: 7).isEmpty)
         #expect(bench.trade("101", at: 8).isEmpty)
         #expect(bench.trade("99.99", at: 9) == ["9 X crosses 99.99"])
@@ -134,7 +134,7 @@ struct AlertWatchTests {
         #expect(bench.trade("102", at: 2 * minute) == ["120000 X moves 102"])
         #expect(bench.trade("103.9", at: 3 * minute).isEmpty)
         #expect(bench.trade("101.8", at: 4 * minute) == ["240000 X moves 101.8"])
-        // 101.8 is just in the span, and then it is not.
+        // 101.8 is just within the span, and then no longer.
         #expect(bench.trade("103.835", at: 9 * minute).isEmpty)
         #expect(bench.trade("103.836", at: 9 * minute) == ["540000 X moves 103.836"])
         #expect(bench.trade("110", at: 14 * minute + 1).isEmpty)
@@ -240,7 +240,7 @@ struct AlertWatchTests {
         var bench = try AlertBench("X stale for 30s", "X back after 30s", symbols: ["X"]) { $0.isReplay = false }
         #expect(bench.clock(0).isEmpty)
         #expect(bench.watch.deadline == 30_000_000_000)
-        // Its exchange's clock is an hour behind; that is no silence.
+        // The exchange's clock is an hour behind, which is not a silence.
         #expect(bench.trade("1", at: -3_600_000, arrived: 29_000).isEmpty)
         #expect(bench.clock(30_000).isEmpty)
         #expect(bench.watch.deadline == 59_000_000_000)

@@ -9,7 +9,7 @@ struct EarlierPricesTests {
         ExactDecimal(significand: number, exponent: 0) ?? .zero
     }
 
-    /// A bar from its first price to one higher, with a low and a high beside them.
+    /// Returns a bar from an opening price to the next higher one, with a low and a high outside of both.
     private static func bar(_ start: Int64, _ width: BarWidth, _ open: Int64, isIncomplete: Bool = false) -> Bar {
         Bar(
             start: start * Self.second,
@@ -37,9 +37,9 @@ struct EarlierPricesTests {
         #expect(session.first?.start == 0 && session[0].close == Self.price(1_000))
         #expect((0..<session.count).map { session[$0].low }.min() == 995)
         #expect((0..<session.count).map { session[$0].high }.max() == 2_424)
-        // Minutes within the stretch of the seconds would be counted twice.
+        // Minutes within the time of the seconds would be counted twice.
         #expect((0..<session.count).allSatisfy { session[$0].start < 300 * Self.second || session[$0].low > 2_000 })
-        // What came between them and now is not known.
+        // The prices between these bars and the next price are unknown.
         history.take(Self.price(9_000), at: 500 * Self.second, arrived: 0)
         #expect(history.price(at: 450 * Self.second) == nil && history.series(span: nil).last?.followsGap == true)
         #expect(history.longestGap == nil)

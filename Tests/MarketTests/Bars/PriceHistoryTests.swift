@@ -9,7 +9,7 @@ struct PriceHistoryTests {
         ExactDecimal(significand: number, exponent: 0) ?? .zero
     }
 
-    /// A price a second that is the second's number.
+    /// Returns a history of one price a second, equal to the second's number.
     private static func counting(to seconds: Int64, from first: Int64 = 0) -> PriceHistory {
         var history = PriceHistory()
         for number in first...seconds {
@@ -68,7 +68,7 @@ struct PriceHistoryTests {
         for series in [session, history.series(span: 60 * Self.second)] {
             for index in 1..<series.count { #expect(series[index - 1].start < series[index].start) }
         }
-        // No extreme is lost however often points are merged.
+        // No extreme is lost, however often points are merged.
         #expect((0..<session.count).map { session[$0].high }.max() == Double(day))
     }
 
@@ -115,7 +115,7 @@ struct PriceHistoryTests {
             history.take(Self.price(1), at: now, arrived: now)
         }
         #expect(history.longestGap == 40 * Self.second)
-        // An hour later that was long ago.
+        // An hour later the long gap no longer counts as recent.
         for _ in 0...3_600 {
             now += Self.second
             history.take(Self.price(1), at: now, arrived: now)
