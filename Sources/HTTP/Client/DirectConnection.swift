@@ -2,17 +2,17 @@ package import NIOCore
 import NIOPosix
 package import TLS
 
-/// The way of an exchange to a server with no proxy in between: TCP or a socket file, and TLS where it is wanted.
+/// A direct connection for an exchange, without a proxy: TCP or a Unix socket, and TLS if configured.
 package struct DirectConnection: Sendable {
     package enum Place: Sendable {
-        /// A name that is looked up, or an address in text form.
+        /// A name to resolve, or an address as text.
         case host(String, port: Int)
         case address(SocketAddress)
     }
 
     private let place: Place
     private let tls: (context: TLSContext, peer: TLSPeerName?)?
-    /// How long TCP may take.
+    /// The time limit of connecting.
     private let timeout: TimeAmount
 
     package init(_ place: Place, tls: (context: TLSContext, peer: TLSPeerName?)? = nil, timeout: TimeAmount) {

@@ -1,18 +1,18 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// One HTTP/1.1 request to a server and its answer, on a connection of their own.
+/// One HTTP/1.1 request to a server and its response, on a connection that serves this exchange alone.
 package struct OutgoingExchange: Sendable {
     package struct Answer: Sendable {
         package var head: HTTPResponseHead
         package var body: ByteBuffer
     }
 
-    /// Why there is no answer, where it is not the connection that failed.
+    /// The reason for a missing response, where the connection itself did not fail.
     package enum Failure: Error, Equatable {
-        /// The limit of time is over.
+        /// The time limit has passed.
         case late(hasBegun: Bool)
-        /// The connection ended before the answer did.
+        /// The connection ended before the response did.
         case cut
         case notHTTP(HTTPParserError)
         /// The body has more than ``OutgoingExchange/maximumBytes``.
@@ -23,10 +23,11 @@ package struct OutgoingExchange: Sendable {
 
     package typealias Outcome = Result<Answer, Failure>
 
-    /// Opens the connection of an exchange on a loop.
+    /// A function that opens the connection of an exchange on a loop.
     ///
-    /// It calls the first closure as soon as there is a channel, and closes the channel where that throws. It calls the second one
-    /// when the request can be sent. It returns the outcome of that, or a failure of the connection in its own words.
+    /// It calls the first closure as soon as there is a channel, and closes the channel if that closure throws. It
+    /// calls the second closure when the request can be sent, and returns its outcome. If the connection fails, the
+    /// future fails with the connection's own error.
     package typealias Opening =
         @Sendable (
             _ loop: any EventLoop,
@@ -36,11 +37,11 @@ package struct OutgoingExchange: Sendable {
 
     package var head: HTTPRequestHead
     package var body: ByteBuffer?
-    /// How long everything together may take, from the opening to the last byte of the answer.
+    /// The time limit of the whole exchange, from the opening to the last byte of the response.
     package var timeout: TimeAmount
-    /// The largest body that is taken, in bytes.
+    /// The largest accepted body, in bytes.
     package var maximumBytes: Int
-    /// Whether an answer whose head has come is one even when its body fails, but for being late.
+    /// Whether a response whose head has arrived counts even if its body fails, except after the time limit.
     package var takesPartialBody: Bool
 
     package init(
@@ -57,9 +58,9 @@ package struct OutgoingExchange: Sendable {
         self.takesPartialBody = takesPartialBody
     }
 
-    /// Opens a connection, asks once, and closes.
+    /// Opens a connection, sends the request once, and closes the connection.
     ///
-    /// - Returns: a future that fails with what befell the connection.
+    /// - Returns: a future that fails with the error of the connection.
     package func run(on loop: any EventLoop, opening: @escaping Opening) -> EventLoopFuture<Outcome> {
         loop.flatSubmit {
             let outcome = loop.makePromise(of: Outcome.self)
@@ -73,14 +74,14 @@ package struct OutgoingExchange: Sendable {
     }
 }
 
-/// The last handler of an exchange's connection: sends the request, takes the answer, and closes.
+/// The last handler of an exchange's connection: it sends the request, reads the response, and closes.
 private final class ExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
     private let exchange: OutgoingExchange
     private var channel: (any Channel)?
-    /// Fails with what befalls the connection; `nil` before the request.
+    /// Fails with the error of the connection; `nil` before the request.
     private var outcome: EventLoopPromise<OutgoingExchange.Outcome>?
     private var head: HTTPResponseHead?
     private var body = ByteBuffer()
@@ -88,17 +89,17 @@ private final class ExchangeHandler: ChannelInboundHandler {
 
     init(_ exchange: OutgoingExchange) { self.exchange = exchange }
 
-    // MARK: The way to the request
+    // MARK: Request
 
-    /// There is a channel; throws where the time is over already.
+    /// Records the channel; throws if the time limit has passed already.
     func reached(_ channel: any Channel) throws {
         guard !self.isOver else { throw ChannelError.ioOnClosedChannel }
         self.channel = channel
     }
 
-    /// Puts the handlers into a channel that is ready for a request, and sends it.
+    /// Adds the handlers to a channel that is ready for a request, and sends the request.
     func join(_ channel: any Channel) -> EventLoopFuture<OutgoingExchange.Outcome> {
-        // Nothing would ever happen on a channel that is gone.
+        // A closed channel fires no further events.
         guard channel.isActive, !self.isOver else { return channel.eventLoop.makeFailedFuture(ChannelError.eof) }
         let outcome = channel.eventLoop.makePromise(of: OutgoingExchange.Outcome.self)
         self.outcome = outcome
@@ -121,7 +122,7 @@ private final class ExchangeHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.fail(OutgoingExchange.Failure.cut) }
 
-    // MARK: The answer
+    // MARK: Response
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {
@@ -159,9 +160,9 @@ private final class ExchangeHandler: ChannelInboundHandler {
         }
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// The limit of time is over.
+    /// Ends the exchange at its time limit.
     func expire() -> OutgoingExchange.Failure {
         let late = OutgoingExchange.Failure.late(hasBegun: self.head != nil)
         self.end(.success(.failure(late)))

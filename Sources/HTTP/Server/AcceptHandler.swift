@@ -1,9 +1,9 @@
 package import Logging
 package import NIOCore
 
-/// The rest that a listening socket takes when the system has no descriptor or memory for another connection.
+/// The pause of a listening socket when the system has no descriptor or memory for another connection.
 ///
-/// Without it the same connection would be tried again and again, at full speed.
+/// Without the pause the loop would retry the same connection at full speed.
 package final class AcceptHandler: ChannelDuplexHandler {
     package typealias InboundIn = any Channel
     package typealias OutboundIn = Never

@@ -1,32 +1,32 @@
 import NIOConcurrencyHelpers
 
-/// The memory that answers over HTTP take together, from the question to the last byte that has left the program.
+/// The memory of all HTTP responses of a server, each from its request to the last byte that has left the program.
 ///
-/// An answer is held until its peer has read it, and a peer may take its time. So large answers have a limit together, and a
-/// part of the whole that they cannot take: a question such as `/livez` is answered however many of them wait.
+/// A response occupies memory until its peer has read it, and a peer may read slowly. So large responses have a lower
+/// limit, which leaves memory for small ones: a request such as `/livez` is answered while large responses wait.
 package final class AnswerMemory: Sendable {
-    /// The most bytes of all answers.
+    /// The limit for all responses together, in bytes.
     package static let mostBytes = 32 << 20
-    /// The most bytes of large ones.
+    /// The limit for all responses together while a large one grows, in bytes.
     package static let mostLargeBytes = 24 << 20
-    /// The most bytes of an answer that is not large. Each answer has so many from the question on.
+    /// The largest small response, in bytes. Each response reserves this much from its request on.
     package static let smallBytes = 64 << 10
-    /// What one trade or one bar of an answer takes while that is made, in bytes: itself, and twice its text.
+    /// The memory of one trade or bar while its response is built, in bytes: the value, and twice its text.
     private static let itemBytes = 384
 
     private let taken = NIOLockedValueBox(0)
     private let heap: HeapTrim?
 
-    /// - Parameter heap: hears of what is free again.
+    /// - Parameter heap: receives the number of released bytes.
     package init(heap: HeapTrim? = nil) { self.heap = heap }
 
-    /// The bytes that are taken.
+    /// The number of reserved bytes.
     package var bytes: Int { self.taken.withLockedValue { $0 } }
 
-    /// Takes room for a small answer, which may become a large one; `nil` where there is none.
+    /// Reserves memory for a small response, which may become a large one; `nil` at the limit.
     package func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
 
-    /// Changes what an answer takes, and returns whether there is room; what takes less always has it.
+    /// Changes the size of a reservation, and returns whether the limits allow it; a smaller size is always allowed.
     private func change(_ before: Int, to bytes: Int) -> Bool {
         let most = bytes > Self.smallBytes ? Self.mostLargeBytes : Self.mostBytes
         return self.taken.withLockedValue { taken in
@@ -36,7 +36,7 @@ package final class AnswerMemory: Sendable {
         }
     }
 
-    /// The memory of one answer, which is given back with the last reference to it.
+    /// The reservation of one response, which is released with the last reference to it.
     package final class Room: Sendable {
         private let memory: AnswerMemory
         private let bytes: NIOLockedValueBox<Int>
@@ -52,9 +52,9 @@ package final class AnswerMemory: Sendable {
             self.memory.heap?.freed(bytes)
         }
 
-        /// The answer takes so many bytes from now on.
+        /// Changes the reservation to this many bytes.
         ///
-        /// - Throws: ``HTTPServerFailure/answersTooLarge`` where there is no room.
+        /// - Throws: ``HTTPServerFailure/answersTooLarge`` at the limit.
         package func hold(_ bytes: Int) throws(HTTPServerFailure) {
             let hasRoom = self.bytes.withLockedValue { held in
                 guard self.memory.change(held, to: bytes) else { return false }
@@ -64,9 +64,9 @@ package final class AnswerMemory: Sendable {
             guard hasRoom else { throw .answersTooLarge }
         }
 
-        /// The answer is about to be made of so many trades or bars.
+        /// Changes the reservation to the memory for this many trades or bars, before the response is built.
         ///
-        /// - Throws: ``HTTPServerFailure/answersTooLarge`` where there is no room.
+        /// - Throws: ``HTTPServerFailure/answersTooLarge`` at the limit.
         package func hold(items count: Int) throws(HTTPServerFailure) {
             try self.hold(max(AnswerMemory.smallBytes, count * AnswerMemory.itemBytes))
         }

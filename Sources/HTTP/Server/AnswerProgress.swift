@@ -1,26 +1,26 @@
 import NIOCore
 
-/// Whether a peer takes its answers, judged by what is left of them; time is an argument.
+/// A monitor of a peer that reads its responses, with the unread bytes and the time as arguments.
 ///
-/// A slow peer may pause for the time of the patience, and needs a least pace: an answer is memory, and may not be held for as
-/// long as a peer likes. Nor may a row of answers, each of which is taken in time: what one of them takes too long, those
-/// behind it have less.
+/// A peer may pause for the `patience`, and must keep a minimum average rate, because an unread response occupies
+/// memory. The rate counts for a series of responses too: time that a peer exceeds on one response is missing for the
+/// next ones.
 struct AnswerProgress: Equatable {
-    /// The least pace on average, in bytes per second.
+    /// The minimum average rate, in bytes per second.
     private static let leastPace = 8 << 10
 
     private let patience: TimeAmount
-    /// When all must have left, at the least pace and one patience.
+    /// The time by which all bytes must have left, at the minimum rate plus one `patience`.
     private var last: NIODeadline
-    /// The bytes that were left when they last became fewer.
+    /// The number of unread bytes when it last decreased.
     private(set) var left: Int
     private var since: NIODeadline
-    /// When the newest answer had left the program; from then on the time is not the peer's.
+    /// The time when the newest response had left the program; the time after that does not count against the peer.
     private var restsSince: NIODeadline?
 
     /// - Parameters:
-    ///   - patience: how long nothing may leave.
-    ///   - earlier: that of the answers before, if the peer has not taken all of them.
+    ///   - patience: the longest time in which no bytes may leave.
+    ///   - earlier: the progress of the previous responses, if the peer has not read all of them.
     init(left: Int, patience: TimeAmount, now: NIODeadline, behind earlier: AnswerProgress? = nil) {
         self.left = left
         self.patience = patience
@@ -29,7 +29,7 @@ struct AnswerProgress: Equatable {
         self.last = min(last, earlier?.last ?? last)
     }
 
-    /// Takes what is left now, and returns whether the peer takes nothing any more, or too little.
+    /// Takes the number of unread bytes, and returns whether the peer reads nothing or too slowly.
     mutating func isStuck(left: Int, now: NIODeadline) -> Bool {
         if left < self.left {
             self.left = left
@@ -38,17 +38,17 @@ struct AnswerProgress: Equatable {
         return now - self.since >= self.patience || now >= self.last
     }
 
-    /// The answer has left the program.
+    /// Records that the response has left the program.
     mutating func answerLeft(now: NIODeadline) { self.restsSince = now }
 
-    /// Another answer goes out, although the peer has not taken all of those before.
+    /// Records that another response is written while the peer has not read all previous ones.
     mutating func answerFollows(bytes: Int, now: NIODeadline) {
         let rest = self.restsSince.map { now - $0 } ?? .zero
         self.last = self.last + rest + Self.time(for: bytes)
         self.restsSince = nil
     }
 
-    /// The time that so many bytes take at the least pace.
+    /// Returns the time for this many bytes at the minimum rate.
     private static func time(for bytes: Int) -> TimeAmount {
         .nanoseconds(Int64(Double(bytes) / Double(Self.leastPace) * 1_000_000_000))
     }

@@ -1,24 +1,24 @@
 package import NIOCore
 
-/// The open connections of a server, all on one loop: how many come from each address, which are plain, and when the last
-/// one is gone.
+/// The connection table of a server, on one loop. It counts the connections of each address, knows which are plain
+/// HTTP, and completes when the last one is closed.
 package final class ConnectionRoster {
-    /// How often the connections are looked at while they come to an end.
+    /// The interval at which connections are checked during the shutdown.
     private static let sweepInterval: TimeAmount = .milliseconds(25)
 
     private struct Entry {
         var channel: any Channel
         var address: PeerAddress
-        /// Whether it has not become a WebSocket.
+        /// Whether the connection has not become a WebSocket.
         var isPlain = true
-        /// Since when nothing waits for the peer to read it, while it comes to an end.
+        /// Since when the peer has read everything, during the shutdown.
         var idleSince: NIODeadline?
     }
 
     private let loop: any EventLoop
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var counts: [PeerAddress: Int] = [:]
-    /// The plain connections in the order in which they came, and some that are plain no more.
+    /// The plain connections by age, and some that are closed or WebSockets now.
     private var queue: CircularBuffer<ObjectIdentifier> = []
     private var plainCount = 0
     private var whenEmpty: EventLoopPromise<Void>?
@@ -36,7 +36,7 @@ package final class ConnectionRoster {
 
     package var count: Int { self.entries.count }
 
-    /// How many connections come from an address.
+    /// Returns the number of connections from an address.
     package func count(from address: PeerAddress) -> Int { self.counts[address] ?? 0 }
 
     package func add(_ channel: any Channel, from address: PeerAddress) {
@@ -45,14 +45,14 @@ package final class ConnectionRoster {
         self.counts[address, default: 0] += 1
         self.plainCount += 1
         self.queue.append(id)
-        // Those who left from the middle are swept out once they are most of it.
+        // Stale elements in the middle are removed once they are more than half of the queue.
         if self.queue.count > 2 * self.plainCount + 64 {
             self.queue = CircularBuffer(self.queue.filter { self.entries[$0]?.isPlain == true })
         }
         channel.closeFuture.assumeIsolated().whenComplete { _ in self.remove(id) }
     }
 
-    /// Notes that a connection has become a WebSocket.
+    /// Records that a connection has become a WebSocket.
     package func upgraded(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         guard self.entries[id]?.isPlain == true else { return }
@@ -60,12 +60,12 @@ package final class ConnectionRoster {
         self.plainCount -= 1
     }
 
-    /// What waits in this program for connections that are plain: answers that are not read.
+    /// The bytes of unread responses that wait in this program for plain connections.
     package var waitingAnswerBytes: Int {
         self.entries.values.reduce(0) { $1.isPlain ? $0 + UnsentBytes.waiting(in: $1.channel) : $0 }
     }
 
-    /// Closes the plain connection that has been here longest, to make room; returns whether there was one.
+    /// Closes the oldest plain connection to make place for another; returns whether there was one.
     package func closeOldestPlain() -> Bool {
         while let id = self.queue.popFirst() {
             guard let entry = self.entries[id], entry.isPlain else { continue }
@@ -86,14 +86,15 @@ package final class ConnectionRoster {
         self.whenEmpty = nil
     }
 
-    /// Lets no new connection in; those that are open stay.
+    /// Refuses new connections; the open ones stay.
     package func refuseNew() { self.isClosing = true }
 
-    /// Tells all connections to come to an end, and succeeds when all are gone.
+    /// Asks all connections to end; the future completes when all are closed.
     ///
     /// - Parameters:
-    ///   - limit: when those that have not ended are ended by force. Asked again, the shorter limits count.
-    ///   - answers: how long a connection may stay open although its peer has taken everything.
+    ///   - limit: the time after which the remaining connections are closed by force. On repeated calls the shorter
+    ///     limits count.
+    ///   - answers: how long a connection may stay open after its peer has read everything.
     package func close(within limit: TimeAmount, answers: TimeAmount) -> EventLoopFuture<Void> {
         self.isClosing = true
         guard !self.entries.isEmpty else { return self.loop.makeSucceededVoidFuture() }
@@ -109,13 +110,13 @@ package final class ConnectionRoster {
         return promise.futureResult
     }
 
-    /// Ends all connections now.
+    /// Closes all connections at once.
     package func cut() {
         self.isClosing = true
         for entry in self.entries.values { entry.channel.close(promise: nil) }
     }
 
-    /// Ends the connections that have no more to do, or no more time.
+    /// Closes the connections that have no more work or no more time.
     private func sweep() {
         guard !self.isSweeping, let deadline = self.deadline else { return }
         let now = self.loop.now
@@ -134,9 +135,9 @@ package final class ConnectionRoster {
         }
     }
 
-    /// Whether there is something that the peer has not taken, in this program or in the kernel, or an answer under way.
+    /// Whether bytes wait for the peer, in this program or in the kernel, or a response is being prepared.
     ///
-    /// What the peer's kernel has taken reaches the peer though this program ends.
+    /// Bytes that the peer's kernel has acknowledged reach the peer even if this program ends.
     private static func hasMore(_ channel: any Channel) -> Bool {
         guard channel.isActive else { return false }
         if UnsentBytes.count(of: channel) > 0 { return true }

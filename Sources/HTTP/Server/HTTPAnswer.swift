@@ -1,13 +1,13 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// An answer of a server, with its body in memory.
+/// A response of a server, with its body in memory.
 package struct HTTPAnswer: Sendable, Equatable {
     package var status: HTTPResponseStatus
     package var headers: HTTPHeaders
     package var body: ByteBuffer
 
-    /// - Parameter headers: those before `Content-Length`, which is the body's.
+    /// - Parameter headers: all except `Content-Length`, which is computed from the body.
     package init(status: HTTPResponseStatus = .ok, headers: HTTPHeaders, body: ByteBuffer = ByteBuffer()) {
         self.status = status
         self.headers = headers
@@ -15,12 +15,12 @@ package struct HTTPAnswer: Sendable, Equatable {
         self.headers.add(name: "Content-Length", value: String(body.readableBytes))
     }
 
-    /// An answer that is true at this moment only.
+    /// Makes a response that must not be cached.
     package static func fresh(status: HTTPResponseStatus = .ok, _ type: String, _ body: ByteBuffer) -> HTTPAnswer {
         HTTPAnswer(status: status, headers: ["Content-Type": type, "Cache-Control": "no-store"], body: body)
     }
 
-    /// JSON with a tag; only the tag where the asker has the same already.
+    /// Makes a JSON response with an entity tag; only the tag (304) where the client has the same body.
     package static func tagged(_ body: ByteBuffer, for head: HTTPRequestHead) -> HTTPAnswer {
         let tag = EntityTag(of: body)
         let headers: HTTPHeaders = ["ETag": tag.text, "Cache-Control": "no-cache"]

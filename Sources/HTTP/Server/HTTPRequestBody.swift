@@ -1,25 +1,25 @@
 import NIOCore
 import NIOHTTP1
 
-/// A request's body: counted always, and kept where the address reads one.
+/// The body of a request: always counted, and kept where the address reads a body.
 struct HTTPRequestBody {
-    /// The longest body that is read, in bytes.
+    /// The largest body that an address can read, in bytes.
     static let limit = 16 << 10
 
     private(set) var count = 0
-    /// The body, or its beginning where it is longer than ``limit``, which makes it one that nobody can read.
+    /// The body, cut at ``limit``; a cut body cannot be parsed.
     private(set) var kept = ByteBuffer()
     /// Whether the address reads a body.
     let isKept: Bool
-    /// How long it is by its head; `nil` where it comes in chunks.
+    /// The length in the request's head; `nil` for a chunked body.
     let length: Int?
-    /// What was passed on of the connection when its head came, where it comes in chunks: their lines count too, for an
-    /// extension of theirs may be as long as a client likes (RFC 9112, 7.1.1).
+    /// For a chunked body: the connection's input, and its count of passed bytes when the head arrived. The lines
+    /// between chunks count too, because a chunk extension may have any length (RFC 9112, 7.1.1).
     private var chunks: (input: InputPortions, start: Int)?
 
     /// - Parameters:
     ///   - isKept: whether the address reads a body.
-    ///   - input: where the connection's bytes come by.
+    ///   - input: the handler that the connection's bytes pass.
     init(of head: HTTPRequestHead, isKept: Bool, input: InputPortions? = nil) {
         self.isKept = isKept
         if head.headers.contains(name: "Transfer-Encoding") {
@@ -30,10 +30,11 @@ struct HTTPRequestBody {
         }
     }
 
-    /// Whether its head says that there is one.
+    /// Whether the head announces a body.
     var isAnnounced: Bool { self.length != 0 }
 
-    /// The bytes of it so far, with those that its chunks add, give or take a portion of input; or those that it will have.
+    /// The larger of the announced length and the bytes received so far. The latter include the lines between chunks,
+    /// to the accuracy of one portion of input.
     var bytes: Int {
         max(self.count, self.length ?? 0, self.chunks.map { $0.input.passed - $0.start } ?? 0)
     }

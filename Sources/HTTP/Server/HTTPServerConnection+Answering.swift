@@ -1,16 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-// The way of an answer out of this program: the next request is taken when it has left, and not before, so that a peer that
-// does not read has one answer waiting, however many requests it has sent.
+// The sending of responses. The next request is handled only after a response has left this program, so a peer that
+// does not read has at most one response waiting, however many requests it has sent.
 extension HTTPServerConnection {
-    /// The most parts of requests that wait: more than one read of the socket brings. A request has two or more.
+    /// The limit of waiting request parts, larger than one read of the socket produces. A request has at least two
+    /// parts.
     private static let mostWaiting = 128
 
-    /// Whether the connection ends behind the answer under way.
+    /// Whether the connection ends after the present response.
     private var isLast: Bool { !self.mayKeepAlive || (self.isInputOver && self.waiting.isEmpty) }
 
-    /// Writes an answer, and goes on behind it once it has left.
+    /// Writes a response, and continues with the next request after it has left.
     func send(_ answer: HTTPAnswer, context: ChannelHandlerContext) {
         var head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: answer.headers)
         let body = self.isHead ? ByteBuffer() : answer.body
@@ -32,28 +33,28 @@ extension HTTPServerConnection {
             }
         }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: written)
-        // An answer behind this one may be on its way already.
+        // The next response may be under way already.
         guard case .sending = self.state, self.timer == nil, context.channel.isActive else { return }
         let progress = self.progress(of: context)
         self.progress = progress
         self.watch(progress, context: context)
     }
 
-    /// Answers a request that failed outside of the service, and ends the connection.
+    /// Responds to a request that failed outside of the service, and ends the connection.
     func fail(_ failure: HTTPServerFailure, context: ChannelHandlerContext) {
         self.reject(self.service.rejection(for: failure, of: self.admitted), context: context)
     }
 
-    /// Answers with a rejection and ends the connection: its peer has no business here.
+    /// Responds with a rejection, and ends the connection.
     func reject(_ rejection: HTTPRejection, context: ChannelHandlerContext) {
         self.mayKeepAlive = false
         self.service.noteRejection(rejection.type)
         self.send(rejection.answer, context: context)
     }
 
-    /// The answer has left this program: takes the next request, or ends the connection.
+    /// Handles the next request or ends the connection, after a response has left this program.
     private func sent(context: ChannelHandlerContext) {
-        guard case .sending = self.state, context.channel.isActive else { return }  // late: it has been closed
+        guard case .sending = self.state, context.channel.isActive else { return }  // late: the channel is closed
         self.stopTimer()
         self.room = nil
         self.progress?.answerLeft(now: context.eventLoop.now)
@@ -71,26 +72,26 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Makes up for a read that was asked for while an answer was under way; also for a WebSocket that has just taken this
-    /// handler's place, so it begins at the pipeline's end.
+    /// Performs a read that was requested while a response was under way. After an upgrade it serves the WebSocket
+    /// handlers, so it begins at the end of the pipeline.
     func readOn(context: ChannelHandlerContext) {
         guard self.isReadHeld else { return }
         self.isReadHeld = false
         context.channel.read()
     }
 
-    // MARK: The end of the input
+    // MARK: End of the input
 
-    /// Keeps a part of a request that comes while another is answered.
+    /// Stores a part of a request that arrives while another request is being handled.
     ///
-    /// Nothing is read meanwhile, but at the end of its input a socket gives all that it has.
+    /// No reads happen meanwhile, but at the end of its input a socket delivers all that it has.
     func keep(_ part: HTTPServerRequestPart) {
         guard !self.isInputOver else { return }
         guard self.waiting.count < Self.mostWaiting else { return self.endInput() }
         self.waiting.append(part)
     }
 
-    /// Takes no more: the connection ends behind the answers to the requests that are here whole.
+    /// Ends the input: the connection closes after the responses to the complete requests.
     func endInput() {
         self.isInputOver = true
         while let part = self.waiting.last {
@@ -99,7 +100,7 @@ extension HTTPServerConnection {
         }
     }
 
-    // MARK: Time
+    // MARK: Timer
 
     func progress(of context: ChannelHandlerContext) -> AnswerProgress {
         AnswerProgress(
@@ -110,8 +111,8 @@ extension HTTPServerConnection {
         )
     }
 
-    /// Notes that another answer goes out, before it is written: for a peer that has left something of those before unread, it
-    /// is more of the same.
+    /// Accounts for another response before it is written. A peer that has not read all previous responses gets no
+    /// fresh time limit.
     private func countAnswer(of bytes: Int, context: ChannelHandlerContext) {
         guard self.progress != nil else { return }
         if UnsentBytes.count(of: context.channel) == 0 {
@@ -121,7 +122,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Ends the connection when its peer takes nothing of the answer any more.
+    /// Closes the connection when its peer stops reading the response.
     private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
         let pause = TimeAmount.nanoseconds(self.service.limits.stallTimeout.nanoseconds / 4)
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
@@ -152,7 +153,7 @@ extension HTTPServerConnection {
 }
 
 extension HTTPResponseHead {
-    /// About as many bytes as it has on the wire.
+    /// The approximate size of the head in bytes.
     fileprivate var approximateBytes: Int {
         self.headers.reduce(32) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }

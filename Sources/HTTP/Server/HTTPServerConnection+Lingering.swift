@@ -1,12 +1,12 @@
 import NIOCore
 import TLS
 
-// The end of a connection behind its last answer, in the peer's own time and within the limits of `Lingering`.
+// The end of a connection after its last response, at the peer's pace and within the limits of `Lingering`.
 extension HTTPServerConnection {
-    /// How much of what is thrown away is read at once, in bytes: more than of requests, so that it is soon over.
+    /// The size of a read of discarded input, in bytes; larger than for requests, so that it ends sooner.
     private static let readBytes = 16 << 10
 
-    /// Ends our side, and throws away what comes until the peer has ended its own, or has had the time to do so.
+    /// Closes the sending side, and discards input until the peer closes its side or the limits of ``Lingering`` end.
     func linger(context: ChannelHandlerContext) {
         self.stopTimer()
         self.state = .lingering
@@ -14,7 +14,7 @@ extension HTTPServerConnection {
         let portions = try? context.pipeline.syncOperations.handler(type: InputPortions.self)
         let isInputOver = portions?.drop(atMost: Lingering.mostBytes) ?? false
         guard !isInputOver else { return context.close(promise: nil) }
-        // Only a channel that is gone refuses this.
+        // Only a closed channel refuses this.
         try? context.channel.syncOptions?.setOption(
             .recvAllocator,
             value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes)
@@ -35,7 +35,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Ends the connection whatever the peer does: over TLS it is not asked once more to end its side.
+    /// Closes the connection without waiting for the peer; a second close makes TLS skip the peer's close_notify.
     func cut(context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.context(handlerType: TLSHandler.self)
         context.close(promise: nil)

@@ -1,9 +1,9 @@
 package import NIOCore
 import NIOHTTP1
 
-// A request from its first line to the end of its body: what can be said without the body is said at once.
+// The receiving of a request. What does not depend on the body is answered before it arrives.
 extension HTTPServerConnection {
-    /// Takes a request's head, and answers it at once where its body would change nothing.
+    /// Handles a request's head, and responds at once if the body does not matter.
     func receive(_ request: HTTPRequestHead, context: ChannelHandlerContext) {
         self.mayKeepAlive = request.isKeepAlive && request.version == .http1_1
         self.isHead = request.method == .HEAD
@@ -21,7 +21,7 @@ extension HTTPServerConnection {
         self.meetExpectation(of: head, body, context: context)
     }
 
-    /// Takes a part of a request's body.
+    /// Handles a part of a request's body.
     func receive(
         _ bytes: ByteBuffer,
         of head: HTTPRequestHead,
@@ -34,21 +34,22 @@ extension HTTPServerConnection {
         _ = self.hasRoom(for: body, context: context)
     }
 
-    /// Refuses a body that is too large, and returns whether it is not.
+    /// Rejects a body that is too large; returns whether it is within the limit.
     private func hasRoom(for body: HTTPRequestBody, context: ChannelHandlerContext) -> Bool {
         guard body.bytes > self.service.limits.maximumBodyBytes else { return true }
         self.fail(.bodyTooLarge, context: context)
         return false
     }
 
-    /// A read is over, of which the decoder may have passed on nothing: the lines of chunks are input too.
+    /// Checks the size of a body after each read: the lines of chunks count, although the decoder does not pass them
+    /// on.
     package func channelReadComplete(context: ChannelHandlerContext) {
         if case .receiving(_, let body) = self.state { _ = self.hasRoom(for: body, context: context) }
         context.fireChannelReadComplete()
     }
 
-    /// Says whether a client that waits for this is to send its body (RFC 9110, 10.1.1). Where the body would change nothing,
-    /// the answer itself says that it is not.
+    /// Sends 100 (Continue) to a client that waits for it (RFC 9110, 10.1.1). Where the body does not matter, the
+    /// response itself refuses the body.
     private func meetExpectation(of head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
         let expectations = head.headers[canonicalForm: "Expect"]
         guard !expectations.isEmpty, head.version == .http1_1 else { return }
@@ -60,7 +61,7 @@ extension HTTPServerConnection {
             let go = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(Self.wrapOutboundOut(.head(go)), promise: nil)
         } else {
-            // Whether the body comes all the same cannot be known, so nothing can come behind it.
+            // The client may send the body anyway, so the connection cannot carry another request.
             self.mayKeepAlive = false
             self.stopTimer()
             self.answer(head, body, context: context)

@@ -3,10 +3,11 @@ package import NIOHTTP1
 import TLS
 import WebSocket
 
-/// One HTTP connection of a server: its requests one at a time, answered by the service or turned into a WebSocket.
+/// One HTTP connection of a server, whose requests are handled one at a time, by a response of the service or by an
+/// upgrade to a WebSocket.
 ///
 /// It stands behind `HTTPRequestDecoder` and `HTTPResponseEncoder`. After an upgrade all three leave the pipeline, so a
-/// WebSocket client costs neither a task nor an async channel.
+/// WebSocket client needs neither a task nor an async channel.
 package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias OutboundIn = HTTPServerResponsePart
@@ -17,35 +18,35 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         case idle
         /// Waits for the rest of a request.
         case receiving(HTTPRequestHead, body: HTTPRequestBody)
-        /// Waits for the router's answer.
+        /// Waits for the service's response.
         case answering
-        /// Waits for the answer to leave.
+        /// Waits for the response to leave the program.
         case sending
-        /// Waits for the peer to close, after our last answer, and drops what it sends.
+        /// Waits for the peer to close after the last response, and discards its input.
         case lingering
     }
 
     let service: any HTTPService
-    /// The memory of the answer under way.
+    /// The memory of the present response.
     var room: AnswerMemory.Room?
     var state: State = .idle
-    /// The one timer: of a request, of an answer's way out, or of the peer's close.
+    /// The only timer: of a request, of a response, or of the peer's close.
     var timer: Scheduled<Void>?
-    /// Parts of the next requests, which came in the same read as the one that is being answered, or with the end.
+    /// Parts of further requests, which arrived in the same read as the present one or at the end of the input.
     var waiting: CircularBuffer<HTTPServerRequestPart> = []
-    /// How far the peer is with the answers of which it has left something unread.
+    /// The peer's progress with responses that it has not read completely.
     var progress: AnswerProgress?
-    /// Whether nothing is taken behind what waits.
+    /// Whether input after the waiting parts is ignored.
     var isInputOver = false
     var isReadHeld = false
     var mayKeepAlive = true
     var answered = 0
-    /// Whether the request asks for an answer without its body.
+    /// Whether the request is a HEAD request, whose response has no body.
     var isHead = false
-    /// The request under way, once it has been admitted.
+    /// The present request, once it is admitted.
     var admitted: HTTPRequestHead?
 
-    /// Why this connection gets nothing at all, as there are too many.
+    /// The response to everything on this connection, if it is above the limit of connections.
     private let rejection: HTTPRejection?
 
     package init(_ service: any HTTPService, rejectsAllWith rejection: HTTPRejection? = nil) {
@@ -53,12 +54,12 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         self.rejection = rejection
     }
 
-    /// The bytes to read of a socket at once: each connection keeps the buffer of its last read, and most requests fit.
+    /// The size of a socket read in bytes. Each connection keeps the buffer of its last read, and most requests fit.
     package static let readBufferBytes = InputPortions.portionBytes
 
     /// Adds the handlers of a server's connection at the end of a pipeline.
     ///
-    /// - Parameter rejection: what the connection gets instead of answers.
+    /// - Parameter rejection: the only response of the connection, if it must not be served.
     package static func addHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations,
         _ service: any HTTPService,
@@ -94,7 +95,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         context.fireChannelInactive()
     }
 
-    /// Whether a request waits for its answer, or the answer for the peer to take it.
+    /// Whether a request waits for its response, or the response waits for the peer.
     var isAnswering: Bool {
         switch self.state {
         case .answering, .sending: true
@@ -131,22 +132,22 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
             self.stopTimer()
             self.answer(head, body, context: context)
         case (_, .lingering):
-            break  // late: the last answer is given
+            break  // late: the last response is sent
         case (.head, _), (.body, _), (.end, _):
             preconditionFailure("the decoder sent \(part) in state \(self.state)")
         }
     }
 
-    /// Answers a request that has passed all checks.
+    /// Responds to a request that has passed all checks.
     func answer(_ head: HTTPRequestHead, _ body: HTTPRequestBody, context: ChannelHandlerContext) {
         if self.service.isForWebSocket(head) { return self.upgrade(head, context: context) }
-        // The decoder parses no further behind a request that asks for another protocol.
+        // The decoder stops after a request with an `Upgrade` header.
         if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
         guard let room = self.service.answers.take() else { return self.fail(.answersTooLarge, context: context) }
         self.state = .answering
         let answer = self.service.respond(to: head, body: body.kept, memory: room, on: context.eventLoop)
         answer.assumeIsolated().whenComplete { result in
-            guard case .answering = self.state, context.channel.isActive else { return }  // late: it has been closed
+            guard case .answering = self.state, context.channel.isActive else { return }  // late: the channel is closed
             do {
                 let answer = try result.get()
                 try room.hold(answer.body.storageCapacity)
@@ -158,7 +159,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         }
     }
 
-    // MARK: The upgrade
+    // MARK: Upgrade
 
     private func upgrade(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         let accepted: WebSocketServerHandshake.Accepted
@@ -189,18 +190,18 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
             try pipeline.addWebSocketHandlers(opening.settings, agreement: agreement, wheel: opening.wheel)
             _ = pipeline.removeHandler(encoder)
             _ = pipeline.removeHandler(context: context)
-            // They may write at once, so nothing that speaks HTTP may be in their way.
+            // The handlers may write at once, so no HTTP handler may be left in their way.
             try opening.addHandlers(channel, agreement)
-            // Last, for these hand on the bytes that came right behind the request. The decoder does so in a turn of its own,
-            // of which it does not tell the end.
+            // Last, because the decoder and the portions pass on the bytes right behind the request. The decoder does
+            // so in a later turn of the loop, and does not fire `channelReadComplete` after it.
             let portions = try? pipeline.handler(type: InputPortions.self)
             portions?.stop()
             let isInputOver = self.isInputOver
             pipeline.removeHandler(decoder).assumeIsolated().whenComplete { _ in
                 if channel.isActive { channel.pipeline.fireChannelReadComplete() }
                 if let portions { _ = pipeline.removeHandler(portions) }
-                // The peer ended its side while a request before this one was answered: half a WebSocket is none. (As an
-                // event TLS, which has told it once, would keep it to itself.)
+                // The peer has ended its side while an earlier request was being answered, and a WebSocket has no
+                // half-closed state. TLS has fired that event already and would not fire it again.
                 if isInputOver { channel.close(promise: nil) }
             }
         } catch {
@@ -208,7 +209,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         }
     }
 
-    // MARK: Events and failure
+    // MARK: Events and errors
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch (event, self.state) {
@@ -233,20 +234,21 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, self.state) {
         case (is HTTPParserError, .idle), (is HTTPParserError, .receiving):
-            // Half a request in a connection that we have closed is no mistake of the peer's.
+            // An incomplete request on a connection that this side has closed is not an error of the peer.
             guard context.channel.isActive else { return }
             self.fail(error as? HTTPParserError == .headerOverflow ? .headersTooLarge : .malformed, context: context)
         case (is HTTPParserError, .answering), (is HTTPParserError, .sending):
-            self.endInput()  // what follows is no HTTP
+            self.endInput()  // the rest is not HTTP
         case (is HTTPParserError, .lingering), (is ByteToMessageDecoderError, .lingering):
-            break  // late: the last answer is given
+            break  // late: the last response is sent
         default:
             context.close(promise: nil)
         }
     }
 }
 
-/// The news that a connection to a TLS port began with plain HTTP; for ``HTTPServerConnection``, which says so.
+/// An event for ``HTTPServerConnection``: a connection to a TLS port began with plain HTTP. The connection responds
+/// with that.
 package struct RequestWithoutTLS: Sendable {
     package init() {}
 }

@@ -1,32 +1,32 @@
 package import WebSocket
 
-/// A failure of a request that a server's connection finds, and its service words.
+/// A failure of a request that the connection detects, and for which the service makes the response.
 package enum HTTPServerFailure: Error, Sendable, Equatable {
-    /// It came as plain text where TLS is spoken.
+    /// The request is plain text on a TLS port.
     case withoutTLS
     /// The server is stopping.
     case stopping
-    /// It did not arrive in time.
+    /// The request did not arrive in time.
     case timedOut
-    /// Its first line and headers are larger than ``HTTPServerLimits/maximumHeaderBytes``.
+    /// The first line and the headers are larger than ``HTTPServerLimits/maximumHeaderBytes``.
     case headersTooLarge
-    /// Its body is larger than ``HTTPServerLimits/maximumBodyBytes``.
+    /// The body is larger than ``HTTPServerLimits/maximumBodyBytes``.
     case bodyTooLarge
-    /// It expects something other than `100-continue`.
+    /// The request expects something other than `100-continue`.
     case expectationFailed
-    /// It is no HTTP/1.1.
+    /// The request is not HTTP/1.1.
     case malformed
-    /// There is no memory left for its answer.
+    /// There is no memory for the response.
     case answersTooLarge
-    /// The service failed, and has logged why.
+    /// The service failed, and has logged the reason.
     case serviceFailed
-    /// It is no correct opening handshake of a WebSocket, at an address that speaks nothing else.
+    /// The request is not a valid opening handshake, and its address serves only WebSocket.
     case handshake(WebSocketServerHandshake.Refusal)
 }
 
-/// A refused request: the answer that says why, behind which the connection ends.
+/// A refused request: the response with the reason, after which the connection ends.
 package struct HTTPRejection: Error, Sendable {
-    /// A stable word, for counters.
+    /// A stable identifier for counters.
     package var type: String
     package var answer: HTTPAnswer
 

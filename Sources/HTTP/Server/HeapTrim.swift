@@ -3,16 +3,16 @@ import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 
-/// The giving back of free memory to the system, when many connections have gone or large answers have left.
+/// The release of free heap memory to the system after many connections have closed or large responses have left.
 ///
-/// glibc gives back what is free at the end of its heap only. A thousand TLS handshakes at once leave 65 MB free between blocks
-/// that are in use (3 MB), and without this the process keeps them for ever.
+/// glibc releases only the memory at the end of its heap. A thousand simultaneous TLS handshakes leave 65 MB free
+/// between blocks in use (3 MB), and without this the process keeps them for ever.
 package final class HeapTrim: Sendable {
-    /// What a connection takes at its height, in bytes: that of a TLS handshake.
+    /// The largest memory of a connection in bytes: during its TLS handshake.
     package static let connectionBytes = 64 << 10
-    /// So many bytes are worth the 10 ms that it takes.
+    /// The amount that is worth the 10 ms of a trim, in bytes.
     private static let worthBytes = 8 << 20
-    /// What has begun to go is mostly gone then.
+    /// A delay after which most of a wave of connections has closed.
     private static let pause: TimeAmount = .seconds(3)
 
     private let loop: any EventLoop
@@ -20,14 +20,14 @@ package final class HeapTrim: Sendable {
     private let state = NIOLockedValueBox((bytes: 0, isScheduled: false))
 
     /// - Parameters:
-    ///   - loop: keeps the time.
-    ///   - trim: gives the memory back; called on `loop`.
+    ///   - loop: schedules the trim.
+    ///   - trim: releases the memory; called on `loop`.
     package init(loop: any EventLoop, trim: @escaping @Sendable () -> Void = HeapTrim.giveBack) {
         self.loop = loop
         self.trim = trim
     }
 
-    /// Notes that so many bytes, or about so many, are free again.
+    /// Adds released memory in bytes, exact or approximate.
     package func freed(_ bytes: Int) {
         let isDue = self.state.withLockedValue { state in
             state.bytes += bytes
@@ -42,6 +42,6 @@ package final class HeapTrim: Sendable {
         }
     }
 
-    /// On a thread that no price waits for.
+    /// Runs the trim on a thread that no market data waits for.
     @Sendable private static func giveBack() { NIOThreadPool.singleton.submit { _ in tickertape_trim_heap() } }
 }

@@ -1,58 +1,60 @@
 import NIOCore
 
-/// What a client has sent, passed on in portions of a few requests, each when it is asked for.
+/// A handler that passes a client's input on in portions of a few requests, one for each read.
 ///
-/// It stands before the decoder of a plain connection. Who answers asks for no more meanwhile, but bytes come that nobody asked
-/// for: a TLS record holds up to 16 KiB, and at the end of its input a socket gives all that it has. As requests that would be
-/// hundreds at once; here they wait as bytes, and the end of the input waits behind them.
+/// It stands before the decoder of a plain connection. A connection that is answering a request does not read, but
+/// unrequested bytes arrive: a TLS record holds up to 16 KiB, and at the end of its input a socket delivers all that it
+/// has. Decoded, they could be hundreds of requests at once. Here they wait as bytes, and the end of the input waits
+/// behind them.
 final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = Never
 
-    /// The bytes of a portion; most requests fit.
+    /// The size of a portion in bytes; most requests fit.
     static let portionBytes = 512
-    /// The bytes that wait at most. Behind them nothing is taken any more, as if the client had ended its side there.
+    /// The limit of waiting bytes. Further input is ignored, as if the client had ended its side there.
     static let mostBytes = 128 << 10
 
     private var held = ByteBuffer()
-    /// Whether somebody asked for bytes and got none yet.
+    /// Whether a read is unanswered.
     private var isAsked = false
     private var isPassing = false
     private var end = End.open
     private var way = Way.passes
-    /// The bytes that were passed on.
+    /// The number of bytes passed on.
     private(set) var passed = 0
-    /// The bytes that were thrown away.
+    /// The number of discarded bytes.
     private(set) var dropped = 0
 
     private enum End {
         case open
-        /// Nothing more is taken, and nobody has been told.
+        /// The limit is reached, and the end is not reported.
         case full
-        /// The client has ended its side, and nobody has been told.
+        /// The client has ended its side, and the end is not reported.
         case reached
         case told
     }
 
-    /// What becomes of what comes.
+    /// The treatment of input.
     private enum Way: Equatable {
         case passes
-        /// It waits until this handler goes.
+        /// It waits until this handler is removed.
         case stopped
-        /// It is thrown away, as many bytes of it at most.
+        /// It is discarded, up to this many bytes.
         case drops(atMost: Int)
     }
 
-    /// The news, passed on up the pipeline, that more has come than is thrown away.
+    /// An inbound user event: more bytes have arrived than may be discarded.
     struct Excess: Sendable {}
 
-    /// Passes nothing on any more until it leaves the pipeline, and then all: for whoever takes the decoder's place.
+    /// Holds all input until this handler is removed, and passes it on then, to the handlers that replace the decoder.
     func stop() { self.way = .stopped }
 
-    /// Throws away what waits and what comes from now on, up to so many bytes; then ``Excess`` is told, once.
+    /// Discards the waiting and all further input, up to a number of bytes; beyond it fires ``Excess`` once.
     ///
-    /// Answers whether the client has ended its side, so that nothing more can come.
+    /// Returns whether the client has already ended its side, and no handler knows it yet. Then no more input can
+    /// arrive.
     func drop(atMost bytes: Int) -> Bool {
         self.way = .drops(atMost: bytes)
         self.dropped += self.held.readableBytes
@@ -70,7 +72,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             if before <= most, self.dropped > most { context.fireUserInboundEventTriggered(Excess()) }
             return
         }
-        guard case .open = self.end else { return }  // late: more than is taken
+        guard case .open = self.end else { return }  // late: beyond the limit
         let room = Self.mostBytes - self.held.readableBytes
         if bytes.readableBytes > room {
             bytes.moveWriterIndex(to: bytes.readerIndex + room)
@@ -102,7 +104,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             self.held = ByteBuffer()
         }
         self.tellEnd(context: context)
-        // Who comes after it asks for itself.
+        // The next handler requests its own reads.
         if self.isAsked { context.read() }
         context.leavePipeline(removalToken: removalToken)
     }
@@ -118,7 +120,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             if self.held.readableBytes == 0 { self.held = ByteBuffer() }
             self.passed += portion.readableBytes
             context.fireChannelRead(Self.wrapInboundOut(portion))
-            // Behind what it reads the channel does both by itself.
+            // After a read of the socket, the channel fires `channelReadComplete` and reads again by itself.
             guard self.held.readableBytes > 0 || !fromSocket else { break }
             context.fireChannelReadComplete()
             context.channel.read()
@@ -127,7 +129,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         self.tellEnd(context: context)
     }
 
-    /// Tells that the client has ended its side, behind all that it has sent.
+    /// Reports the end of the client's input after all waiting bytes are passed on.
     private func tellEnd(context: ChannelHandlerContext) {
         guard self.held.readableBytes == 0 else { return }
         switch self.end {

@@ -1,29 +1,29 @@
 import NIOCore
 
-/// The time behind a connection's last answer, in which its peer may take that, send the rest of what it is sending, and close;
-/// time and bytes are arguments.
+/// The time after a connection's last response, in which its peer may read that, send the rest of its input, and close.
+/// Time and bytes are arguments.
 ///
-/// To close a socket with input unread resets the connection, and the reset can overtake the answer. So what still comes is
-/// read and thrown away. All of it has an end: the answer's way out (``AnswerProgress``), and then these limits.
+/// Closing a socket with unread input resets the connection, and the reset can overtake the response. So further input
+/// is read and discarded. The time has two limits: that of the response (``AnswerProgress``), and then these.
 struct Lingering: Equatable {
-    /// How long a peer may send nothing, once it has its answer.
+    /// The longest time without input after the peer has read its response.
     static let quiet: TimeAmount = .seconds(1)
-    /// How long a peer may go on sending, once it has its answer.
+    /// The longest time for further input after the peer has read its response.
     static let longest: TimeAmount = .seconds(5)
-    /// How much of it is thrown away at most, in bytes: what a peer can have sent before it could know of the answer, for the
-    /// kernels on both sides hold that much.
+    /// The limit of discarded input in bytes: the kernels on both sides can hold that much before the peer can know of
+    /// the response.
     static let mostBytes = 4 << 20
 
     private var answer: AnswerProgress
-    /// The bytes that had been thrown away at the last look.
+    /// The number of discarded bytes at the last check.
     private var dropped = 0
-    /// When it is over at the latest; nil while the answer is on its way.
+    /// When the lingering ends at the latest; `nil` while the response is being read.
     private var end: NIODeadline?
 
     init(_ answer: AnswerProgress) { self.answer = answer }
 
-    /// Takes what is left of the answer and what has been thrown away, and returns whether it is over; to be asked every
-    /// ``quiet``.
+    /// Takes the unread bytes of the response and the discarded bytes, and returns whether the lingering is over. Must
+    /// be called every ``quiet``.
     mutating func isOver(left: Int, dropped: Int, now: NIODeadline) -> Bool {
         let isSending = dropped > self.dropped
         self.dropped = dropped

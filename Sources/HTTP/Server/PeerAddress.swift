@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// Who a connection comes from, as far as limits for each address go.
+/// The origin of a connection, for the limits per address.
 package enum PeerAddress: Hashable {
-    /// This machine: loopback, a socket file, or one of the machine's own addresses.
+    /// This machine: loopback, a Unix socket, or one of the machine's own addresses.
     case here
     case version4(UInt32)
-    /// The first 64 bits: whoever has one address of such a network has all of them (RFC 4291, 2.5.1).
+    /// The first 64 bits: the owner of one address in such a network owns all of them (RFC 4291, 2.5.1).
     case version6(UInt64)
 
     package init(remote: SocketAddress?, local: SocketAddress?) {
@@ -17,7 +17,7 @@ package enum PeerAddress: Hashable {
             self = .here
             return
         }
-        // The system has just written these, so they are addresses.
+        // The system has just formatted this text, so it is an address.
         let plain = try? SocketAddress(ipAddress: text, port: 0)
         switch plain {
         case .v4(let address):
@@ -32,14 +32,14 @@ package enum PeerAddress: Hashable {
         }
     }
 
-    /// An IP address in the system's own text form, of which there is one for each; one of version 4 that came in at a
-    /// socket of version 6 (RFC 4291, 2.5.5.2) as what it is.
+    /// Returns an IP address in the system's canonical text form. An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is
+    /// returned as the IPv4 address.
     package static func text(of address: SocketAddress) -> String? {
         guard let text = address.ipAddress else { return nil }
         let mapped = "::ffff:"
         return text.hasPrefix(mapped) && text.contains(".") ? String(text.dropFirst(mapped.count)) : text
     }
 
-    /// Judged by the system's text form.
+    /// Whether an address in the system's text form is a loopback address.
     package static func isLoopback(_ text: String) -> Bool { text == "::1" || text.hasPrefix("127.") }
 }

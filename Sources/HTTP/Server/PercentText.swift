@@ -1,6 +1,7 @@
-/// The percent-encoding of a path's segment and of a query (RFC 3986, 2.1).
+/// The percent-encoding of a path segment and of a query (RFC 3986, 2.1).
 package enum PercentText {
-    /// Returns the text behind the encoding; `nil` when it is damaged or no UTF-8. A plus sign is a plus sign.
+    /// Returns the decoded text; `nil` when the encoding is malformed or the bytes are not UTF-8. A plus sign stays a
+    /// plus sign.
     package static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -1,9 +1,9 @@
 package import NIOHTTP1
 
-/// What a request is about, by its first line (RFC 9112, 3.2): a path here, or an address with its host.
+/// The target in the first line of a request (RFC 9112, 3.2): a path on this server, or an address with its host.
 package struct RequestTarget: Equatable {
-    /// The host and port that the target names itself: in the absolute form, which clients of a proxy send, and in that of
-    /// `CONNECT`. It counts more than the `Host` header.
+    /// The host and port in the target itself: in the absolute form, which clients of a proxy send, and in that of
+    /// `CONNECT`. They take precedence over the `Host` header.
     package let authority: String?
     /// The path and the query, or `*`.
     package let path: String
@@ -17,7 +17,7 @@ package struct RequestTarget: Equatable {
         }
         let scheme = uri.prefix { $0 != ":" }
         guard ["http", "https"].contains(scheme.lowercased()), uri.dropFirst(scheme.count).hasPrefix("://") else {
-            // No form of a target at all: what it names is nothing of ours.
+            // Not a valid form of a target, so it names nothing on this server.
             self.authority = uri
             self.path = uri
             return
@@ -30,12 +30,12 @@ package struct RequestTarget: Equatable {
     }
 }
 
-// Of a target that has the form of a path.
+// Valid for a target in the form of a path.
 extension HTTPRequestHead {
     /// The path without the query.
     package var path: Substring { self.uri.prefix { $0 != "?" } }
 
-    /// The query, which ends at a number sign; `nil` where there is none.
+    /// The query, which ends at a number sign; `nil` without one.
     package var query: String? {
         self.uri.firstIndex(of: "?").map { mark in String(self.uri[mark...].dropFirst().prefix { $0 != "#" }) }
     }
