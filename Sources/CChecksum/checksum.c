@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-// Eight bytes a step, one table for each of them ("slicing by eight", Kounavis and Berry, 2005).
+// Eight bytes per step, with one table for each byte ("slicing by eight", Kounavis and Berry, 2005).
 static uint32_t tables[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -25,7 +25,7 @@ uint32_t tickertape_crc32c_by_tables(uint32_t crc, const void *bytes, size_t cou
     const uint8_t *next = bytes;
     crc = ~crc;
     for (; count >= 8; next += 8, count -= 8) {
-        // Byte by byte, so that it is the same on a big-endian machine.
+        // Byte by byte, so that the result is the same on a big-endian machine.
         crc ^= next[0] | (uint32_t)next[1] << 8 | (uint32_t)next[2] << 16 | (uint32_t)next[3] << 24;
         crc = tables[7][crc & 255] ^ tables[6][crc >> 8 & 255] ^ tables[5][crc >> 16 & 255] ^ tables[4][crc >> 24] ^
               tables[3][next[4]] ^ tables[2][next[5]] ^ tables[1][next[6]] ^ tables[0][next[7]];
@@ -81,6 +81,6 @@ static int has_instruction(void) { return 0; }
 #endif
 
 uint32_t tickertape_crc32c(uint32_t crc, const void *bytes, size_t count) {
-    // Looked up each time: it is a load and a test, and needs no lock.
+    // Checked on each call: the check is a load and a test, and needs no lock.
     return has_instruction() ? by_instruction(crc, bytes, count) : tickertape_crc32c_by_tables(crc, bytes, count);
 }

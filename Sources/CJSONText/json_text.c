@@ -4,7 +4,7 @@
 
 enum { STEP = 64, RUN = 16 };
 
-// Goes on byte by byte from where the steps of many bytes came.
+// Continues byte by byte after the steps of many bytes.
 static inline struct tickertape_progress unescape_from(
     const uint8_t *bytes, size_t count, uint8_t *target, struct tickertape_progress progress
 ) {
@@ -57,7 +57,7 @@ static inline struct marks look(const uint8_t *bytes) {
     return marks;
 }
 
-// Copies `length` bytes and up to 15 more, which both sides have room for.
+// Copies `length` bytes and up to 15 more; both buffers must have space for those.
 static inline void copy_run(uint8_t *out, const uint8_t *in, size_t length) {
     for (size_t done = 0; done < length; done += RUN) memcpy(out + done, in + done, RUN);
 }
@@ -65,11 +65,11 @@ static inline void copy_run(uint8_t *out, const uint8_t *in, size_t length) {
 size_t tickertape_usual_text(const void *text, size_t count, int *escapes) {
     const uint8_t *bytes = text;
     size_t place = 0;
-    // Whether the step before ended with a backslash.
+    // Whether the previous step ended with a backslash.
     uint64_t carry = 0;
     for (; count - place >= STEP; place += STEP) {
         const struct marks marks = look(bytes + place);
-        // Two backslashes in a row are unusual, too: the second is no quotation mark.
+        // Two backslashes in a row are not common either: the second is not a quotation mark.
         if (marks.controls != 0 || marks.quotes != (marks.backslashes << 1 | carry)) break;
         carry = marks.backslashes >> 63;
         if (marks.backslashes != 0) *escapes = 1;
@@ -81,7 +81,7 @@ struct tickertape_progress tickertape_unescape_quotes(const void *text, size_t c
     const uint8_t *bytes = text;
     uint8_t *target = out;
     size_t from = 0, to = 0;
-    // A run that is copied may reach 15 bytes beyond the step.
+    // Copying a run may touch 15 bytes beyond the step.
     for (; count - from >= STEP + RUN; from += STEP) {
         const struct marks marks = look(bytes + from);
         uint64_t left = marks.backslashes;

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// RENAME_NOREPLACE of linux/fs.h, which not every libc has.
+// RENAME_NOREPLACE of linux/fs.h, which some C libraries lack.
 enum { without_replacing = 1 };
 
 int tickertape_rename_to_new(const char *path, const char *name) {

@@ -19,8 +19,8 @@
 #endif
 
 /*
- * Swift sees neither function-like macros nor macros with casts in them. Each twin below is the macro of the same name,
- * as an inline function or a constant, and nothing more.
+ * Swift imports neither function-like macros nor macros with casts. Each twin below is the macro of the same name as an
+ * inline function or a constant, and nothing more.
  */
 
 static const uint64_t twin_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
