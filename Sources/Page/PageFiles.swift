@@ -1,15 +1,15 @@
-/// One file of the page, as it is sent.
+/// One file of the page, as it is served.
 package struct PageFile: Sendable {
-    /// Where it is served: `/`, `/page/main.js`.
+    /// The path at which it is served: `/`, `/page/main.js`.
     package let path: String
     package let contentType: String
     package let bytes: [UInt8]
 }
 
-/// The page at `/`, built into the program: it needs no folder beside it and no step to make it.
+/// The files of the page at `/`, built into the program: they need no folder at run time and no separate build step.
 ///
-/// The files are in `Files` as the browser gets them. The build turns each into a constant (`.embedInCode`), which unlike
-/// a resource bundle needs neither Foundation nor a file at run time.
+/// The folder `Files` holds them as the browser receives them. The build turns each into a constant (`.embedInCode`).
+/// Unlike a resource bundle, a constant needs neither Foundation nor a file at run time.
 package enum PageFiles {
     package static let all: [PageFile] = [
         PageFile(path: "/", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),

@@ -1,4 +1,4 @@
-// The session drawn on a canvas: the last price as steps, the span of each bucket behind it, gaps as gaps.
+// The chart of a session on a canvas: the last price as steps, the range of each bucket behind it, and the gaps.
 
 import { grouped, write } from "./decimal.js";
 import { clock, span } from "./words.js";
@@ -16,7 +16,7 @@ export class Chart {
         this.#measure();
     }
 
-    /** Takes the colours from the style sheet; to be called when they change. */
+    /** Reads the colours from the style sheet; must be called when they change. */
     readColours() {
         const style = getComputedStyle(this.canvas);
         const colour = (name) => style.getPropertyValue(name).trim();
@@ -41,8 +41,9 @@ export class Chart {
      * @param series the session of one symbol, or null
      * @param last the newest price as text
      * @param until the end of the time axis, ms
-     * @param isFaint whether the prices are not the market's of now: nothing is drawn behind the last of them then
-     * @param decimals with how many the newest price is written at least
+     * @param isFaint whether the prices are not current; then no line continues from the last price to the end of the
+     *     axis
+     * @param decimals the least number of decimals of the newest price
      */
     paint(series, last, until, isFaint, decimals = 0) {
         if ((window.devicePixelRatio || 1) !== this.ratio) this.#measure();
@@ -101,7 +102,7 @@ export class Chart {
             draw.moveTo(margin.left, at);
             draw.lineTo(right, at);
             draw.stroke();
-            // The newest price has this place.
+            // The label of the newest price takes this place.
             if (!(Math.abs(at - lastAt) < 14)) draw.fillText(line.text, right + 6, at);
         }
         draw.textBaseline = "alphabetic";
@@ -149,7 +150,7 @@ export class Chart {
         let price = stretch[0].close;
         draw.moveTo(x(stretch[0].start), y(price));
         for (const bucket of stretch) {
-            // A price stands until the next one.
+            // A price holds until the next one.
             draw.lineTo(x(bucket.start), y(price));
             price = bucket.close;
             draw.lineTo(x(bucket.start), y(price));
@@ -181,19 +182,19 @@ export class Chart {
     }
 }
 
-/** The chart in one sentence, for who cannot see it. */
+/** Returns the chart in one sentence, for screen readers. */
 export function chartWords(symbol, until) {
     if (symbol === null || symbol.series.isEmpty) return "Chart of the session: no prices yet";
     const series = symbol.series;
     const length = span(until - series.buckets[0].start);
     const gaps = series.gapCount;
-    // After a restart of the program its figures begin anew, while the chart goes on.
+    // After a restart of the program its figures begin again, while the chart continues.
     const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low, symbol.decimals)}, highest ${grouped(symbol.high, symbol.decimals)} in the session, `;
     return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price, symbol.decimals)}, ${range}`
         + (gaps === 0 ? "no gaps" : gaps === 1 ? "1 gap" : `${gaps} gaps`);
 }
 
-/** Round numbers between two prices: whole multiples of 1, 2 or 5 times a power of ten, whose texts are exact. */
+/** Returns round prices between two prices: multiples of 1, 2 or 5 times a power of ten, with exact texts. */
 function steps(low, high, most) {
     const rough = (high - low) / Math.max(2, most);
     const power = Math.floor(Math.log10(rough));

@@ -1,9 +1,9 @@
-// Exact decimals. Prices and sizes come as text and stay text; sums and differences are made with whole numbers
-// (BigInt), never with floating point.
+// Exact decimals. Prices and sizes arrive as text and stay text. Sums and differences use whole numbers (BigInt), never
+// floating point.
 
 const shape = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,60}))?(?:e([+-]?[0-9]{1,2}))?$/i;
 
-/** The number in a text as digits and a count of decimal places, or null when it is none. */
+/** Returns a number as digits and a count of decimal places, or null when the text is not a number. */
 export function parse(text) {
     const match = typeof text === "string" ? shape.exec(text) : null;
     if (match === null) return null;
@@ -26,7 +26,7 @@ function aligned(a, b) {
     };
 }
 
-/** Below 0 when the first is smaller, 0 when both are equal; 0 as well when one is no number. */
+/** Returns a number below 0 when the first is smaller, and 0 when both are equal or one is not a number. */
 export function compare(first, second) {
     const a = parse(first);
     const b = parse(second);
@@ -35,7 +35,7 @@ export function compare(first, second) {
     return both.a < both.b ? -1 : both.a > both.b ? 1 : 0;
 }
 
-/** The sum as text; the first where the second is no number. */
+/** Returns the sum as text; the first text where one of them is not a number. */
 export function add(first, second) {
     const a = parse(first);
     const b = parse(second);
@@ -44,7 +44,7 @@ export function add(first, second) {
     return write(both.a + both.b, both.places);
 }
 
-/** The digits with a point in front of the last so many, without zeros at the end of the fraction. */
+/** Returns the digits with a decimal point before the last `places`, without trailing zeros in the fraction. */
 export function write(digits, places) {
     const sign = digits < 0n ? "-" : "";
     const text = (digits < 0n ? -digits : digits).toString().padStart(places + 1, "0");
@@ -53,7 +53,10 @@ export function write(digits, places) {
     return sign + whole + (fraction === "" ? "" : "." + fraction);
 }
 
-/** How far a price is from where it began: the exact difference with its sign, and hundredths of a percent. */
+/**
+ * Returns the change of a price since the open: the exact difference with its sign, and the percentage with two
+ * decimals.
+ */
 export function change(price, open, least = 0) {
     const a = parse(price);
     const b = parse(open);
@@ -71,14 +74,14 @@ export function change(price, open, least = 0) {
     return { direction: difference > 0n ? 1 : difference < 0n ? -1 : 0, text: sign + grouped(write(size, both.places), least), percent };
 }
 
-/** How many decimals a number is written with; none where it is no number. */
+/** Returns the number of decimals in a text; 0 where it is not a plain number. */
 export function decimals(text) {
     return typeof text === "string" && parse(text) !== null && !/e/i.test(text) ? (text.split(".")[1] ?? "").length : 0;
 }
 
 /**
- * The same digits with the whole part in groups of three, and with zeros behind them up to so many decimals: 61,837.60.
- * No digit is ever taken away.
+ * Returns the digits with the whole part in groups of three, and zeros behind them up to `least` decimals: 61,837.60.
+ * It never removes a digit.
  */
 export function grouped(text, least = 0) {
     if (typeof text !== "string" || parse(text) === null || /e/i.test(text)) return String(text ?? "–");

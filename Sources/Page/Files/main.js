@@ -1,4 +1,4 @@
-// The page at /: the reference client of /v1/stream. It connects what the other files know.
+// The page at /: the reference client of /v1/stream. This file connects the parts of the others.
 
 import { Market } from "./market.js";
 import { RelayConnection } from "./relay.js";
@@ -7,7 +7,7 @@ import { Screen } from "./screen.js";
 const tokenKey = "tickertape.token";
 const themeKey = "tickertape.theme";
 const historyLength = 2000;
-// What the chart has of the time before those trades: bars by the second, and before them by the minute.
+// The chart's data for the time before those trades: bars of a second, and before them bars of a minute.
 const earlierBars = ["width=1s&limit=600", "width=1m&limit=120"];
 
 const market = new Market();
@@ -16,34 +16,34 @@ const relay = new RelayConnection({
     changed: () => screen?.ask(),
     interrupted: (lastMessageAt) => { lostAt = lastMessageAt; },
 });
-/** When the last connection that was open brought its last message; null while there is nothing to make up for. */
+/** When the last open connection received its last message; null when no interruption must be marked. */
 let lostAt = null;
 let screen = null;
 screen = new Screen(market, relay, { remove });
 
-// Which symbol
+// The chosen symbol
 
 function wished() {
     try {
         return decodeURIComponent(location.hash.slice(1)).trim();
     } catch {
-        return ""; // a hash that is no UTF-8
+        return ""; // the hash is not UTF-8
     }
 }
 
-/** Shows another symbol, with every trade; the one before goes on with its newest. */
+/** Shows another symbol with every trade; the previous one continues with its newest price. */
 function choose(name) {
     if (name === "" || name === market.chosen) return;
     const before = market.chosen;
     const isNew = !market.symbols.has(name);
     const symbol = market.choose(name);
-    if (symbol === null) return; // too many
+    if (symbol === null) return; // the limit of symbols is reached
     if (isNew) {
         symbol.isOurs = true;
         symbol.state = "asked";
     }
     if (relay.state === "open") {
-        // One that nobody asks for any more would be asked for again by its name.
+        // Naming a released symbol would subscribe to it again.
         if (before !== null && market.symbols.get(before)?.state !== "released") {
             relay.send({ type: "subscribe", symbol: before, delivery: "latest" });
         }
@@ -83,7 +83,8 @@ function received(message, now) {
     const since = market.since;
     if (message.type === "hello" && lostAt !== null) {
         const wall = market.wall(now);
-        // Of the others only the newest comes again, so their lines have a hole; the chosen one is made up for.
+        // For other symbols only the newest price arrives again, so their lines get a gap. The trades of the chosen one
+        // are resent.
         market.missed(wall - (now - lostAt), wall, market.chosen);
         lostAt = null;
     }
@@ -96,14 +97,14 @@ function received(message, now) {
         document.getElementById("add-note").textContent = String(message.msg ?? "");
         break;
     case "snapshot": case "price": case "trade": case "symbol":
-        // The page began before there was any symbol.
+        // The page was opened before there was any symbol.
         if (market.chosen === null && wished() === "") choose(message.symbol);
         break;
     }
     screen.ask();
 }
 
-/** Asks for what the page shows: everything with its newest price, the chosen one with every trade. */
+/** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
     if (market.chosen === null) {
         const name = wished() || [...market.symbols.keys()].sort()[0];
@@ -114,29 +115,31 @@ function begin(since) {
         }
     }
     if (market.chosen !== null) {
-        // First, so that what it missed stands before the newest of all.
+        // First, so that its missed trades precede the newest prices of all symbols.
         const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
         if (since !== null) request.since = since;
         market.isCatchingUp = since !== null;
         relay.send(request);
         if (since === null) fetchHistory(market.chosen);
     }
-    // Without a delivery of its own it changes nothing of what is followed.
+    // Without a symbol and a delivery, the request changes no existing subscription.
     relay.send({ type: "subscribe" });
     for (const symbol of market.symbols.values()) {
         if (symbol.isOurs && symbol.name !== market.chosen) relay.send({ type: "subscribe", symbol: symbol.name });
     }
 }
 
-/** The chart and the tape begin with what the relay still has of the symbol's trades, and the chart with its bars and gaps. */
+/**
+ * Loads the history of a symbol: the relay's stored trades for the tape and the chart, its bars and gaps for the chart.
+ */
 async function fetchHistory(name) {
-    // Of a symbol that never traded there is none.
+    // A symbol that never traded has no history.
     if ((market.symbols.get(name)?.seq ?? null) === null) return;
     market.expectHistory(name);
     const place = encodeURIComponent(name);
     const [trades, status, ...bars] = await Promise.all([
         ask(`/v1/trades/${place}?limit=${historyLength}`, 10_000),
-        // The trades do not wait for them for long.
+        // The trades wait for the gaps and bars only briefly.
         ask("/v1/status", 2_500),
         ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`, 2_500)),
     ]);
@@ -144,7 +147,7 @@ async function fetchHistory(name) {
     screen.ask();
 }
 
-/** What the relay answers within `limit` ms; null for no answer, without which the chart begins later. */
+/** Returns the relay's response within `limit` ms, or null; without it the chart begins later. */
 async function ask(target, limit) {
     try {
         const response = await fetch(target, {
@@ -157,12 +160,12 @@ async function ask(target, limit) {
     }
 }
 
-// The token, kept for this tab only
+// The token, stored for this tab only
 
 try {
     relay.token = sessionStorage.getItem(tokenKey);
 } catch {
-    // A browser that keeps nothing asks again.
+    // A browser without storage asks for the token again.
 }
 
 document.getElementById("token-form").addEventListener("submit", (event) => {
@@ -174,7 +177,7 @@ document.getElementById("token-form").addEventListener("submit", (event) => {
     try {
         sessionStorage.setItem(tokenKey, token);
     } catch {
-        // See above.
+        // As above.
     }
     relay.useToken(token);
 });
@@ -201,7 +204,7 @@ themeButton.addEventListener("click", () => {
     try {
         localStorage.setItem(themeKey, theme);
     } catch {
-        // Then it holds for this visit.
+        // Without storage the theme lasts for this visit.
     }
     showTheme();
 });

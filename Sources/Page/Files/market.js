@@ -1,4 +1,5 @@
-// What the relay's messages say: the state of the feed, the newest of each symbol, and the tape of the chosen one.
+// The state from the relay's messages: the status of the feed, the newest figures of each symbol, and the tape of the
+// chosen one.
 
 import { add, compare, decimals } from "./decimal.js";
 import { earlier, toldGaps } from "./past.js";
@@ -7,7 +8,7 @@ import { Series } from "./series.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
-// As the relay does: a trade that is older than its symbol's newest by up to this does not become the price. ms
+// The relay's rule: a trade that is older than its symbol's newest by up to this does not become the price. ms
 const reorderWindow = 10_000;
 
 export class Market {
@@ -17,27 +18,27 @@ export class Market {
         this.version = null;
         this.epoch = null;
         this.chosen = null;
-        // The newest trades of the chosen symbol and notes between them, the newest first.
+        // The newest trades of the chosen symbol with notes between them, the newest first.
         this.tape = [];
-        // Where times are `performance.now()`: when the newest trade of any symbol arrived.
+        // When the newest trade of any symbol arrived, by `performance.now()`.
         this.newestArrival = null;
-        // Where a replay stands, if it is one, and when it stood still.
+        // The position of a replay, if it is one, and its pauses.
         this.replay = null;
         this.pauses = new Pauses();
         // The relay's wall clock minus `performance.now()`, ms.
         this.clockOffset = null;
         this.isCatchingUp = false;
-        // The run whose numbers the trades have that come now: while catching up it can be an earlier one.
+        // The run of the arriving trades' numbers: while catching up it can be an earlier one.
         this.runOfTrades = null;
         this.historyOf = null;
     }
 
-    /** The relay's wall clock, ms since 1970. */
+    /** Returns the relay's wall clock, ms since 1970. */
     wall(now) { return this.clockOffset === null ? Date.now() : now + this.clockOffset; }
 
     get symbol() { return this.symbols.get(this.chosen) ?? null; }
 
-    /** Where to go on from after an interruption, or null. */
+    /** The position to resume from after an interruption, or null. */
     get since() {
         const seq = this.symbol?.newestSeq ?? null;
         return this.epoch === null || seq === null ? null : `${this.epoch}:${seq}`;
@@ -49,10 +50,10 @@ export class Market {
         return this.#entry(name);
     }
 
-    /** Forgets a symbol; answers whether there was one. */
+    /** Removes a symbol; returns whether it was known. */
     forget(name) { return this.symbols.delete(name); }
 
-    /** Takes in one message; `now` is `performance.now()` at its arrival. */
+    /** Handles one message; `now` is `performance.now()` at its arrival. */
     take(message, now) {
         switch (message.type) {
         case "hello": return this.#hello(message, now);
@@ -71,7 +72,7 @@ export class Market {
             if (message.complete && message.trades > 0) this.#note(`caught up: ${message.trades} trades`, message.to);
             return;
         case "pong": this.#setClock(message.time, now); return;
-        default: return; // newer relays may say more
+        default: return; // newer relays may send more
         }
     }
 
@@ -84,13 +85,13 @@ export class Market {
         this.epoch = message.epoch ?? null;
         this.version = message.version ?? null;
         this.status = message.status ?? this.status;
-        // One that stood still before this page came did so for all of what was silent.
+        // A replay that was paused before this page opened was paused for the whole time without messages.
         this.#replay(message.replay ?? null, now, this.newestArrival === null ? -Infinity : now);
         this.isCatchingUp = false;
         this.runOfTrades = this.epoch;
         if (isNewRun) {
-            // Numbers of another run say nothing about this one's, and its figures begin anew, also where it has no trade
-            // of a symbol yet. The chosen symbol's trades of the run before may still come.
+            // Numbers of another run do not compare with this one's. The figures begin again, even for symbols without
+            // a trade yet. Trades of the previous run may still arrive for the chosen symbol.
             for (const symbol of this.symbols.values()) {
                 symbol.countedSeq = null;
                 symbol.open = symbol.high = symbol.low = symbol.volume = symbol.trades = null;
@@ -105,7 +106,7 @@ export class Market {
             if (typeof each.price === "string") {
                 const newest = symbol.newestSeq;
                 this.#figures(symbol, each, now, each.age ?? null);
-                // The figures hold all trades up to the greeting's number; those that follow to catch up are in them.
+                // The figures contain all trades up to the number in the greeting, including those resent to catch up.
                 symbol.countedSeq = message.seq ?? each.seq;
                 if (newest !== null) symbol.newestSeq = newest;
             }
@@ -117,14 +118,14 @@ export class Market {
         this.pauses.take(position?.paused === true, now, since);
     }
 
-    /** For how long nothing came that could have come, ms: of a replay that is paused nobody expects anything. */
+    /** Returns the time without a trade, ms. A paused replay sends none, so its pauses do not count. */
     silence(now) {
         if (this.newestArrival === null) return null;
         if (this.replay?.paused === true) return 0;
         return now - this.newestArrival - this.pauses.after(this.newestArrival);
     }
 
-    /** How old something that arrived at that time is, ms: in a replay that has ended, as old as it was at the end. */
+    /** Returns the age of an arrival, ms; after the end of a replay it stays at its value at the end. */
     age(arrival, now) {
         const since = this.status?.state === "ended" ? this.wall(now) - this.status.since : 0;
         return Math.max(0, now - Math.max(0, since) - arrival);
@@ -145,7 +146,7 @@ export class Market {
         for (const key of ["size", "open", "high", "low", "volume"]) {
             if (typeof message[key] === "string") symbol[key] = message[key];
         }
-        // A sum that the relay cannot hold is no number, and not the one from before.
+        // A sum that the relay cannot represent is null; the previous one must not stay.
         if (message.volume === null) symbol.volume = null;
         for (const price of [symbol.open, symbol.high, symbol.low]) this.#seen(symbol, price);
         symbol.time = message.time;
@@ -158,7 +159,7 @@ export class Market {
     #trade(message, now) {
         const symbol = this.#entry(message.symbol);
         if (symbol === null || typeof message.price !== "string") return;
-        if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // had before
+        if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // received before
         symbol.newestSeq = message.seq;
         this.#seen(symbol, message.price);
         if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
@@ -175,7 +176,7 @@ export class Market {
         const lateness = (symbol.time ?? message.time) - message.time;
         const isAhead = message.ahead === true;
         if (isAhead || symbol.isMoved || !(lateness > 0 && lateness <= reorderWindow)) {
-            // No later trade is late because of one whose time is ahead of its arrival.
+            // A trade whose time is ahead of its arrival must not make the following trades count as late.
             symbol.isMoved = isAhead && (symbol.isMoved || symbol.time === null);
             this.#setPrice(symbol, message.price);
             symbol.size = message.size;
@@ -195,7 +196,7 @@ export class Market {
         symbol.price = price;
     }
 
-    /** All prices of a symbol are shown with as many decimals as the longest one had. */
+    /** All prices of a symbol are shown with as many decimals as the longest one seen. */
     #seen(symbol, price) { symbol.decimals = Math.max(symbol.decimals, decimals(price)); }
 
     #arrived(symbol, at) {
@@ -205,7 +206,7 @@ export class Market {
 
     #draw(symbol, message) {
         symbol.series.add(message.received / 1000, message.price);
-        // What comes while the past is fetched is drawn again behind it.
+        // Messages that arrive while the history loads are drawn again behind it.
         if (this.historyOf === symbol.name) symbol.pending.push(message);
     }
 
@@ -223,13 +224,14 @@ export class Market {
             if (this.symbol !== null) this.symbol.newestSeq = message.nextSeq - 1;
         }
         for (const symbol of this.symbols.values()) {
-            // Where a replay was moved, or began again, nothing is missing, and no trade is late because of those from before.
+            // After a move or a restart of a replay nothing is missing, and no trade is late in comparison with the
+            // earlier ones.
             if (message.cause === "seek") {
                 symbol.series.addMove(message.to);
                 symbol.isMoved = true;
                 continue;
             }
-            // Where the relay does not know since when, it is since the last that was seen here.
+            // Where the relay does not know the beginning, the gap begins at the last price seen here.
             const from = message.from ?? symbol.series.end ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
         }
@@ -237,7 +239,7 @@ export class Market {
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
         const isTimed = typeof message.from === "number";
         const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
-        if (message.overlap > 0) return; // proven whole
+        if (message.overlap > 0) return; // proven complete
         this.#note(`gap${length}: ${message.reason ?? "trades may be missing"}`, null);
     }
 
@@ -255,9 +257,9 @@ export class Market {
         if (this.tape.length > mostTape) this.tape.length = mostTape;
     }
 
-    // The past
+    // The history
 
-    /** Begins to collect what comes while the past of a symbol is fetched. */
+    /** Starts collecting the messages that arrive while the history of a symbol loads. */
     expectHistory(name) {
         this.historyOf = name;
         const symbol = this.#entry(name);
@@ -265,8 +267,8 @@ export class Market {
     }
 
     /**
-     * Takes in the answers of `/v1/trades/SYMBOL`, `/v1/bars/SYMBOL` and `/v1/status`: the chart and the tape then hold them,
-     * and what came meanwhile.
+     * Handles the responses of `/v1/trades/SYMBOL`, `/v1/bars/SYMBOL` and `/v1/status`: adds them, and the messages
+     * collected meanwhile, to the chart and the tape.
      */
     takeHistory(name, answer, barAnswers = [], statusAnswer = null) {
         const symbol = this.symbols.get(name);
@@ -276,11 +278,12 @@ export class Market {
         symbol.pending = [];
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
-        // Those with an epoch of their own are of an earlier run, whose numbers say nothing here; the bars have its prices.
+        // Trades with an `epoch` belong to an earlier run, whose numbers do not compare with these; the bars contain
+        // their prices.
         const past = answer.trades.filter((trade) => trade.epoch === undefined);
-        // A symbol that is silent has no trade that the relay still holds; its bars may reach up to the newest one all the same.
+        // A quiet symbol may have no stored trade at the relay. Its bars may still reach up to the newest one.
         const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
-        // Bars have the exchange's clock, which only of a live market is that of the chart.
+        // Bars use the exchange's clock, which matches the chart's clock only for a live market.
         const told = toldGaps(statusAnswer, name);
         const before = earlier(this.status?.source === "live" ? barAnswers : [], begin, told);
         if (past.length === 0 && before.prices.length === 0) return;
@@ -289,7 +292,7 @@ export class Market {
         for (const bucket of symbol.series.buckets) {
             if (bucket.start >= before.end && bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
         }
-        // Of what is not drawn a gap says nothing.
+        // Gaps before the oldest drawn price are left out.
         const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
         const gaps = [...before.gaps, ...told.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
         for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to) : series.addMove(gap.from);
@@ -310,7 +313,7 @@ export class Market {
         this.tape = this.tape.concat(rows).slice(0, mostTape);
     }
 
-    /** Notes that this page had no connection from one time (ms) to another: what it did not see is no line. */
+    /** Records that this page had no connection from one time (ms) to another, so that no line is drawn there. */
     missed(from, to, exceptFor) {
         for (const symbol of this.symbols.values()) if (symbol.name !== exceptFor) symbol.series.addGap(from, to);
     }
@@ -323,7 +326,7 @@ export class Market {
         const symbol = {
             name, price: null, size: null, time: null, seq: null, open: null, high: null, low: null, volume: null,
             trades: null, arrival: null, state: null, reason: null, direction: 0, decimals: 0, isOurs: false,
-            // The newest trade that was told of, and the newest that is in the figures.
+            // The number of the newest trade received, and of the newest trade in the figures.
             newestSeq: null, countedSeq: null,
             series: new Series(), pending: [],
         };

@@ -1,22 +1,22 @@
-// What the relay's bars (`/v1/bars/SYMBOL`) say of the time before the first trade that is known.
+// The prices of the relay's bars (`/v1/bars/SYMBOL`) from before the first known trade.
 
 const widths = new Map([["1s", 1_000], ["1m", 60_000]]); // ms
 const reach = 7_200_000; // ms
-// So much later than the exchange's clock may the relay's have a trade, ms.
+// The largest delay of the relay's clock behind the exchange's for one trade, ms.
 const lag = 2_000;
 
 /**
- * The prices and the gaps before `begin` (ms), in order: of the finest bars that are known of each time. A bar has its first
- * price at its beginning and the others at its end, for nobody knows when within it they were made; and one that lacks
- * something has all at its end, for it may have begun there. The bar in which the first known trade lies is left out, and
- * tells whether one may be missing before that.
+ * Returns the prices and the gaps before `begin` (ms), in order, from the finest bars of each time. A bar has its first
+ * price at its beginning and the others at its end, because their times within the bar are unknown. An incomplete bar
+ * has all prices at its end, because it may have begun there. The bar with the first known trade is left out, and shows
+ * whether a trade may be missing before that.
  *
- * A bar that lacks something has a gap in it. Where one of the gaps that are known lies there, that says it better; else it
- * is the whole bar.
+ * An incomplete bar contains a gap. A known gap in that time is more precise; otherwise the whole bar is the gap.
  *
- * @param answers what `/v1/bars` answered, the finer width first; null where it did not
- * @param known the gaps that are known, `[{from, to}]`
- * @returns `{prices: [{time, price}], gaps: [{from, to}], end}`; `end` is where the last bar ends, -Infinity without one
+ * @param answers the responses of `/v1/bars`, the finer width first; null for a failed one
+ * @param known the known gaps, `[{from, to}]`
+ * @returns `{prices: [{time, price}], gaps: [{from, to}], end}`; `end` is the end of the last bar, -Infinity without
+ *     one
  */
 export function earlier(answers, begin, known = []) {
     const [seconds = [], minutes = []] = answers.map((answer) => {
@@ -27,7 +27,7 @@ export function earlier(answers, begin, known = []) {
             .map((bar) => ({ ...bar, end: bar.start + width }));
     });
     const [fine, coarse] = [seconds, minutes].map((bars) => bars.filter((bar) => bar.end <= begin));
-    // The fine ones begin within a coarse one, which then stands for its time if it is whole.
+    // Where the fine bars begin within a complete coarse bar, the coarse one is used for its whole time.
     const first = fine[0]?.start;
     const around = coarse.find((bar) => bar.start < first && first < bar.end && !bar.incomplete);
     const exact = around === undefined ? fine : fine.filter((bar) => bar.start >= around.end);
@@ -51,7 +51,7 @@ export function earlier(answers, begin, known = []) {
     return { prices, gaps, end: last.end };
 }
 
-/** The gaps of a symbol that `/v1/status` knows, in order: `[{from, to}]` in ms. */
+/** Returns the gaps of a symbol from `/v1/status`, in order: `[{from, to}]` in ms. */
 export function toldGaps(answer, name) {
     const newest = answer?.gaps?.newest;
     if (!Array.isArray(newest)) return [];
@@ -62,18 +62,18 @@ export function toldGaps(answer, name) {
 }
 
 /**
- * Whether something may be missing between two bars that are whole: a gap between two trades of a quiet symbol touches no
- * bar of a second, but the minute's.
+ * Returns whether something may be missing between two complete bars: a gap between two trades of a quiet symbol
+ * touches no bar of a second, but does touch the bar of a minute.
  */
 function isDoubtful(minutes, from, to) {
     return minutes.some((bar) => bar.incomplete && bar.start < to && bar.end > from);
 }
 
-/** Whether no trade can be missing between the last bar in front of `begin` and the trade there. */
+/** Returns whether no trade can be missing between the last bar before `begin` and the trade at `begin`. */
 function isSeamless(last, seconds, minutes, begin) {
     const reaching = seconds.filter((bar) => bar.start <= begin + lag && bar.end > begin - lag);
     if (reaching.length === 0) return !last.incomplete && last.end >= begin - lag;
     if (last.incomplete || reaching.some((bar) => bar.incomplete)) return false;
-    // Where one stands behind the other there was no time for a gap.
+    // Adjacent bars leave no time for a gap.
     return reaching[0].start <= last.end || !isDoubtful(minutes, last.end, begin);
 }

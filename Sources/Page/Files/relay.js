@@ -1,18 +1,18 @@
-// The connection to the relay's /v1/stream: opens it, sees when it is dead, and opens it again. It knows no symbols.
+// The connection to the relay's /v1/stream: opens it, detects when it is dead, and opens it again. It knows no symbols.
 
 const path = "/v1/stream";
 const subprotocol = "tickertape.v1.json";
 const openLimit = 5000; // ms until the greeting
-const silence = 2000; // ms without a message, then we ask
-const answerLimit = 2000; // ms until something must have come
+const silence = 2000; // ms without a message until a ping
+const answerLimit = 2000; // ms from a ping until any message must have arrived
 const firstDelay = 500;
 const longestDelay = 15_000;
-const stableAfter = 5000; // a connection that lasted this long starts the delays anew
-const sleepAfter = 10_000; // the wall clock went on by so much more than the monotonic one
+const stableAfter = 5000; // ms after which an ended connection resets the backoff
+const sleepAfter = 10_000; // ms by which the wall clock must run ahead of the monotonic one after a sleep
 
 export class RelayConnection {
     /**
-     * @param hooks message(object, now): a message came, the greeting first; changed(): the state is another;
+     * @param hooks message(object, now): a message arrived, the greeting first; changed(): the state has changed;
      *     interrupted(lastMessageAt): an open connection ended.
      */
     constructor(hooks) {
@@ -32,7 +32,7 @@ export class RelayConnection {
         this.clocks = Date.now() - performance.now();
     }
 
-    /** Opens the connection, instead of the one there is. */
+    /** Opens a connection in place of the present one. */
     connect() {
         this.#drop();
         this.state = "connecting";
@@ -42,7 +42,8 @@ export class RelayConnection {
         const offers = this.token === null ? [subprotocol] : [subprotocol, `bearer.${this.token}`];
         let socket;
         try {
-            // A client that is too slow goes on with the newest and is told how much it missed.
+            // With this policy a slow client continues with the newest prices and receives the count of the trades it
+            // missed.
             socket = new WebSocket(`${scheme}//${location.host}${path}?overflow=latest`, offers);
         } catch {
             this.#needToken("This token has characters that cannot be sent.");
@@ -64,7 +65,7 @@ export class RelayConnection {
         this.connect();
     }
 
-    /** Looks at the clocks; to be called a few times a second. */
+    /** Checks the deadlines; must be called a few times a second. */
     tick(now) {
         const clocks = Date.now() - now;
         const slept = clocks - this.clocks > sleepAfter;
@@ -91,7 +92,7 @@ export class RelayConnection {
         }
     }
 
-    /** Somebody looks again, or the network is back: no more waiting. */
+    /** Ends the wait for a retry when the page is shown again or the network is back. */
     wake() {
         if (this.state === "waiting" && performance.now() - this.startedAt > 1000) this.connect();
     }
@@ -123,7 +124,7 @@ export class RelayConnection {
             const text = event.reason !== "" ? event.reason : event.code === 1006 ? "the connection was lost" : `closed with ${event.code}`;
             return this.#fail(text);
         }
-        // A browser does not say why a WebSocket was refused; the same address answers that over HTTP.
+        // A browser does not report why a WebSocket was refused. A request for the status over HTTP finds the reason.
         this.socket = null;
         this.#askWhy().then((answer) => {
             if (this.state !== "connecting" || this.socket !== null) return; // another attempt is under way
@@ -163,7 +164,7 @@ export class RelayConnection {
         if (wasOpen && now - this.openedAt > stableAfter) this.attempt = 0;
         this.attempt += 1;
         const longest = Math.min(longestDelay, firstDelay * 2 ** Math.min(this.attempt - 1, 10));
-        // Half of it by chance, so that many pages do not come back at once.
+        // Half of the delay is random, so that many pages do not reconnect at once.
         this.retryAt = now + longest * (0.5 + Math.random() / 2);
         this.reason = reason;
         this.state = "waiting";

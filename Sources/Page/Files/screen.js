@@ -1,11 +1,11 @@
-// The elements of the page and what they say. Texts go in as text, never as HTML, and only where they changed.
+// The elements of the page and their contents. Texts are set as text, never as HTML, and only when they change.
 
 import { change, grouped } from "./decimal.js";
 import { Chart, chartWords } from "./chart.js";
 import { clock, freshness, marks, span, stateWords, symbolWords } from "./words.js";
 
 const tapeRows = 60;
-const wordsEvery = 10_000; // ms between two texts of the chart
+const wordsEvery = 10_000; // ms between two descriptions of the chart
 const priceTold = 30_000; // ms between two prices read aloud
 const stateTold = 3000; // ms between two states read aloud
 
@@ -37,7 +37,7 @@ export class Screen {
         this.#makeTape();
     }
 
-    /** Asks for a painting with the next frame; any number of askings are one. */
+    /** Requests a repaint with the next frame; repeated requests before it are one. */
     ask() {
         if (this.isAsked) return;
         this.isAsked = true;
@@ -47,7 +47,7 @@ export class Screen {
         });
     }
 
-    /** A tab that nobody sees paints nothing, but its title goes on. */
+    /** Repaints a visible tab; a hidden tab only updates its title. */
     tick(now) {
         if (document.hidden) this.#title(stateWords(this.market, this.relay, now));
         else this.ask();
@@ -171,7 +171,7 @@ export class Screen {
         return link;
     }
 
-    /** All rows are made once; a new trade changes texts, never the table. */
+    /** Makes all rows once; a new trade changes texts, not the table. */
     #makeTape() {
         for (let index = 0; index < tapeRows; index += 1) {
             const row = document.createElement("tr");
@@ -216,7 +216,7 @@ export class Screen {
     #chart(symbol, fresh, now) {
         const wall = this.market.wall(now);
         this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old", symbol?.decimals ?? 0);
-        // Another symbol, its past or another gap is told at once.
+        // A change of the symbol, its history or its gaps is described at once.
         const subject = symbol === null ? "" : `${symbol.name} ${symbol.series.start} ${symbol.series.gaps.length}`;
         if (now - this.chartWordsAt < wordsEvery && this.wordsOf === subject) return;
         this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
@@ -232,7 +232,7 @@ export class Screen {
         if (document.title !== title) document.title = title;
     }
 
-    /** Read aloud: a new state soon, a new price now and then. */
+    /** Announces to screen readers: a new state soon, a new price occasionally. */
     #announce(words, symbol, now) {
         const told = this.told;
         if (words.word !== told.state) {

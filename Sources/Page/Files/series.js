@@ -1,5 +1,5 @@
-// One symbol's session for the chart: a bounded number of buckets of equal width, each with its lowest, highest and last
-// price. When they are full, two become one, so that the whole session always fits.
+// One symbol's session for the chart: a bounded number of buckets of equal width, each with its lowest, highest and
+// last price. When they are full, each two become one, so that the whole session always fits.
 
 const most = 2048;
 const narrowest = 250; // ms
@@ -9,24 +9,24 @@ export class Series {
     constructor() {
         this.width = narrowest;
         this.buckets = [];
-        // Stretches of which trades may be missing: {from, to} in ms, in order. One without a length is a move.
+        // Times in which trades may be missing: {from, to} in ms, in order. A gap of no length is a move of a replay.
         this.gaps = [];
     }
 
     get isEmpty() { return this.buckets.length === 0; }
 
-    /** Where the first bucket begins, ms; null where there is none. */
+    /** The start of the first bucket, ms; null without buckets. */
     get start() { return this.isEmpty ? null : this.buckets[0].start; }
 
-    /** Where the last bucket ends, ms; null where there is none. */
+    /** The end of the last bucket, ms; null without buckets. */
     get end() { return this.isEmpty ? null : this.buckets[this.buckets.length - 1].start + this.width; }
 
-    /** Takes in a price at a time (ms). The chart is the one place where a price becomes a floating-point number. */
+    /** Adds a price at a time (ms). Only the chart converts a price to a floating-point number. */
     add(time, text) {
         const price = Number(text);
         if (!Number.isFinite(price) || !Number.isFinite(time)) return;
         const last = this.buckets[this.buckets.length - 1];
-        // A clock that went back does not draw backwards.
+        // After a clock that went back, prices are added to the last bucket.
         const start = Math.max(Math.floor(time / this.width) * this.width, last?.start ?? -Infinity);
         if (last !== undefined && last.start === start) {
             last.low = Math.min(last.low, price);
@@ -38,7 +38,7 @@ export class Series {
         if (this.buckets.length > most) this.#widen();
     }
 
-    /** Notes that what follows is of another place in a replay: nothing is missing, and no line leads there. */
+    /** Records that a replay was moved: nothing is missing, and no line leads to the next price. */
     addMove(at) {
         if (!Number.isFinite(at)) return;
         const last = this.gaps[this.gaps.length - 1];
@@ -46,7 +46,7 @@ export class Series {
         this.#push({ from: at, to: at });
     }
 
-    /** How many gaps there are: a move is none. */
+    /** The number of gaps without the moves. */
     get gapCount() { return this.gaps.filter((gap) => gap.to > gap.from).length; }
 
     #push(gap) {
@@ -65,15 +65,15 @@ export class Series {
         }
     }
 
-    /** The buckets in stretches without a gap between them: a line must not be drawn from one stretch to the next. */
+    /** Returns the buckets in stretches without a gap; no line may connect two stretches. */
     stretches() {
         const stretches = [];
         let stretch = [];
         let next = 0;
         for (const bucket of this.buckets) {
-            // Within a gap no two belong together.
+            // Within a gap no two buckets belong together.
             let isBroken = next > 0 && this.gaps[next - 1].to > bucket.start;
-            // A gap belongs in front of the first bucket that begins behind the gap's beginning.
+            // A gap precedes the first bucket that begins after the start of the gap.
             while (next < this.gaps.length && this.gaps[next].from <= bucket.start) {
                 isBroken = true;
                 next += 1;

@@ -1,10 +1,10 @@
-// The state in words. Each has a mark and a level, so that colour is never alone.
+// The status as text. Each text has a mark and a level, so that colour is never the only sign.
 
-// Of all symbols together: a feed that is called live and has brought no trade for this long is shown as late, whoever
-// else has not noticed. ms
+// The limit for all symbols together: a live feed without a trade for this long is shown as late, even before the relay
+// reports it. ms
 export const lateAfter = 4000;
 
-/** A span in words: 7 s, 1m05s, 2h05m, 3d. */
+/** Returns a time span as text: 7 s, 1m05s, 2h05m, 3d. */
 export function span(milliseconds) {
     const seconds = Math.max(0, Math.floor(milliseconds / 1000));
     const two = (number) => String(number).padStart(2, "0");
@@ -18,10 +18,10 @@ const inTime = (milliseconds) => (milliseconds < 500 ? "now" : `in ${span(millis
 const because = (reason) => (reason ? `: ${reason}` : "");
 
 /**
- * What is true now, for the reader.
+ * Returns the present status as text.
  * @returns {{level, mark, word, detail, title, isCut, isStill, isOver}} level: good, played (well, but not the market),
- *     warning, alarm or idle; title: the word for the title, where that is another; isCut: the feed has not begun (again);
- *     isStill: a replay is paused; isOver: it has ended
+ *     warning, alarm or idle; title: the word for the title, if it differs; isCut: no trade has arrived on this
+ *     connection of the feed; isStill: a replay is paused; isOver: it has ended
  */
 export function stateWords(market, relay, now) {
     const own = relayWords(relay, now);
@@ -32,7 +32,7 @@ export function stateWords(market, relay, now) {
     const age = market.silence(now);
     const retry = status.retryAt ? `, next ${inTime(status.retryAt - wall)}` : "";
     const alarm = (word, detail) => ({ level: "alarm", mark: "✖", word, detail: detail.replace(/^[:,] /, "") });
-    // Of a replay that stands still no silence is told, also not one that began before.
+    // A paused replay is not silent, not even after a silence that began before the pause.
     const isStill = market.replay?.paused === true;
     switch (isStill && (status.state === "late" || status.state === "stale") ? "live" : status.state) {
     case "live":
@@ -98,13 +98,13 @@ function relayWords(relay, now) {
     return null;
 }
 
-/** The time of day in UTC, 09:30:00; with milliseconds on request. */
+/** Returns the time of day in UTC, 09:30:00, optionally with milliseconds. */
 export function clock(milliseconds, isFine = false) {
     const date = new Date(milliseconds);
     return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(11, isFine ? 23 : 19);
 }
 
-/** How far a price can be trusted to be the market's, given the state in words: fresh, late, old or none. */
+/** Returns how current a price is, given the status text: fresh, late, old or none. */
 export function freshness(symbol, { level, isCut = false, isStill = false, isOver = false }) {
     if (symbol === null || symbol.price === null) return "none";
     if (isCut || level === "alarm" || (level === "idle" && !isOver) || notOfNow.has(symbol.state)) return "old";
@@ -114,7 +114,7 @@ export function freshness(symbol, { level, isCut = false, isStill = false, isOve
 
 const notOfNow = new Set(["no-such-symbol", "not-permitted", "over-limit", "quiet", "released"]);
 
-/** What is wrong with one symbol, or what it waits for; empty where nothing is. */
+/** Returns the problem of one symbol, or what it waits for; empty without a problem. */
 export function symbolWords(symbol) {
     switch (symbol.state) {
     case "quiet": return "quiet";
@@ -127,7 +127,7 @@ export function symbolWords(symbol) {
     }
 }
 
-/** What must never be missed: where the trades come from when not from the market, and an unchecked certificate. */
+/** Returns the facts that must always be visible: a source other than the market, and an unchecked certificate. */
 export function marks(status) {
     const marks = [];
     if (status === null) return marks;
