@@ -8,7 +8,7 @@ import TickertapeTesting
 
 @Suite("TLS under back-pressure")
 struct BackPressureTests {
-    /// The test's stream is this over and over; its length is a prime, so a lost or moved stretch shows.
+    /// The test's stream repeats this pattern. Its length is a prime, so a lost or moved part shows.
     private static let pattern: [UInt8] = {
         var state: UInt32 = 1
         return (0..<65_521).map { _ in
@@ -17,7 +17,7 @@ struct BackPressureTests {
         }
     }()
 
-    /// The stretch of the stream that begins at a place.
+    /// Returns a part of the stream from an offset.
     private static func bytes(at place: Int, count: Int) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: count)
         var start = place % Self.pattern.count
@@ -29,7 +29,7 @@ struct BackPressureTests {
         return buffer
     }
 
-    /// A reader that asks for one read at a time, and only after other work of its loop.
+    /// A reader that requests one read at a time, and only after other work of its loop.
     private final class SlowReader: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -70,7 +70,7 @@ struct BackPressureTests {
         func channelInactive(context: ChannelHandlerContext) { self.done.fail(ChannelError.eof) }
     }
 
-    /// A writer that writes everything at once, and watches how much ciphertext waits.
+    /// A writer that writes everything at once, and measures how much ciphertext waits.
     private final class Writer: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -151,7 +151,7 @@ struct BackPressureTests {
         #expect(try received.futureResult.wait() == total)
         late.cancel()
         try written.futureResult.wait()
-        // The high watermark, and one chunk above it.
+        // The high watermark plus one chunk.
         #expect(try mostWaiting.futureResult.wait() <= 128 << 10)
         client.close(promise: nil)
     }
@@ -197,7 +197,7 @@ struct BackPressureTests {
             .bind(host: "127.0.0.1", port: 0)
             .wait()
         defer { server.close(promise: nil) }
-        // Before the close begins, wherever this thread is held up.
+        // Before the close begins, so that a delay of this thread cannot shorten the measured time.
         let start = NIODeadline.now()
         let client = try ClientBootstrap(group: group)
             .channelOption(.autoRead, value: false)

@@ -61,7 +61,7 @@ struct ChainRefusalTests {
         var credentials = Certificates.localhost
         let lines = credentials.certificateChainPEM.split(separator: "\n").dropFirst().dropLast()
         var certificate = try #require(Data(base64Encoded: lines.joined()))
-        // The last byte is the signature's.
+        // The last byte belongs to the signature.
         certificate[certificate.count - 1] ^= 1
         credentials.certificateChainPEM =
             "-----BEGIN CERTIFICATE-----\n\(certificate.base64EncodedString())\n-----END CERTIFICATE-----\n"
@@ -159,7 +159,7 @@ struct ChainRefusalTests {
     func weakSignature(version: TLSVersion, digest: String) throws {
         var draft = CertificateDraft.localhost()
         draft.digest = digest == "MD5" ? .md5 : .sha1
-        // There is no ECDSA with MD5.
+        // ECDSA has no signatures with MD5.
         var authority = CertificateDraft.authority("RSA")
         authority.key = .rsa(bits: 2_048)
         try self.withOpenServer(self.root.subordinate(authority).issue(draft), version) { words in
@@ -178,7 +178,7 @@ struct ChainRefusalTests {
         var draft = CertificateDraft.localhost()
         draft.key = .rsa(bits: 2_048)
         var client = Certificates.client().speaking(.tls12)
-        // Without this it is not even offered.
+        // Without this the client does not even offer the exchange.
         client.ciphers = try #require(TLSCipherList("DHE+AESGCM"))
         let context = try TLSContext(client: client)
         let weak = ["-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", group]
@@ -206,7 +206,8 @@ struct ChainRefusalTests {
         }
     }
 
-    /// Lets our client meet an `openssl s_server` that presents whatever it is given; tells what the client said.
+    /// Connects our client to an `openssl s_server` with the given credentials, and passes the client's errors to
+    /// `body`.
     private func withOpenServer(
         _ credentials: TLSCredentials,
         _ version: TLSVersion,

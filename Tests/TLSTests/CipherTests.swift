@@ -5,7 +5,7 @@ import TickertapeTesting
 
 @Suite("The ciphers of TLS 1.2")
 struct CipherTests {
-    /// What a stranger may speak: RSA key exchange, which has no forward secrecy, and CBC, which is no AEAD.
+    /// Suites that other programs may use: RSA key exchange, which has no forward secrecy, and CBC, which is not AEAD.
     private static let weak = ["AES128-GCM-SHA256", "AES128-SHA", "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384"]
 
     private func client(_ ciphers: TLSCipherList = .standard) -> TLSClientConfiguration {
@@ -33,7 +33,7 @@ struct CipherTests {
         let list = try #require(TLSCipherList(cipher))
         let meeting = try Meeting.refused(client: self.client(), server: try self.server(list))
         #expect(meeting.words == ["refused by the peer: alert handshake failure"])
-        // Who must have it gets it.
+        // A client that explicitly allows the suite gets it.
         try Meeting.accepted(client: self.client(list), server: try self.server(list))
     }
 

@@ -34,7 +34,7 @@ struct ConfigurationTests {
         }
         let directory = try TemporaryFolder()
         defer { directory.remove() }
-        // Nobody writes to it, and nobody shall wait for that.
+        // No process writes to the pipe, and the reader must not wait for one.
         let pipe = "\(directory.path)/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         client.trust = .file(pipe)
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         #expect(empty.certificates == ["\(directory.path)/0123abcd.0"])
     }
 
-    /// In a process of its own, since the environment is the whole process's.
+    /// In a separate process, because the environment belongs to the whole process.
     @Test("a handshake reads nothing from the disk: the authorities of a directory are read with the configuration")
     func readsBefore() async {
         await #expect(processExitsWith: .success) {

@@ -4,11 +4,11 @@ import NIOTLS
 import TLS
 import TickertapeTesting
 
-/// An application on a real socket, which says by futures what happened to it.
+/// An application on a real socket that completes futures with what it receives.
 final class Collector: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// What the connection came to.
+    /// The result of a connection.
     struct Outcome: Sendable {
         var received: String
         var errors: [TLSError]
@@ -19,7 +19,7 @@ final class Collector: ChannelInboundHandler {
     let line: EventLoopPromise<String>
     let ended: EventLoopPromise<Outcome>
     private var outcome = Outcome(received: "", errors: [], sawShutdown: false)
-    /// Whether each line is sent back as it came.
+    /// Whether each line is echoed.
     private let isEcho: Bool
     private let handler: TLSHandler
 
@@ -61,14 +61,14 @@ final class Collector: ChannelInboundHandler {
     }
 }
 
-/// What is known of one connection from outside of its loop.
+/// The view of one connection from outside of its loop.
 struct LoopbackEnd: Sendable {
     let channel: any Channel
     let handshake: EventLoopFuture<TLSSession>
     let line: EventLoopFuture<String>
     let ended: EventLoopFuture<Collector.Outcome>
 
-    /// Puts TLS and a collector on a channel.
+    /// Adds TLS and a collector to a channel.
     static func make(
         _ channel: any Channel,
         context: TLSContext,
@@ -83,7 +83,7 @@ struct LoopbackEnd: Sendable {
             line: collector.line.futureResult,
             ended: collector.ended.futureResult
         )
-        // No test waits for ever.
+        // Bounds the time of every test.
         let late = channel.eventLoop.scheduleTask(in: .seconds(20) * Patience.factor) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in late.cancel() }
         try channel.pipeline.syncOperations.addHandlers([handler, collector])
@@ -105,7 +105,7 @@ struct LoopbackEnd: Sendable {
         return try made.futureResult.wait()
     }
 
-    /// Listens, and answers the port and the first connection to come.
+    /// Listens on a free port; returns the server and its first connection.
     static func listen(
         context: TLSContext,
         isEcho: Bool = true

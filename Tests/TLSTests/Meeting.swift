@@ -4,12 +4,12 @@ import Testing
 import TickertapeTesting
 @testable import TLS
 
-/// What each of two ends was told when they met.
+/// The events that each of two ends received when they connected.
 struct Meeting {
     var client: [Seen]
     var server: [Seen]
 
-    /// Lets a client meet a server that it must refuse, with something to send that must not arrive.
+    /// Connects a client to a server that it must refuse, with data to send that must not arrive.
     static func refused(
         client: TLSClientConfiguration = Certificates.client(),
         server: TLSServerConfiguration = Certificates.server(),
@@ -25,7 +25,7 @@ struct Meeting {
         return Meeting(client: pair.client.application.seen, server: pair.server.application.seen)
     }
 
-    /// Lets a client meet a server that it must accept.
+    /// Connects a client to a server that it must accept.
     static func accepted(
         client: TLSClientConfiguration = Certificates.client(),
         server: TLSServerConfiguration = Certificates.server(),
@@ -38,12 +38,12 @@ struct Meeting {
         #expect(pair.server.application.received == "secret")
     }
 
-    /// What the client was told, as a person reads it.
+    /// The client's errors as text.
     var words: [String] {
         self.client.compactMap { if case .error(let error) = $0 { "\(error)" } else { nil } }
     }
 
-    /// The alert that the server was sent.
+    /// The alert that the server received.
     var alert: String? {
         for case .error(let error) in self.server where error.kind == .alertReceived { return error.reason }
         return nil
@@ -51,7 +51,7 @@ struct Meeting {
 }
 
 extension TLSClientConfiguration {
-    /// The same, speaking one version only.
+    /// Returns the configuration for one version only.
     func speaking(_ version: TLSVersion) -> TLSClientConfiguration {
         var configuration = self
         configuration.versions = version...version
@@ -60,7 +60,7 @@ extension TLSClientConfiguration {
 }
 
 extension TLSServerConfiguration {
-    /// The same, with an OCSP answer stapled to the certificate.
+    /// Returns the configuration with an OCSP response stapled to the certificate.
     func stapling(_ answer: [UInt8]) -> TLSServerConfiguration {
         var configuration = self
         configuration.stapledAnswer = answer
@@ -76,7 +76,7 @@ extension CertificateDraft {
         return draft
     }
 
-    /// A certificate to sign others with.
+    /// A certificate that may sign others.
     static func authority(_ name: String) -> CertificateDraft {
         var draft = CertificateDraft(commonName: name, notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
         draft.isAuthority = true
@@ -84,7 +84,7 @@ extension CertificateDraft {
     }
 }
 
-/// The error for a certificate that is refused with these words.
+/// Returns the error of a refused certificate with this text.
 func refusal(_ words: String) throws -> TLSError {
     TLSError(try #require(CertificateRefusal.allCases.first { $0.words == words }))
 }

@@ -4,7 +4,7 @@ import NIOTLS
 import TLS
 import TickertapeTesting
 
-/// What the application above a TLS handler was told, in order.
+/// An event that the application above a TLS handler receives.
 enum Seen: Equatable {
     case bytes(String)
     case handshake(String?)
@@ -15,7 +15,7 @@ enum Seen: Equatable {
     case inactive
 }
 
-/// The application: writes down what it is told.
+/// An application that records its events.
 final class Application: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -23,7 +23,7 @@ final class Application: ChannelInboundHandler {
     var seen: [Seen] = []
     var reads = 0
     var readCompletes = 0
-    /// What to do in the middle of a read.
+    /// Called in the middle of a read.
     var onRead: ((ChannelHandlerContext, ByteBuffer) -> Void)?
     var onHandshake: ((ChannelHandlerContext) -> Void)?
 
@@ -76,7 +76,7 @@ final class Application: ChannelInboundHandler {
     }
 }
 
-/// The wire below a TLS handler: cuts it, takes nothing for a while, and counts the reads that pass.
+/// The wire below a TLS handler: it can cut the connection, hold writes back, and count reads.
 final class Wire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -84,7 +84,7 @@ final class Wire: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     var reads = 0
     var outputCloses = 0
-    /// Whether what is written waits, as in a socket whose peer reads nothing.
+    /// Whether writes wait, as for a socket whose peer does not read.
     var isFull = false
     private var waiting: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
     var waitingBytes: Int { self.waiting.reduce(0) { $0 + $1.bytes.readableBytes } }
@@ -94,7 +94,7 @@ final class Wire: ChannelDuplexHandler {
         self.waiting.append((self.unwrapOutboundIn(data), promise))
     }
 
-    /// Lets go of what waits, as a peer does that reads again.
+    /// Sends the waiting writes, as when the peer reads again.
     func drain() {
         self.isFull = false
         let waiting = self.waiting
@@ -115,13 +115,13 @@ final class Wire: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // The embedded channel cannot close one half.
+        // The embedded channel has no half-close.
         guard mode == .output else { return context.close(mode: mode, promise: promise) }
         self.outputCloses += 1
         promise?.succeed()
     }
 
-    /// Ends the connection as a peer that just goes away would.
+    /// Ends the connection without a close_notify, like a peer that disappears.
     func cut() { self.context?.close(promise: nil) }
 }
 
@@ -138,7 +138,7 @@ final class End {
         try self.channel.pipeline.syncOperations.addHandlers([self.wire, self.handler, self.application])
     }
 
-    // A pipeline and its handlers hold one another until the channel is closed, and the loop has seen it.
+    // A pipeline and its handlers retain each other until the channel is closed and the loop has run.
     deinit {
         self.wire.cut()
         self.channel.embeddedEventLoop.run()
@@ -148,13 +148,13 @@ final class End {
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    /// Writes and flushes; the future tells how the write ended.
+    /// Writes and flushes; the future completes with the write.
     @discardableResult
     func send(_ text: String) -> EventLoopFuture<Void> {
         self.channel.writeAndFlush(ByteBuffer(string: text))
     }
 
-    /// All ciphertext that this end wants sent.
+    /// Returns all ciphertext that this end has written.
     func takeCiphertext() throws -> ByteBuffer {
         var all = ByteBuffer()
         while var part = try self.channel.readOutbound(as: ByteBuffer.self) { all.writeBuffer(&part) }
@@ -162,7 +162,7 @@ final class End {
     }
 }
 
-/// A client and a server that talk in memory; nothing moves but by `settle`.
+/// A client and a server connected in memory; only `settle` moves bytes.
 final class MemoryPair {
     let loop = EmbeddedEventLoop()
     let client: End
@@ -185,14 +185,14 @@ final class MemoryPair {
         try self.init(client: TLSContext(client: client), server: TLSContext(server: server), peer: peer)
     }
 
-    /// Connects both and lets the handshake happen.
+    /// Connects both ends and completes the handshake.
     func start() throws {
         try self.client.start()
         try self.server.start()
         try self.settle()
     }
 
-    /// Carries ciphertext both ways, in pieces of `bytes`, until there is none; an end that has closed cuts the other.
+    /// Carries ciphertext both ways, in pieces of `bytes`, until none is left. A closed end cuts the other.
     func settle(pieces bytes: Int = .max) throws {
         var hasMoved = true
         while hasMoved {
@@ -207,7 +207,7 @@ final class MemoryPair {
                 }
             }
             self.loop.run()
-            // What an end sent before it closed comes first.
+            // Bytes that an end has sent before it closed arrive first.
             guard !hasMoved else { continue }
             for (from, to) in [(self.client, self.server), (self.server, self.client)] {
                 if !from.channel.isActive, to.channel.isActive {

@@ -3,14 +3,14 @@ import Glibc
 import NIOConcurrencyHelpers
 import TickertapeTesting
 
-/// The `openssl` command, as a TLS peer that is not ours.
+/// The `openssl` command as a TLS peer of another implementation.
 final class OpenSSLCommand: Sendable {
-    /// Why a command could not be used.
+    /// The reason why a command could not be used.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// What the command has written; its reader's thread and the test share it.
+    /// The output of the command, shared between its reader's thread and the test.
     private final class Output: Sendable {
         let state = NIOLockedValueBox((text: "", isEnded: false))
         let changed = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ final class OpenSSLCommand: Sendable {
     private let input = Pipe()
     private let output = Output()
 
-    /// Starts the command; what it writes is gathered, standard error among it.
+    /// Starts the command and collects its standard output and standard error.
     init(_ arguments: [String]) throws {
         self.process = Process()
         self.process.executableURL = try Self.path()
@@ -51,7 +51,7 @@ final class OpenSSLCommand: Sendable {
         self.kill()
     }
 
-    /// Where the command is; where it is missing, the error says what to install.
+    /// Returns the path of the command; where it is missing, the error says what to install.
     private static func path() throws -> URL {
         let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         for directory in directories {
@@ -61,25 +61,26 @@ final class OpenSSLCommand: Sendable {
         throw Failure(description: "this test needs the openssl command; on Debian and Ubuntu: apt-get install openssl")
     }
 
-    /// Everything written so far.
+    /// All output so far.
     var text: String { self.output.state.withLockedValue { $0.text } }
 
     func send(_ text: String) throws {
         try self.input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     }
 
-    /// Ends the command without a farewell.
+    /// Kills the command without a clean end.
     func kill() {
-        // The tests' threads block the milder signals, and a child inherits that.
+        // The tests' threads block the milder signals, and a child process inherits the mask.
         if self.process.isRunning { _ = Glibc.kill(self.process.processIdentifier, SIGKILL) }
     }
 
-    /// Says that nothing more is sent, so the command ends when it is through.
+    /// Closes the command's input, so that it ends after it has processed all of it.
     func endInput() throws {
         try self.input.fileHandleForWriting.close()
     }
 
-    /// Waits until `find` finds something in what was written; fails with all of it after 10 s, or at its end.
+    /// Waits until `find` returns a value for the output. Fails after 10 s or at the command's end, with the whole
+    /// output.
     func wait<Found>(for find: (String) -> Found?) throws -> Found {
         let limit = DispatchTime.now() + .seconds(10 * Patience.factor)
         while true {
@@ -95,7 +96,7 @@ final class OpenSSLCommand: Sendable {
         _ = try self.wait { $0.contains(words) ? true : nil as Bool? } as Bool
     }
 
-    /// Waits for the end; answers everything written.
+    /// Waits for the command's end; returns all output.
     func finish() throws -> String {
         let limit = DispatchTime.now() + .seconds(10 * Patience.factor)
         while !self.output.state.withLockedValue({ $0.isEnded }) {

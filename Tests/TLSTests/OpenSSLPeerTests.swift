@@ -38,7 +38,7 @@ struct OpenSSLPeerTests {
         try OpenSSLServer.run([self.flag(version)]) { server, port in
             let clean = try LoopbackEnd.connect(port: port, context: context, peer: .address("127.0.0.1"))
             _ = try clean.handshake.wait()
-            // The word on which s_server closes.
+            // The line on which s_server closes.
             try clean.channel.writeAndFlush(ByteBuffer(string: "CLOSE\n")).wait()
             let outcome = try clean.ended.wait()
             #expect(outcome.errors.isEmpty)
@@ -100,7 +100,7 @@ struct OpenSSLPeerTests {
 
     // MARK: openssl s_client
 
-    /// Runs `openssl s_client` against our echoing server; it trusts our authority unless told otherwise.
+    /// Runs `openssl s_client` against our echo server; by default it trusts our authority.
     private func withClient<Result>(
         presenting credentials: TLSCredentials = Certificates.localhost,
         trusting authority: CertificateAuthority = Certificates.authority,
@@ -186,7 +186,7 @@ struct OpenSSLPeerTests {
         try self.withClient(["-tls1_3"]) { client, end in
             try client.send("before\n")
             #expect(try end.line.wait() == "before\n")
-            // The letter on which s_client updates its keys and asks us to.
+            // The letter on which s_client updates its keys and requests the same from us.
             try client.send("K\n")
             try client.wait(for: "KEYUPDATE")
             try client.send("after\n")
@@ -203,7 +203,7 @@ struct OpenSSLPeerTests {
         try self.withClient(["-tls1_2"]) { client, end in
             try client.send("before\n")
             #expect(try end.line.wait() == "before\n")
-            // The echo must not meet the handshake, or s_client gives another reason.
+            // The echo must not cross the handshake, or s_client reports another reason.
             try client.wait(for: "before\n")
             // The letter on which s_client renegotiates.
             try client.send("R\n")

@@ -3,7 +3,7 @@ import TickertapeTesting
 
 /// `openssl s_server`, which sends each line back reversed.
 enum OpenSSLServer {
-    /// Runs it with a certificate and its whole chain, as long as `body` runs.
+    /// Runs it with a certificate and its whole chain while `body` runs.
     static func run<Result>(
         presenting credentials: TLSCredentials = Certificates.localhost,
         _ arguments: [String],

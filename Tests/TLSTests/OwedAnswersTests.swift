@@ -5,10 +5,10 @@ import Testing
 import TickertapeTesting
 @testable import TLS
 
-/// A peer that sends messages which want an answer, and reads none of the answers.
+/// Tests with a peer that sends messages which require an answer, and reads none of the answers.
 @Suite("What a peer makes TLS owe")
 struct OwedAnswersTests {
-    /// A client and a server that have met, by TLS 1.3.
+    /// Returns a client and a server that are connected with TLS 1.3.
     private func pair() throws -> MemoryPair {
         let pair = try MemoryPair()
         try pair.start()
@@ -16,7 +16,8 @@ struct OwedAnswersTests {
         return pair
     }
 
-    /// So many KeyUpdate that want an answer (RFC 8446, 4.6.3), and a line behind them, as ciphertext.
+    /// Returns the ciphertext of `count` KeyUpdates that require an answer (RFC 8446, 4.6.3), and of a line behind
+    /// them.
     private func keyUpdates(_ count: Int, from pair: MemoryPair) throws -> ByteBuffer {
         let connection = try #require(pair.client.handler.connection)
         for _ in 0..<count {
@@ -28,7 +29,7 @@ struct OwedAnswersTests {
         return try pair.client.takeCiphertext()
     }
 
-    /// Lets the server's channel ask for more, and tells whether the socket hears of it.
+    /// Requests a read on an end's channel; returns whether the request reaches the socket.
     private func isReading(_ end: End) -> Bool {
         let before = end.wire.reads
         end.channel.read()
@@ -45,7 +46,7 @@ struct OwedAnswersTests {
         }
         #expect(flood.readableBytes > 40_000, "the rest is the socket's, which is not read")
         #expect(pair.server.handler.owedBytes == pair.server.wire.waitingBytes)
-        // One read comes on top of the limit.
+        // One read may exceed the limit.
         #expect(pair.server.wire.waitingBytes <= TLSHandler.mostOwedBytes + 512)
         #expect(pair.server.application.received.isEmpty)
         let reads = pair.server.wire.reads
@@ -54,7 +55,7 @@ struct OwedAnswersTests {
         #expect(pair.server.handler.owedBytes == 0)
         try pair.server.channel.writeInbound(flood)
         #expect(pair.server.application.received == "behind")
-        // The keys are the newest on both sides.
+        // Both sides use the newest keys.
         try pair.settle()
         pair.server.send("answer")
         try pair.settle()
@@ -66,7 +67,7 @@ struct OwedAnswersTests {
         let pair = try self.pair()
         pair.server.wire.isFull = true
         let flood = try self.keyUpdates(400, from: pair)
-        // More at once than may be owed: each record is read whole, so the answers to one read may be on top.
+        // More at once than may be owed. A read is not split, so the answers to one read may exceed the limit.
         let first = try #require(flood.getSlice(at: flood.readerIndex, length: flood.readableBytes - 10))
         try pair.server.channel.writeInbound(first)
         let last = try #require(flood.getSlice(at: flood.writerIndex - 10, length: 10))

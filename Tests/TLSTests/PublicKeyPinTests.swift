@@ -73,7 +73,7 @@ struct PublicKeyPinTests {
         var client = self.client([try self.pin(itself)], version)
         client.verification = .disabled
         try Meeting.accepted(client: client, server: Certificates.server(itself))
-        // Anybody can bring the pinned certificate along; only its owner can show it as his own.
+        // Any server can send the pinned certificate along, but only the owner of its key can present it as its own.
         let stranger = try CertificateAuthority(name: "Stranger").issue(names: ["localhost"])
         var credentials = stranger
         credentials.certificateChainPEM += itself.certificateChainPEM

@@ -113,7 +113,7 @@ struct RefusalTests {
         try end.channel.writeInbound(ByteBuffer(bytes: record))
         let error = TLSError(kind: .versionRefused, reason: "unsupported protocol")
         #expect(end.application.seen == [.error(error), .inactive])
-        // A fatal alert: protocol version.
+        // The last two bytes of a fatal alert: protocol version.
         #expect(try Array(buffer: end.takeCiphertext()).suffix(2) == [2, 70])
     }
 
@@ -167,7 +167,7 @@ struct RefusalTests {
 
     @Test("a peer that goes on with the handshake, but never to its end", arguments: TLSVersion.allCases)
     func endlessPeer(version: TLSVersion) throws {
-        // A byte a second: every one is progress, and none helps.
+        // A byte per second: each byte is progress, and none completes the handshake.
         let pair = try MemoryPair(client: Certificates.client().speaking(version))
         try pair.client.start()
         try pair.server.start()
@@ -190,7 +190,7 @@ struct RefusalTests {
         let pair = try MemoryPair(client: Certificates.client().speaking(version))
         try pair.client.start()
         _ = try pair.client.takeCiphertext()
-        // A handshake record with 16 KiB that are no ServerHello.
+        // A handshake record with 16 KiB that are not a ServerHello.
         let record: [UInt8] = [22, 3, 3, 0x40, 0] + [UInt8](repeating: 0xAA, count: 0x4000)
         try pair.client.channel.writeInbound(ByteBuffer(bytes: record))
         let error = try #require(pair.client.application.error)

@@ -6,7 +6,8 @@ import TickertapeTesting
 
 @Suite("TLS session resumption")
 struct ResumptionTests {
-    /// Connects, exchanges a word (which brings the tickets of TLS 1.3), closes; returns whether it was a resumption.
+    /// Connects, exchanges data (which delivers the tickets of TLS 1.3), and closes; returns whether the session was
+    /// resumed.
     private func visit(
         _ client: TLSContext,
         _ server: TLSContext,
@@ -63,11 +64,11 @@ struct ResumptionTests {
         #expect(try self.visit(client, restarted) == true)
     }
 
-    /// What is good for a moment is so for this long: enough for the first handshakes on a busy machine. Certificates and
-    /// lists cut it to whole seconds.
+    /// The validity of short-lived items: enough for the first handshakes on a busy machine. Certificates and lists
+    /// truncate it to whole seconds.
     private static let moment = Duration.seconds(5)
 
-    /// Connects again and again until each client refuses the server, and answers with what they say then.
+    /// Connects repeatedly until each client refuses the server, and returns their errors.
     private func refusals(_ clients: [TLSContext], _ server: TLSContext) throws -> [String?] {
         let clock = ContinuousClock()
         let limit = clock.now + .seconds(30) * Patience.factor
@@ -82,7 +83,7 @@ struct ResumptionTests {
         return refusals
     }
 
-    // Those that wait for a moment's end do so for all versions at once.
+    // The tests that wait for an expiry wait for all versions at once.
 
     @Test("a session is not kept beyond its certificate")
     func expired() throws {
@@ -96,7 +97,7 @@ struct ResumptionTests {
 
     @Test("a session is not kept beyond the OCSP answer that vouched for it", arguments: TLSVersion.allCases)
     func answerEnds(version: TLSVersion) throws {
-        // Over by a minute, which a full handshake forgives: the next one must be full, and look again.
+        // Expired for a minute, which a full handshake tolerates. The next handshake must be full and check again.
         var draft = StatusAnswerDraft(.good)
         draft.nextUpdate = .seconds(-60)
         let client = try self.context(version)
@@ -104,7 +105,7 @@ struct ResumptionTests {
         let server = try TLSContext(server: Certificates.server().stapling(old))
         #expect(try self.visit(client, server) == false)
         #expect(try self.visit(client, server) == false)
-        // With one that lasts, sessions are resumed.
+        // With a longer validity, sessions are resumed.
         draft.nextUpdate = .seconds(3_600)
         let new = try draft.sign(about: Certificates.localhost, by: Certificates.authority)
         let renewed = try TLSContext(server: Certificates.server().stapling(new))
@@ -127,11 +128,11 @@ struct ResumptionTests {
         draft.nextUpdate = Self.moment
         let first = try TLSVersion.allCases.map { try client(draft, $0) }
         for client in first { #expect(try self.visit(client, server) == false) }
-        // Resumed or not while the list is good; a refusal as soon as it is not.
+        // Connections succeed while the list is valid, resumed or not; they are refused as soon as it expires.
         let refusals = try self.refusals(first, server)
         #expect(refusals == first.map { _ in "certificate refused: the CRL of its authority is out of date" })
         for version in TLSVersion.allCases {
-            // A new list is a new context, which knows no session of the old one.
+            // A new list needs a new context, which has no sessions of the old one.
             let second = try client(RevocationListDraft(), version)
             #expect(try self.visit(second, server) == false)
             #expect(try self.visit(second, server) == true)

@@ -9,7 +9,7 @@ struct RevocationListTests {
     private let root = Certificates.authority
     private let credentials = Certificates.localhost
 
-    /// Calls `body` with a client that obeys the lists in these PEM texts.
+    /// Calls `body` with a client that uses the lists in these PEM texts.
     private func withClient<Result>(
         _ lists: [String],
         speaking version: TLSVersion = .tls13,
@@ -32,7 +32,7 @@ struct RevocationListTests {
         }
     }
 
-    /// Lists in which some other certificate of the authority stands.
+    /// Returns a list that revokes another certificate of the authority.
     private func others() throws -> RevocationListDraft {
         RevocationListDraft(revoking: [try self.root.issue(names: ["localhost"]).certificateChainPEM])
     }
@@ -97,11 +97,11 @@ struct RevocationListTests {
     @Test("a list by somebody who has only the authority's name", arguments: TLSVersion.allCases)
     func forged(version: TLSVersion) throws {
         let impostor = try CertificateAuthority(name: "Tickertape Test Authority")
-        // One that says whose key signed it is not even looked at ...
+        // A list that names its signing key does not match the authority ...
         var list = RevocationListDraft()
         let seen = try self.refused([list.sign(by: impostor)], speaking: version)
         #expect(seen.words == ["certificate refused: no CRL of its authority is at hand"])
-        // ... and the signature tells the other.
+        // ... and without the name, the signature shows the forgery.
         list.namesKey = false
         let hidden = try self.refused([list.sign(by: impostor)], speaking: version)
         #expect(hidden.words == ["certificate refused: the CRL is not signed by its authority"])
@@ -167,7 +167,7 @@ struct RevocationListTests {
         let path = try folder.write(list.sign(by: self.root), to: "crl.pem")
         let authority = try folder.write(self.root.certificatePEM, to: "authority.pem")
         let leaf = try folder.write(self.credentials.certificateChainPEM, to: "leaf.pem")
-        // What we make, OpenSSL's own command reads the same way.
+        // OpenSSL's command must read our list in the same way.
         let verdict = try OpenSSLCommand.run(
             ["verify", "-CAfile", authority, "-CRLfile", path, "-crl_check", leaf]
         )
@@ -204,7 +204,7 @@ struct RevocationListTests {
         }
         #expect(error?.kind == .configuration)
         #expect(error?.reason.contains("crl.pem: ") == true)
-        // A certificate is no list, and half a list spoils the whole.
+        // A certificate is not a list, and one incomplete list makes the whole file invalid.
         let certificate = try self.withClient([self.root.certificatePEM]) { client in
             #expect(throws: TLSError.self) { try TLSContext(client: client) }
         }
@@ -232,7 +232,7 @@ struct RevocationListTests {
         #expect(second.isCurrent)
         _ = try folder.write(self.root.certificatePEM + "\n", to: "authority.pem")
         #expect(!second.isCurrent)
-        // What is not read cannot be out of date.
+        // Files that are not read cannot be out of date.
         client.verification = .disabled
         let third = try TLSContext(client: client)
         _ = try folder.write(list, to: "crl.pem")
@@ -255,7 +255,7 @@ struct RevocationListTests {
         #expect(throws: TLSError(kind: .configuration, reason: "/: is a folder")) { try TLSContext(client: client) }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        // Opening one that nobody writes to would never end.
+        // Opening a pipe without a writer would block for ever.
         let pipe = "\(folder.path)/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         for path in ["/dev/zero", pipe] {

@@ -15,7 +15,7 @@ struct ServerPairTests {
         return path
     }
 
-    /// The words with which a pair is refused.
+    /// Returns the text with which a pair is refused.
     private func refusal(_ certificate: String, _ key: String) -> String? {
         #expect(throws: TLSError.self) { try ServerPair.load(certificate: certificate, key: key) }?.description
     }

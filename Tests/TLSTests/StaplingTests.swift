@@ -15,7 +15,7 @@ struct StaplingTests {
         return client
     }
 
-    /// What a client says to a server that staples this answer.
+    /// Connects a client to a server that staples this response, and returns their errors.
     private func refused(
         _ answer: [UInt8]?,
         _ version: TLSVersion,
@@ -59,7 +59,7 @@ struct StaplingTests {
         let seen = try self.refused(self.sign(StatusAnswerDraft(.revoked)), version)
         #expect(seen.words == ["certificate refused: it was revoked, says the stapled OCSP answer"])
         #expect(seen.alert == "alert bad certificate status response")
-        // It stays revoked when the answer is old.
+        // An expired response still proves the revocation.
         var old = StatusAnswerDraft(.revoked)
         old.thisUpdate = .seconds(-864_000)
         old.nextUpdate = .seconds(-86_400)
@@ -82,7 +82,7 @@ struct StaplingTests {
         // Clocks may differ by minutes.
         draft.nextUpdate = .seconds(-60)
         try self.accepted(self.sign(draft), version)
-        // One that does not say when the next comes counts a day.
+        // A response without a `nextUpdate` is valid for a day.
         draft.nextUpdate = nil
         try self.accepted(self.sign(draft), version)
         draft.thisUpdate = .seconds(-2 * 86_400)
@@ -130,7 +130,8 @@ struct StaplingTests {
 
     @Test("an answer that was changed after it was signed", arguments: TLSVersion.allCases)
     func tampered(version: TLSVersion) throws {
-        // "revoked" with the bytes of "good" would be the attack; any changed bit must do.
+        // The attack would be a "revoked" changed to "good"; the test changes another bit, which must be detected as
+        // well.
         var answer = try self.sign(StatusAnswerDraft(.good))
         let time = try #require(answer.firstRange(of: Array("Z".utf8))).lowerBound
         answer[time - 1] ^= 1
@@ -147,13 +148,13 @@ struct StaplingTests {
         try self.accepted(self.sign(draft), .tls13, .required)
         try self.accepted(self.sign(draft), .tls12, .required)
 
-        // The server's own certificate: whoever stole its key could vouch for it for ever.
+        // The server's own certificate must not sign: a thief of its key could confirm it for ever.
         for signer in [self.credentials, try self.root.issue(names: ["other"])] {
             draft.signer = signer
             let seen = try self.refused(self.sign(draft), .tls13)
             #expect(seen.words == ["certificate refused: the stapled OCSP answer is not signed by its authority"])
         }
-        // Appointed by another authority, though a trusted one's child.
+        // A delegated signer of another authority, which is a child of the trusted one.
         draft.signer = try self.root.subordinate(name: "Aunt").issue(responder)
         let seen = try self.refused(self.sign(draft), .tls13)
         #expect(seen.words == ["certificate refused: the stapled OCSP answer is not signed by its authority"])
@@ -195,7 +196,7 @@ struct StaplingTests {
     func huge() throws {
         let seen = try self.refused([UInt8](repeating: 0x30, count: 20_000), .tls12)
         #expect(seen.words == ["TLS failed: excessive message size"])
-        // In TLS 1.3 it comes with the certificates, whose measure is larger.
+        // In TLS 1.3 the response arrives with the certificates, whose limit is larger.
         let read = try self.refused([UInt8](repeating: 0x30, count: 20_000), .tls13)
         #expect(read.words == ["certificate refused: the stapled OCSP answer cannot be read"])
     }
@@ -215,7 +216,7 @@ struct StaplingTests {
                 seen.words == ["certificate refused: no OCSP answer is stapled to it, which it demands (must-staple)"]
             )
         }
-        // A demand that cannot be read might be this one; one for something else is not.
+        // An unreadable extension might require a response; an extension for another feature does not.
         draft.extensions["tlsfeature"] = "DER:05:00"
         let unclear = try self.refused(nil, version, presenting: self.root.issue(draft))
         #expect(

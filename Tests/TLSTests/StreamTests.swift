@@ -104,7 +104,7 @@ struct StreamTests {
         #expect(pair.client.application.error?.kind == .protocolViolation)
         #expect(pair.client.application.received.isEmpty)
         #expect(!pair.client.channel.isActive)
-        // The server hears of it by an alert.
+        // The server receives an alert.
         try pair.settle()
         #expect(pair.server.application.error == TLSError(kind: .alertReceived, reason: "alert bad record mac"))
     }
