@@ -17,11 +17,11 @@ struct AnswerMemoryTests {
             large.append(room)
         }
         #expect(memory.bytes == 24 << 20)
-        // One that grows beyond a small one has no room, and keeps what it has.
+        // A reservation that grows beyond the small size is refused, and keeps its size.
         var small = [try #require(memory.take())]
         #expect(throws: HTTPServerFailure.self) { try small[0].hold((64 << 10) + 1) }
         #expect(memory.bytes == (24 << 20) + (64 << 10))
-        // More than fit, so that a bound which does not hold ends the test too.
+        // More than fit, so that the test ends even if the limit does not work.
         for _ in 0..<1_000 { if let room = memory.take() { small.append(room) } }
         #expect(memory.bytes == 32 << 20)
         try large[0].hold(1 << 20)

@@ -43,7 +43,7 @@ struct InputPortionsTests {
         try self.receive(bytes)
         #expect(self.taker.portions.flatMap { $0 } == bytes)
         #expect(self.taker.portions.allSatisfy { $0.count <= 512 })
-        // Behind what a socket has read the channel asks by itself.
+        // After a read of the socket the channel requests the next read by itself.
         self.channel.read()
         try self.receive([1, 2, 3])
         #expect(self.taker.portions.last == [1, 2, 3])
@@ -82,12 +82,12 @@ struct InputPortionsTests {
     }
 }
 
-/// Who takes the portions, and asks for as many as the test lets it.
+/// A receiver of portions, which requests as many reads as the test allows.
 private final class PortionTaker: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
 
-    /// How many times more it asks; what the channel asks for by itself counts.
+    /// The number of further reads; those of the channel itself count too.
     var reads = Int.max
     private(set) var portions: [[UInt8]] = []
     private(set) var ends = 0
