@@ -26,7 +26,7 @@ struct BarListTests {
         #expect(bar.open == ExactDecimal("59990.1") && bar.high == ExactDecimal("59997.94"))
         #expect(bar.low == ExactDecimal("59989") && bar.close == bar.high)
         #expect(bar.count == 212 && bar.isIncomplete && bar.possibleRepeats == 7)
-        // The tape may have begun in its last moment; the other one is whole.
+        // The first bar is incomplete: the tape may have begun in its last moment. The second is complete.
         #expect(bar.openTime == bar.end - 1 && bar.closeTime == bar.end - 1)
         #expect(!bars[1].isIncomplete && bars[1].openTime == bars[1].start)
         #expect(BarList.read(Self.body(""), width: .minute, limit: 10)?.isEmpty == true)
@@ -45,7 +45,8 @@ struct BarListTests {
             "[]", "{}", "", "{\"bars\":[]", "{\"bars\":3}", "{\"bars\":[1]}", "{\"bars\":[]} x",
             String(buffer: Self.body(Self.two, width: "1h")), String(buffer: Self.body("\(Self.two),\(Self.one)")),
             String(buffer: Self.body("\(Self.two),\(Self.two)")),
-            // A high below the low, a price that is none, a start that no bar has, one beyond all clocks.
+            // A high below the low, invalid prices, a start that no bar can have, and one beyond the range of all
+            // clocks.
             String(buffer: Self.body(Self.two.replacing("\"high\":\"1\"", with: "\"high\":\"0.5\""))),
             String(buffer: Self.body(Self.two.replacing("\"open\":\"1\"", with: "\"open\":\"1x\""))),
             String(buffer: Self.body(Self.two.replacing("\"high\":\"1\"", with: "\"high\":\"1e999\""))),

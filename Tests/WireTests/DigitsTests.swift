@@ -9,7 +9,8 @@ import Glibc
 import Musl
 #endif
 
-/// A whole recording through reader, parser and encoder: the bundled one, or that of `TICKERTAPE_RECORDING`.
+/// A whole recording through reader, parser and encoder: the bundled one, or the file that `TICKERTAPE_RECORDING`
+/// names.
 @Suite struct DigitsTests {
     private var path: String {
         if let path = getenv("TICKERTAPE_RECORDING") { return String(cString: path) }

@@ -3,10 +3,11 @@ import NIOCore
 import Testing
 import Wire
 
-/// Strings whose escapes are read and written many bytes at a time, against the same byte by byte.
+/// Escaping and unescaping many bytes at a time, compared with the same byte by byte.
 @Suite("The escapes of JSON strings")
 struct EscapesTests {
-    /// Texts of all lengths around the step of 64 bytes, of characters that come as often as in frames, or all too often.
+    /// Returns texts of all lengths around the step of 64 bytes, from characters as frequent as in frames, or far more
+    /// frequent.
     private static func texts(_ seed: UInt64, of alphabet: [UInt8], count: Int) -> [[UInt8]] {
         var chance = SeededGenerator(seed: seed)
         return (0..<count).map { number in
@@ -41,7 +42,7 @@ struct EscapesTests {
             text.withUnsafeBytes { JSONText.escape($0, into: &buffer) }
             let written = Array(buffer.readableBytesView)
             #expect(written == self.escaped(text))
-            // Memory of its own and of the very length, so that a sanitizer sees a step beyond it.
+            // A separate allocation of exactly this size, so that a sanitizer detects a read beyond it.
             let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: written.count, alignment: 1)
             defer { exact.deallocate() }
             exact.copyBytes(from: written)
@@ -53,7 +54,7 @@ struct EscapesTests {
         }
     }
 
-    /// Whether the bytes between two quotation marks are a string's, byte by byte.
+    /// Returns whether the bytes between two quotation marks are a valid string, byte by byte.
     private func isValid(_ raw: [UInt8]) -> Bool {
         var place = 0
         while place < raw.count {
@@ -79,7 +80,7 @@ struct EscapesTests {
         var chance = SeededGenerator(seed: 3)
         var good = 0
         for number in 0..<4_000 {
-            // Mostly right, with up to two bytes that are not.
+            // Mostly valid, with up to two invalid bytes.
             var raw: [UInt8] = []
             while raw.count < number % 300 { raw += chance.next() % 3 == 0 ? Array(#"\""#.utf8) : Array("abc".utf8) }
             for _ in 0..<chance.next() % 3 where !raw.isEmpty {
@@ -94,7 +95,7 @@ struct EscapesTests {
                 let isAll = string != nil && reader.isAtEnd()
                 #expect(isAll == isValid, "\(String(decoding: raw, as: UTF8.self))")
             }
-            // The same line in the form that is read quickly, and in another that is not.
+            // The same line in the form for the fast reader, and in one for the general reader.
             let lines = ["", " "].map { space in
                 let line = Array(#"{"n":\#(space)1,"wall":1,"mono":1,"dir":"in","frame":""#.utf8) + raw + [0x22]
                 let digits = String(line.withUnsafeBytes { Checksum32C.of($0) }, radix: 16)
@@ -110,7 +111,7 @@ struct EscapesTests {
             if isValid, case .frame? = read[0] {
                 #expect(read[0] == read[1])
             } else {
-                // Whether it is told as damaged or as torn, and why, is not the point here.
+                // Whether the line counts as damaged or as torn, and why, does not matter here.
                 #expect(!isValid, "\(String(decoding: lines[0], as: UTF8.self))")
                 if case .frame? = read[1] { Issue.record("the general reader takes it") }
             }

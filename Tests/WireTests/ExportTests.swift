@@ -13,9 +13,10 @@ struct ExportTests {
         #"{"c":null,"p":\#(price),"s":"\#(symbol)","t":\#(1_795_239_000_000 + time),"v":\#(size)}"#
     }
 
-    /// A numbered recording: two trades, one that comes twice, a gap, another trade.
+    /// Returns a numbered recording: a frame of two trades, the same frame again, a gap, and a frame with another
+    /// trade.
     ///
-    /// - Parameter count: how many trades the first message is said to have.
+    /// - Parameter count: the number of trades that the first frame's line claims.
     private static func recording(count: Int = 2) -> ByteBuffer {
         let start: Int64 = 1_795_239_000_000_000_000
         var out = RecordingBuffer(RecordingHeader(symbols: ["A"], start: start, epoch: 7, source: "live"))
@@ -115,7 +116,7 @@ struct ExportTests {
                 "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead",
                 "A,1.5,2,1795239000000,1795239000080123,7,1,false,false",
                 #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false,false"#,
-                // The tape has left them out, as it did once, or as its user wished.
+                // Trades that the tape left out, automatically or by the user's setting.
                 "A,1.5,2,1795239000000,1795239000090000,,,true,false",
                 #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true,false"#,
                 "A,9,9,1795239000001,1795239070580000,,,true,false",
@@ -132,7 +133,7 @@ struct ExportTests {
         headless.moveReaderIndex(to: (headless.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) ?? 0) + 1)
         let (lines, report) = Self.export([headless], RecordingExport.Order(format: .csv))
         #expect(lines.dropFirst().allSatisfy { $0.contains(",,,") } && lines.count == 7, "\(lines)")
-        // A frame that the tape has left out whole has no numbers to lose.
+        // A frame that the tape left out entirely has no numbers to lose.
         #expect(report.unnamed == 4)
         #expect(Self.export([Self.recording()], RecordingExport.Order(format: .csv)).report.unnamed == 0)
         #expect(Self.export([Self.recording(count: 3)], RecordingExport.Order(format: .csv)).report.unnamed == 2)

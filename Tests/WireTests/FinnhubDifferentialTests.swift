@@ -2,9 +2,10 @@ import Market
 import Testing
 import Wire
 
-/// The template must never answer anything that the general parser does not, and neither may trap, on any bytes.
+/// Comparison of both parsers: the template must give no result that the general parser does not give, and neither may
+/// trap.
 @Suite struct FinnhubDifferentialTests {
-    /// A trade by its symbol's name: tables that met symbols in another order number them differently.
+    /// A trade with its symbol's name. Tables that saw symbols in another order have other numbers for them.
     private struct NamedTrade: Equatable {
         var price: ExactDecimal
         var size: ExactDecimal
@@ -19,21 +20,21 @@ import Wire
         }
     }
 
-    /// Both ways to read a frame, each with a table of its own that lives over many frames.
+    /// Both parsers, each with its own table, which persists over many frames.
     private struct Both {
         var parser = FinnhubParser()
         var fast = SymbolTable()
         var general = SymbolTable()
 
         init() {
-            // Names that only escapes can spell must not be recognised in plain bytes.
+            // Names that only escapes can express must not be recognised in plain bytes.
             for name in ["AB\"DEFGHIJ", "AB\\uDEFGHIJ", "AB\nDEFGHIJ", "BINANCE:ÄÖÜ"] {
                 _ = self.fast.intern(name)
                 _ = self.general.intern(name)
             }
         }
 
-        /// Reads `frame` both ways, from an allocation of exactly its size, and says whether they agree.
+        /// Parses `frame` in both ways, from an allocation of exactly its size, and returns whether the results agree.
         mutating func agree(on frame: [UInt8]) -> Bool {
             let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: frame.count, alignment: 1)
             defer { exact.deallocate() }
@@ -49,7 +50,7 @@ import Wire
         }
     }
 
-    /// Frames as they come from the service, and some near misses.
+    /// Frames as the service sends them, and some near misses.
     private static let seeds: [String] = [
         #"{"data":[{"c":null,"p":66972.77,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":0.01559},{"c":null,"p":66972.77,"s":"BINANCE:ETHUSDT","t":1721555886208,"v":0.00008},{"c":null,"p":26626,"s":"BINANCE:BTCUSDT","t":1721555886208,"v":0}],"type":"trade"}"#,
         #"{"data":[{"c":null,"p":1731.1,"s":"AAPL","t":1721555886208,"v":1700}],"type":"trade"}"#,

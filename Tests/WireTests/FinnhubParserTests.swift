@@ -119,7 +119,7 @@ import Wire
             ("999999999999999999", "1", true), ("1000000000000000000", "1", false), ("1", "1e400", false),
             ("1", "1e18", false), ("1", "100000000000000000", true), ("1", "1e-18", true), ("1", "1e-19", false),
             ("0.0000001234", "12345678901234", true), ("0.0000000000001", "999999999999999", true),
-            // Of more than eight characters, and with an exponent.
+            // Numbers of more than eight characters, and with an exponent.
             ("20461.111e-30", "1", false), ("20461.1111e-20", "1", true), ("1234567.5e13", "1", false),
             ("1", "20461.1111e-30", false), ("1", "1234567.5e13", false), ("61837.6300e-2", "61837.6300e-2", true),
         ]

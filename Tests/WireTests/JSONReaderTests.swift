@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 @Suite struct JSONReaderTests {
-    /// Whether `text` is one JSON value and nothing else.
+    /// Returns whether `text` is exactly one JSON value.
     private func isValue(_ text: String) -> Bool {
         Array(text.utf8).withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)

@@ -14,7 +14,7 @@ struct RecordedTailTests {
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
 
-    /// A recording in which the trade of number n has the price n, a frame of `size` trades a second.
+    /// Returns a recording in which the trade of number n has the price n, with a frame of `size` trades each second.
     private static func recording(_ numbers: ClosedRange<Int>, size: Int = 3, epoch: UInt64? = 7) -> String {
         var recording = RecordingBuffer(RecordingHeader(program: "t", start: Self.start, epoch: epoch))
         var first = numbers.lowerBound
@@ -52,7 +52,7 @@ struct RecordedTailTests {
         return tail.found()
     }
 
-    /// Asserts that every trade stands at its number.
+    /// Asserts that every trade is at its number.
     private func check(_ found: RecordedTrades?, _ numbers: ClosedRange<UInt64>) throws {
         let found = try #require(found)
         #expect(found.epoch == 7)
@@ -84,7 +84,7 @@ struct RecordedTailTests {
     @Test("end on the way back where numbers are missing, or a line that cannot be read may have had some")
     func holes() throws {
         var lines = Self.recording(1...30).split(separator: "\n").map(String.init)
-        // The frames are every other line, behind the header; this one holds 13 to 15.
+        // Every other line after the header is a frame; this one has the trades 13 to 15.
         let wrong = lines[9].replacing(#""trades":3"#, with: #""trades":4"#)
         for damage in [
             "", #"{"n":9,"wall":1,"mono":1,"frame":"x"#, wrong, "\(wrong.dropLast(LineSeal.length))}".sealed,
@@ -150,7 +150,7 @@ struct RecordedTailTests {
                 continue
             }
         }
-        // More left out than there are.
+        // More trades left out than the frame has.
         var recording = RecordingBuffer(RecordingHeader(start: Self.start, epoch: 7))
         let tooMany = RecordedNumbers(first: 1, count: 0, leftOut: [7])
         recording.frame(ByteBuffer(string: Self.frame([1])), at: 1, numbers: tooMany)

@@ -67,7 +67,7 @@ import Wire
         )
     }
 
-    /// A file with everything in it.
+    /// A file with every kind of line.
     private static let sample: ByteBuffer = {
         var text = ByteBuffer()
         RecordingSyntax.header(Self.header, into: &text)
@@ -143,7 +143,7 @@ import Wire
 
     @Test("no number is larger than every reader of JSON holds exactly")
     func safeNumbers() {
-        // Not within strings: those are whatever they are.
+        // Outside of strings, which may contain any digits.
         var digits = 0
         var isInString = false
         var isEscaped = false
@@ -202,7 +202,7 @@ import Wire
                 #expect(lines.count == complete)
                 continue
             }
-            // A line that lacks no more than its newline is whole.
+            // A line that lacks only its line feed is complete.
             if end < self.bytes.count, self.bytes[end] == UInt8(ascii: "\n") {
                 #expect(lines.last == whole[complete])
             } else {
@@ -217,7 +217,7 @@ import Wire
     func flips() {
         let whole = self.lines([self.bytes[...]])
         for place in self.bytes.indices {
-            // Two of each byte's bits, in turn all.
+            // Two bits of each byte; over eight bytes every bit has its turn.
             for bit in [place % 8, (place * 5 + 3) % 8] {
                 var bytes = self.bytes
                 bytes[place] ^= 1 << UInt8(bit)
@@ -229,9 +229,9 @@ import Wire
                     }
                 }
                 let isLastNewline = place == bytes.count - 1
-                // What joins two lines costs both.
+                // A change that joins two lines costs both.
                 let lost = self.bytes[place] == UInt8(ascii: "\n") && !isLastNewline ? 2 : 1
-                // Nothing is other than it was.
+                // No remaining line differs from the original.
                 let isTrue = good.allSatisfy { line in
                     whole.contains { $0.number == line.number && $0.content == line.content && $0.at == line.at }
                 }
@@ -257,7 +257,7 @@ import Wire
             )
         }
         let lines = self.lines([Array(text.readableBytesView)[...]])
-        // The third begins before the second, which no clock does: then it follows.
+        // The third segment starts before the second, which no clock does. It therefore follows the second.
         #expect(lines.compactMap(\.at) == [10, 2_010, 2_020])
     }
 

@@ -60,7 +60,7 @@ struct RepeatedFramesTests {
         frame.numbers = nil
         trades = trades.map { Trade(price: $0.price, size: $0.size, exchangeTime: 0, symbol: $0.symbol) }
         #expect(repeats.mark(&trades, of: frame) == nil && trades.allSatisfy { $0.marks == .possibleRepeat })
-        // Numbers that are not those of the text mark nothing.
+        // Numbers that do not fit the frame's text mark no trade.
         frame.at = 9_000_000_000
         frame.numbers = RecordedNumbers(first: 9, count: 4, possibleRepeats: [4])
         trades = trades.map { Trade(price: $0.price, size: $0.size, exchangeTime: 0, symbol: $0.symbol) }

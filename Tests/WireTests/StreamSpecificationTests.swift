@@ -7,8 +7,8 @@ import Wire
 import Glibc
 #endif
 
-/// Holds `docs/asyncapi.yaml` equal to what is written and read. Its examples and properties stand on one line each, so
-/// that it takes no reader of YAML.
+/// Comparison of `docs/asyncapi.yaml` with the messages that are written and read. Each of its examples and properties
+/// is on a single line, so that no YAML parser is needed.
 @Suite("The specification of /v1/stream")
 struct StreamSpecificationTests {
     private static let lines: [Substring] = {
@@ -20,7 +20,7 @@ struct StreamSpecificationTests {
         return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
     }()
 
-    /// The examples by the type in them.
+    /// The examples by their `type`.
     private static let examples: [String: [ByteBuffer]] = {
         var examples: [String: [ByteBuffer]] = [:]
         for line in Self.lines {
@@ -31,7 +31,7 @@ struct StreamSpecificationTests {
         return examples
     }()
 
-    /// The members of a JSON object, in order.
+    /// Returns the members of a JSON object, in order.
     private static func members(_ json: ByteBuffer) -> [(key: String, text: String)]? {
         json.withUnsafeReadableBytes { bytes in
             var reader = JSONReader(bytes)
@@ -51,7 +51,7 @@ struct StreamSpecificationTests {
         }
     }
 
-    /// The properties of a schema and those that it requires, as the file has them.
+    /// Returns the properties of a schema, and those that it requires, from the file.
     private static func schema(_ name: String) -> (properties: [String], required: [String])? {
         guard let schemas = Self.lines.firstIndex(of: "  schemas:") else { return nil }
         guard let start = Self.lines[schemas...].firstIndex(of: "    \(name):") else { return nil }
@@ -203,7 +203,7 @@ struct StreamSpecificationTests {
     func requests() throws {
         for type in ["subscribe", "unsubscribe", "overflow", "ping", "replay"] {
             for example in try #require(Self.examples[type]) {
-                // The relay's own message of that type has a number.
+                // Only the relay's own message of that type has a number.
                 if Self.members(example)?.contains(where: { $0.key == "n" }) == true { continue }
                 let request = try #require(StreamRequest.parse(example), "\(String(buffer: example))")
                 switch request {

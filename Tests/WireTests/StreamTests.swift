@@ -271,7 +271,7 @@ import Wire
         for wrong in ["7", "7:", ":7", "7:-1", "7:1:2", "a:b", "18446744073709551616:1"] {
             #expect(parse(#""since":"\#(wrong)""#) == .faulty(.since), "\(wrong)")
         }
-        // Who has an empty list has not asked for everything, nor to lose everything.
+        // An empty list does not mean every symbol, neither in a subscription nor in its end.
         #expect(parse(#""symbols":[]"#) == .faulty(.noSymbols))
         #expect(parse(#""symbols":[],"symbol":"A""#) == .subscribe(["A"]))
         let none = StreamRequest.parse(ByteBuffer(string: #"{"type":"unsubscribe","symbols":[]}"#))
@@ -318,7 +318,7 @@ import Wire
             ]
         )
         hello.replay = position
-        // One that nobody asks for is none of the symbols that the feed has.
+        // A released symbol is not among the feed's symbols.
         let read = StreamMessage.hello(epoch: 7, newest: 3, symbols: ["A"], hello.status, replay: position)
         #expect(StreamMessage.parse(StreamEncoder.hello(hello, number: 1)) == read)
     }

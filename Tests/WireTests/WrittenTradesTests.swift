@@ -34,11 +34,11 @@ struct WrittenTradesTests {
         #expect(!written.contains(10 * 4_096, epoch: 1))
     }
 
-    // MARK: By an export
+    // MARK: Export
 
     private static let start: Int64 = 1_767_225_600_000_000_000
 
-    /// A piece of a recording: a trade a number, ten each second.
+    /// Returns a piece of a recording: one trade for each number, ten a second.
     private static func piece(_ numbers: [UInt64]) -> ByteBuffer {
         var out = ByteBuffer()
         let first = Int64(numbers[0]) * 100_000_000
@@ -99,11 +99,11 @@ struct WrittenTradesTests {
     func bars() {
         let all = Array(1...3_000 as ClosedRange<UInt64>)
         let whole = Self.export([Self.piece(all)], bars: .second)
-        // The one half has trades of both symbols, as frames may hold both.
+        // One half has trades of both symbols, because a frame may contain both.
         let halves = [Self.piece(all.filter { $0 % 3 == 0 || $0 % 5 == 0 }), Self.piece(all)]
         let rows = Self.export(halves, bars: .second)
         func sums(_ rows: Set<Substring>) -> Set<Substring> {
-            // All but `incomplete` and `possibleRepeats`.
+            // All columns except `incomplete` and `possibleRepeats`.
             Set(
                 rows.map {
                     Substring(

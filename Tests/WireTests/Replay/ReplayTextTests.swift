@@ -5,7 +5,7 @@ import Wire
 
 @Suite("What a replay is asked, as text")
 struct ReplayTextTests {
-    /// 2026-01-01T23:59:30Z to 2026-01-02T00:59:30Z, and ten minutes on the way.
+    /// From 2026-01-01T23:59:30Z to 2026-01-02T00:59:30Z, with the position after ten minutes.
     private static let start: Int64 = 1_767_311_970_000_000_000
     private static let position = ReplayPosition(
         start: Self.start,
@@ -24,7 +24,7 @@ struct ReplayTextTests {
             ("2026-01-01T23:59:31Z", .time(ReplayTextTests.start + 1_000_000_000)),
             ("2026-01-02 00:00Z", .time(ReplayTextTests.start + 30_000_000_000)),
             ("23:59:30", .time(ReplayTextTests.start)), ("00:00:00.25", .time(ReplayTextTests.start + 30_250_000_000)),
-            // The minute in which the recording begins is in it.
+            // The recording begins within this minute.
             ("23:59", .time(ReplayTextTests.start)), ("2026-01-01 23:59", .time(ReplayTextTests.start)),
             ("23:59:29", .time(ReplayTextTests.start + 86_399_000_000_000)),
             ("23:58", .time(ReplayTextTests.start + 86_310_000_000_000)),
