@@ -1,16 +1,17 @@
 import Foundation
 
-/// The key that all tests use: unmistakable, and in no output whatever.
+/// The API key of all tests, an unmistakable text that must appear in no output.
 ///
-/// `scripts/test` has everything kept that programs print under test and that they write into temporary folders, and
-/// `scripts/leaks` looks through it, and through the log of the tests, when they are over.
+/// Under `scripts/test`, everything is kept that programs print and that tests write into temporary folders.
+/// `scripts/leaks` then searches it, and the log of the tests, for this key.
 package enum Canary {
-    /// Mixed case, and characters that have other forms in a URL and in base64. `scripts/leaks` reads it from this line.
+    /// Mixed case, and characters that URLs and base64 encode. `scripts/leaks` reads the key from this line.
     package static let key = "cAnary+key/never=printed~7Q"
-    /// The same as it stands in a URL's query.
+    /// The key as it appears in a URL's query.
     package static let percentEncoded = "cAnary%2Bkey%2Fnever%3Dprinted~7Q"
 
-    /// Whether a text holds the key in any of its forms, or twelve characters of it in a row, in any case of letters.
+    /// Returns whether a text contains the key in any of its forms, or twelve consecutive characters of it, in upper or
+    /// lower case.
     package static func occurs(in text: String) -> Bool {
         let text = text.lowercased()
         let plain = Array(Self.key.lowercased())
@@ -22,10 +23,10 @@ package enum Canary {
         return (parts + whole).contains { text.contains($0) }
     }
 
-    /// Where outputs are kept; nowhere when the tests are run by hand.
+    /// The folder for kept outputs; `nil` when the tests are run by hand.
     private static let folder = ProcessInfo.processInfo.environment["TICKERTAPE_TEST_OUTPUT"]
 
-    /// Makes a new file to keep an output in.
+    /// Creates a file for an output that is kept.
     static func file(named name: String) -> FileHandle? {
         guard let folder = self.folder else { return nil }
         let path = "\(folder)/\(UUID().uuidString)-\(name)"
@@ -33,7 +34,8 @@ package enum Canary {
         return FileHandle(forWritingAtPath: path)
     }
 
-    /// Keeps a copy of what a test leaves in its folder: of its files, for a named pipe would never be read to its end.
+    /// Keeps a copy of the regular files in a test's folder. A named pipe is not copied, because reading it might never
+    /// end.
     static func keep(folder path: String) {
         guard let folder = self.folder, let names = FileManager.default.enumerator(atPath: path) else { return }
         let copy = "\(folder)/\(UUID().uuidString)-"

@@ -1,6 +1,7 @@
 package import TLS
 
-/// Certificates for tests, made once a run: an authority, and a server certificate of it for the loopback.
+/// The certificates of the tests, created once a run: an authority, and a server certificate for the loopback
+/// addresses.
 package enum Certificates {
     /// The authority that the tests' clients trust.
     package static let authority = must("Tickertape Test Authority") { name throws(TLSError) in
@@ -12,19 +13,19 @@ package enum Certificates {
         try authority.issue(names: [name], addresses: ["127.0.0.1", "::1"])
     }
 
-    /// A client's configuration that trusts one authority and nothing else.
+    /// Returns a client's configuration that trusts only one authority.
     package static func client(trusting authority: CertificateAuthority = authority) -> TLSClientConfiguration {
         var configuration = TLSClientConfiguration()
         configuration.trust = .certificates(pem: authority.certificatePEM)
         return configuration
     }
 
-    /// A server's configuration with the good certificate, or another.
+    /// Returns a server's configuration with the good certificate or another one.
     package static func server(_ credentials: TLSCredentials = localhost) -> TLSServerConfiguration {
         TLSServerConfiguration(credentials: credentials)
     }
 
-    /// Writes certificate and key into a directory of their own, calls `body` with the two paths, and removes them.
+    /// Writes certificate and key into a temporary directory, calls `body` with the two paths, and removes them.
     package static func withFiles<Result>(
         _ credentials: TLSCredentials = localhost,
         _ body: (_ certificate: String, _ key: String) throws -> Result

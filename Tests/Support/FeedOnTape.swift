@@ -5,7 +5,7 @@ package import NIOCore
 package import Wire
 
 extension FinnhubSupervisor {
-    /// Makes a feed that has not begun, on a tape of its own.
+    /// Creates a feed that has not been started, with its own tape.
     package static func make(
         settings: FinnhubSettings,
         loop: any EventLoop,

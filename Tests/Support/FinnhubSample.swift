@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// A sample of Finnhub's documentation as a program to run, in one of its languages, unmodified but for the URL.
+/// A sample program of Finnhub's documentation in one of its languages, unmodified except for the URL.
 package struct FinnhubSample: Sendable, CustomStringConvertible {
     package struct Missing: Error, CustomStringConvertible {
         package var description: String
@@ -11,9 +11,9 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
     private let path: String
     private var arguments: [String] = []
     private var environment: [String: String] = [:]
-    /// What has to be there before it can run, beside the program itself.
+    /// The files that it needs in addition to the program itself.
     private var needs: [String] = []
-    /// What it prints of a message, all of whose numbers are written as `JSON` and Go write them.
+    /// Formats a message as the sample prints it.
     private let shows: @Sendable (Frame) -> String
 
     /// A message with one trade, or a ping.
@@ -31,7 +31,7 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
             }
         }
 
-        /// The message as Go prints what it has read.
+        /// The message as Go prints the decoded map.
         fileprivate var map: String {
             switch self {
             case .trade(let symbol, let price, let size):
@@ -45,14 +45,14 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
     private static let folder = "\(RunningProgram.sources)/Tests/Clients/Finnhub"
     private static let prefix = "Message from server  "
 
-    /// On the package websocket-client; it prints the very bytes.
+    /// The sample with the package websocket-client; it prints the received bytes.
     package static let python = FinnhubSample(
         description: "Python, websocket-client",
         path: RunningProgram.python,
         arguments: ["\(Self.folder)/run.py"],
         shows: { $0.text }
     )
-    /// On Debian's node-ws; it prints the very bytes.
+    /// The sample with Debian's node-ws; it prints the received bytes.
     package static let javaScript = FinnhubSample(
         description: "JavaScript, ws",
         path: "/usr/bin/node",
@@ -61,23 +61,23 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
         needs: ["/usr/share/nodejs/ws/package.json"],
         shows: { Self.prefix + $0.text }
     )
-    /// On Debian's gorilla; it prints what it made of the bytes.
+    /// The sample with Debian's gorilla; it prints the decoded message.
     package static let go = FinnhubSample(
         description: "Go, gorilla",
         path: "\(RunningProgram.sources)/.build/go/sample",
         shows: { Self.prefix + $0.map }
     )
-    /// The same with one line more, by which it unsubscribes as the other two do.
+    /// The same with one line added, so that it can unsubscribe, as the other two can.
     package static let goUnsubscribing = FinnhubSample(
         description: "Go, gorilla, unsubscribing",
         path: "\(RunningProgram.sources)/.build/go/unsubscribing",
         shows: { Self.prefix + $0.map }
     )
 
-    /// The line that it prints of a message.
+    /// Returns the line that it prints for a message.
     package func line(of frame: Frame) -> String { self.shows(frame) }
 
-    /// Starts it. A line of `input` is a symbol to unsubscribe.
+    /// Starts it. Each line of `input` is a symbol to unsubscribe.
     package func start(_ url: String, input: Pipe) throws -> RunningProgram {
         for path in [self.path] + self.needs where access(path, R_OK) != 0 {
             throw Missing(description: "\(path) is missing: run scripts/test, which makes or installs it")
@@ -92,7 +92,7 @@ package struct FinnhubSample: Sendable, CustomStringConvertible {
 }
 
 extension RunningProgram {
-    /// Waits until the program has printed the line, and answers with all lines so far.
+    /// Waits until the program has printed the line, and returns all lines so far.
     package func lines(upTo last: String, atMost limit: Duration = .seconds(60)) async -> [String] {
         _ = await self.prints(last, atMost: limit)
         return self.output.split(separator: "\n").map(String.init)

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 package import Wire
 
-/// What a callback was called with.
+/// The arguments of all calls of a callback.
 package final class Calls: Sendable {
     private let values = NIOLockedValueBox<[String]>([])
     package init() {}
@@ -12,7 +12,7 @@ package final class Calls: Sendable {
     package func add(_ value: String) { self.values.withLockedValue { $0.append(value) } }
 }
 
-/// The frames of one feed as batches, numbered.
+/// A source of numbered batches, made from frames.
 package struct HandFeed {
     private var tape = Tape(epoch: 7)
     private var symbols = SymbolTable()
@@ -20,7 +20,7 @@ package struct HandFeed {
 
     package init() {}
 
-    /// Begins a new epoch, in which symbols get numbers anew.
+    /// Begins a new epoch, in which symbols get new numbers.
     package mutating func beginAnew() {
         self.tape = Tape(epoch: self.tape.epoch + 1)
         self.symbols = SymbolTable()
@@ -49,12 +49,12 @@ package struct HandFeed {
     }
 }
 
-/// Frames as Finnhub sends them.
+/// Frames in the form that Finnhub sends.
 package enum Frames {
     package static let btc = "BINANCE:BTCUSDT"
     package static let eth = "BINANCE:ETHUSDT"
 
-    /// One trade; the exchange's clock goes up with `time`, in ms.
+    /// Returns a frame with one trade; `time` is an offset of the exchange's clock in ms.
     package static func trade(_ symbol: String, _ price: String, size: String = "0.02", time: Int = 0) -> String {
         #"{"data":[\#(Self.element(symbol, price, size: size, time: time))],"type":"trade"}"#
     }

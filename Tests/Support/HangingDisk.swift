@@ -5,16 +5,16 @@ package import NIOCore
 import Platform
 import Recordings
 
-/// A disk that hangs when the test says so, until it lets it go on: whoever waits for it waits with the whole thread.
+/// A disk that hangs on request, until it is released. A caller blocks its whole thread.
 ///
-/// Files are those of the machine's own disk meanwhile.
+/// The files are those of the machine's own disk.
 package final class HangingDisk: SegmentDisk {
     private let isHanging = ConditionLock(value: false)
     private let waiting = NIOLockedValueBox(0)
 
     package init() {}
 
-    /// How many threads wait now.
+    /// The number of threads that are blocked.
     package var waitingThreads: Int { self.waiting.withLockedValue { $0 } }
 
     package func hang() { self.set(true) }
@@ -25,7 +25,7 @@ package final class HangingDisk: SegmentDisk {
         self.isHanging.unlock(withValue: isHanging)
     }
 
-    /// Returns when the disk does not hang.
+    /// Returns as soon as the disk does not hang.
     package func wait() {
         self.waiting.withLockedValue { $0 += 1 }
         self.isHanging.lock(whenValue: false)
@@ -48,7 +48,7 @@ package final class HangingDisk: SegmentDisk {
     package func syncFolder(_ folder: String) -> Bool { self.after { $0.syncFolder(folder) } }
 }
 
-/// A key's lock on such a disk.
+/// The lock of a key on such a disk.
 package struct HangingLock: KeyOwnership {
     private let lock: KeyLock
     private let disk: HangingDisk
@@ -69,7 +69,7 @@ package struct HangingLock: KeyOwnership {
     }
 }
 
-/// A disk that answers before the asking is over, for tests whose time is their own.
+/// A disk that finishes every operation within the call, for tests that control time.
 package struct InstantDisk: DiskWorker {
     package init() {}
 
@@ -85,7 +85,7 @@ package struct InstantDisk: DiskWorker {
 }
 
 extension KeyHolding {
-    /// Kept on a disk that answers before the asking is over.
+    /// Creates one on a disk that finishes every operation within the call.
     package init(ownership: (any KeyOwnership)? = nil, ledger: (any AttemptLedger)? = nil) {
         let disk = InstantDisk()
         self.init(ownership: ownership, ledger: ledger, lockDisk: disk, ledgerDisk: disk, warn: { _ in })

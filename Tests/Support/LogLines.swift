@@ -1,7 +1,7 @@
 package import Logging
 import NIOConcurrencyHelpers
 
-/// What was logged, a line each: level, message, facts in the order of their names.
+/// The log entries, one a line: level, message, metadata sorted by name.
 package final class LogLines: Sendable {
     private struct Handler: LogHandler {
         let lines: LogLines

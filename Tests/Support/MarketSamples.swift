@@ -19,7 +19,7 @@ package func sampleAlert(
 
 package let oneSecond: Int64 = 1_000_000_000
 
-/// 2026-11-21T05:31:02.123Z on the wall, and an hour on the monotonic clock.
+/// The wall clock 2026-11-21T05:31:02.123Z, and the monotonic clock at one hour.
 package let sampleNoon = Moment(monotonic: 3_600 * oneSecond, wall: 1_795_239_062 * oneSecond + 123_000_000)
 
 package func sampleDecimal(_ text: String) -> ExactDecimal { ExactDecimal(text) ?? .zero }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a program has printed so far, with the places of its lines.
+/// The output of a program so far, with an index of its lines.
 struct PrintedText: Sendable {
     private(set) var bytes: [UInt8] = []
-    /// Behind each line's end.
+    /// The offsets after each line feed.
     private var ends: [Int] = []
 
-    /// The lines that are whole.
+    /// The number of complete lines.
     var lineCount: Int { self.ends.count }
 
     var text: String { String(decoding: self.bytes, as: UTF8.self) }
@@ -24,12 +24,12 @@ struct PrintedText: Sendable {
         }
     }
 
-    /// A whole line, without its end.
+    /// Returns a complete line without its line feed.
     func line(_ index: Int) -> ArraySlice<UInt8> {
         self.bytes[(index == 0 ? 0 : self.ends[index - 1])..<self.ends[index] - 1]
     }
 
-    /// Whether `text` stands behind a place.
+    /// Returns whether `text` occurs at or after an offset.
     func contains(_ text: [UInt8], from place: Int) -> Bool {
         guard let first = text.first else { return true }
         return self.bytes.withUnsafeBytes { bytes in

@@ -1,24 +1,24 @@
 package import Foundation
 import NIOConcurrencyHelpers
 
-/// A program started by a test: what it prints, and how it ends. It is killed, with all
-/// that it started, when the test lets go of it.
+/// A program started by a test, with its output and its exit. When the test releases it, it is killed together with all
+/// programs that it started.
 package final class RunningProgram: Sendable {
-    /// How a program ended.
+    /// The exit of a program.
     package enum Ending: Sendable, Equatable {
         case exit(Int32)
         case signal(Int32)
     }
 
-    /// What a test waits for, and how far the output was looked through for it.
+    /// The condition that a test waits for, and how far the output has been searched.
     private enum Wish {
         case end
-        /// Standard error holds a text; looked through up to a place in it.
+        /// Standard error contains a text; searched up to an offset.
         case complaint([UInt8], from: Int)
-        /// A whole line of standard error holds a text; looked through up to a line.
+        /// A complete line of standard error contains a text; searched up to a line.
         case complaintLine([UInt8], line: Int)
         case lines(Int)
-        /// So many more lines of standard output begin with a text; looked through up to a line.
+        /// `missing` more lines of standard output begin with a text; searched up to a line.
         case beginnings([UInt8], missing: Int, line: Int)
     }
 
@@ -28,7 +28,7 @@ package final class RunningProgram: Sendable {
         var ending: Ending?
         var waiters: [(wish: Wish, wake: @Sendable () -> Void)] = []
 
-        /// Whether the wish has come true; each byte that was printed is looked at once.
+        /// Returns whether the condition is met, and notes how far the output has been searched.
         func fulfils(_ wish: inout Wish) -> Bool {
             switch wish {
             case .end: return self.ending != nil
@@ -54,7 +54,7 @@ package final class RunningProgram: Sendable {
             }
         }
 
-        /// Takes those out for whom there is nothing left to wait.
+        /// Removes and returns the waiters that have nothing left to wait for.
         mutating func takeWoken() -> [@Sendable () -> Void] {
             var woken: [@Sendable () -> Void] = []
             var rest: [(wish: Wish, wake: @Sendable () -> Void)] = []
@@ -72,32 +72,33 @@ package final class RunningProgram: Sendable {
 
     private let state = NIOLockedValueBox(State())
     private let process: Process
-    /// Where the program keeps state and locks: never where the person who runs the tests has theirs.
+    /// The folder for the program's state and locks, which is never the one of the user who runs the tests.
     private let home: TemporaryFolder
 
-    /// The program under test, beside the test bundle.
+    /// The path of the program under test, next to the test bundle.
     package static var tickertape: String {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tickertape").path
     }
 
-    /// The sources' top folder, found from this file.
+    /// The path of the top folder of the sources, relative to this file.
     package static var sources: String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
     }
 
-    /// A Python with the clients of `Tests/requirements.txt`, made by `scripts/test`.
+    /// The path of a Python with the clients of `Tests/requirements.txt`, installed by `scripts/test`.
     package static var python: String { "\(self.sources)/.build/python/bin/python3" }
 
-    /// The variables that the programs get of ours: `scripts/sanitize` names them.
+    /// The environment variables passed on to programs; `scripts/sanitize` names them.
     private static var passedOn: [String: String] {
         let ours = ProcessInfo.processInfo.environment
         let names = ours["TICKERTAPE_TEST_PASS"]?.split(separator: ",").map(String.init) ?? []
         return ours.filter { names.contains($0.key) }
     }
 
-    /// Starts a program with nothing in its environment but a path and `environment`, and nothing to read but `input`.
+    /// Starts a program. Its environment has only a path, folders, the variables passed on and `environment`; it reads
+    /// only `input`.
     package init(
         _ path: String,
         _ arguments: [String],
@@ -127,7 +128,7 @@ package final class RunningProgram: Sendable {
         let keptOutput = Canary.file(named: "\(name).out")
         let keptErrors = Canary.file(named: "\(name).err")
         let open = NIOLockedValueBox((pipes: 2, ending: Ending?.none))
-        // The end is told when both pipes are read to their ends, so that nothing printed last is missed.
+        // The exit is reported after both pipes have been read to their ends, so that the last output is not missed.
         let closed: @Sendable (Ending?) -> Void = { [weak self] ending in
             let told = open.withLockedValue { open -> Ending? in
                 if let ending {
@@ -150,10 +151,11 @@ package final class RunningProgram: Sendable {
         Self.read(errors, keep: keptErrors, closed: closed) { [weak self] data in self?.change { $0.errors.add(data) } }
     }
 
-    /// Does `body` while the thread blocks no signals, for a program begins with what is blocked where it is started.
+    /// Calls `body` while the thread blocks no signals, because a program inherits the blocked signals of its starting
+    /// thread.
     ///
-    /// libdispatch blocks nearly all on the threads that run tests; a program that does not see to that itself would never
-    /// get its SIGTERM.
+    /// libdispatch blocks nearly all signals on the threads that run tests. A program that does not unblock SIGTERM
+    /// itself would never receive it.
     private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
         var none = sigset_t()
         var before = sigset_t()
@@ -163,10 +165,10 @@ package final class RunningProgram: Sendable {
         try body()
     }
 
-    /// Reads a pipe to its end on a thread of its own.
+    /// Reads a pipe to its end on a separate thread.
     ///
-    /// Not with `readabilityHandler`: that leaves its descriptor with libdispatch for a moment after the end, and where the
-    /// next program's pipe gets the same number meanwhile, its end may never be told.
+    /// `readabilityHandler` is not used: its descriptor stays with libdispatch for a moment after the end. If the next
+    /// program's pipe gets the same number in the meantime, the end of that pipe may never be reported.
     private static func read(
         _ pipe: Pipe,
         keep: FileHandle?,
@@ -184,14 +186,14 @@ package final class RunningProgram: Sendable {
         }
     }
 
-    /// Waits for the program's end on a thread of its own, and leaves it to Foundation to collect it.
+    /// Waits for the program's exit on a separate thread, and leaves it to Foundation to collect the process.
     ///
-    /// Foundation alone now and then misses an end; the first of both to notice it counts.
+    /// Foundation alone sometimes misses an exit. The first of the two to notice it counts.
     private static func watch(_ process: Int32, closed: @escaping @Sendable (Ending?) -> Void) {
         Thread.detachNewThread {
             var information = siginfo_t()
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0 {
-                // Collected already.
+                // Already collected.
                 guard errno == EINTR else { return }
             }
             let status = information._sifields._sigchld.si_status
@@ -200,7 +202,7 @@ package final class RunningProgram: Sendable {
     }
 
     deinit {
-        // Foundation gives it a process group of its own, in which are also those that it started and left behind.
+        // Foundation gives the program its own process group, which includes programs that it started and left behind.
         kill(-self.process.processIdentifier, SIGKILL)
         self.home.remove()
     }
@@ -212,44 +214,46 @@ package final class RunningProgram: Sendable {
 
     package func send(signal number: Int32) { kill(self.process.processIdentifier, number) }
 
-    /// Waits for the end; `nil` if it does not come within the limit.
+    /// Waits for the exit; `nil` if it does not occur within the limit.
     package func ending(atMost limit: Duration = .seconds(60)) async -> Ending? {
         await self.waits(for: .end, atMost: limit)
         return self.state.withLockedValue { $0.ending }
     }
 
-    /// Waits until standard error holds `text`, or the program has ended, and returns whether it does.
+    /// Waits until standard error contains `text`, or the program has exited; returns whether it contains it.
     package func complains(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
         await self.waits(for: .complaint(Array(text.utf8), from: 0), atMost: limit)
     }
 
-    /// Waits until standard output has at least `count` lines, or the program has ended, and answers with the lines.
+    /// Waits until standard output has at least `count` lines, or the program has exited; returns the lines.
     package func lines(_ count: Int, atMost limit: Duration = .seconds(60)) async -> [String] {
         await self.waits(for: .lines(count), atMost: limit)
         return self.output.split(separator: "\n").map(String.init)
     }
 
-    /// Waits until so many lines of standard output begin with `text`, or the program has ended, and returns whether they do.
+    /// Waits until `times` lines of standard output begin with `text`, or the program has exited; returns whether they
+    /// do.
     package func prints(_ text: String, times: Int = 1, atMost limit: Duration = .seconds(60)) async -> Bool {
         await self.waits(for: .beginnings(Array(text.utf8), missing: times, line: 0), atMost: limit)
     }
 
-    /// The port that the program says its relay has.
+    /// Returns the port of the relay, from the program's output.
     package func relayPort() async -> Int? { await self.complaint(numberBehind: "the relay is on ws://127.0.0.1:") }
 
-    /// The number behind a text in standard error, once the whole line is there: a read may end amid the digits.
+    /// Returns the number after a text in standard error as soon as the line is complete: a read may end within the
+    /// digits.
     package func complaint(numberBehind prefix: String, atMost limit: Duration = .seconds(60)) async -> Int? {
         guard await self.waits(for: .complaintLine(Array(prefix.utf8), line: 0), atMost: limit) else { return nil }
         return Self.number(in: self.errors, behind: prefix)
     }
 
-    /// The first number behind a text.
+    /// Returns the number after the first occurrence of a text.
     package static func number(in text: String, behind prefix: String) -> Int? {
         guard let range = text.range(of: prefix) else { return nil }
         return Int(text[range.upperBound...].prefix { $0.isNumber })
     }
 
-    /// Waits for the wish, the program's end or the limit, and returns whether the wish has come true.
+    /// Waits for the condition, the program's exit or the limit; returns whether the condition was met.
     @discardableResult
     private func waits(for wish: Wish, atMost limit: Duration) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)

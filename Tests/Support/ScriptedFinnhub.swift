@@ -7,15 +7,15 @@ import NIOPosix
 package import TLS
 package import WebSocket
 
-/// A Finnhub that follows a script: what it does with each connection is decided by the test.
+/// A mock Finnhub that follows a test's script for each connection.
 package final class ScriptedFinnhub: Sendable {
-    /// What it does with the connection of that number (from 0).
+    /// The script for one connection.
     package enum Part: Sendable {
         /// Refuses the upgrade.
         case refuse(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: String = "")
         /// Accepts TCP and never answers.
         case hang
-        /// Accepts, and does this once the first request has come.
+        /// Accepts, and performs these acts after the first request.
         case play([Act])
     }
 
@@ -24,13 +24,13 @@ package final class ScriptedFinnhub: Sendable {
         case close(WebSocketCloseCode, String)
         /// Ends TCP without a close frame.
         case drop
-        /// Does what a fault does, now; nothing is read behind one that ends the connection.
+        /// Performs a fault now. After a fault that ends the connection, the client receives nothing more.
         case fault(ConnectionFaults.Event)
     }
 
-    /// What happened, in order.
+    /// The events, in order.
     package enum Event: Sendable, Equatable {
-        /// TCP was accepted by a part that hangs.
+        /// TCP was accepted by a script that hangs.
         case accepted(connection: Int)
         case opened(connection: Int, target: String)
         case received(connection: Int, text: String)
@@ -38,17 +38,17 @@ package final class ScriptedFinnhub: Sendable {
     }
 
     package let port: Int
-    /// Ends when the server stops.
+    /// The events; the stream ends when the server stops.
     package let events: AsyncStream<Event>
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
     private let continuation: AsyncStream<Event>.Continuation
     private let shared: Shared
 
-    /// Listens on a free port of 127.0.0.1; the script is asked once for each connection.
+    /// Listens on a free port of 127.0.0.1. The script is called once for each connection.
     ///
-    /// - Parameter faults: what goes wrong beside the script, as in `tickertape serve --fault`; it counts connections
-    ///   from 1, and the script from 0.
+    /// - Parameter faults: the faults in addition to the script, as in `tickertape serve --fault`. They count
+    ///   connections from 1, the script from 0.
     package static func start(
         credentials: TLSCredentials? = nil,
         faults: FaultPlan = FaultPlan(),
@@ -142,7 +142,7 @@ package final class ScriptedFinnhub: Sendable {
         self.shared.connections.withLockedValue { $0[connection] }?.channel.close(promise: nil)
     }
 
-    /// Lets something happen to an open connection.
+    /// Performs a fault on an open connection.
     package func happen(_ event: ConnectionFaults.Event, on connection: Int) {
         guard let channel = self.shared.connections.withLockedValue({ $0[connection] })?.channel else { return }
         channel.eventLoop.execute {
@@ -153,7 +153,7 @@ package final class ScriptedFinnhub: Sendable {
     package func stop() async throws {
         self.continuation.finish()
         try await self.channel.close().get()
-        // What hangs or is half-open ends in no other way.
+        // Connections that hang or are half-open do not end otherwise.
         for connection in self.shared.connections.withLockedValue({ Array($0.values) }) {
             connection.channel.eventLoop.execute { connection.line.value.stop() }
         }
@@ -177,7 +177,7 @@ private final class Shared: Sendable {
     let connections = NIOLockedValueBox<[Int: Connection]>([:])
 }
 
-/// Plays the acts of one connection after its first request.
+/// The handler that performs the acts of one connection after its first request.
 private final class ScriptedHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput

@@ -2,7 +2,7 @@ import NIOCore
 import Wire
 
 extension String {
-    /// Lines of a recording that a test writes by hand, with their checksums; what is no JSON object is left as it is.
+    /// Lines of a hand-written recording, with their checksums added; a line that is not a JSON object stays as it is.
     package var sealed: String {
         self.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard line.hasPrefix("{"), line.hasSuffix("}") else { return String(line) }

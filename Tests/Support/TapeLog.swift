@@ -3,13 +3,13 @@ import NIOConcurrencyHelpers
 import NIOCore
 package import Wire
 
-/// A reader of the tape that keeps everything, for tests to look at and to wait for.
+/// A reader of the tape that records everything, for tests to examine and to wait for.
 package final class TapeLog: TapeReader {
     package struct Contents: Sendable {
         package var trades: [Trade] = []
         package var sequences: [UInt64] = []
         package var frames: [String] = []
-        /// What each read left out.
+        /// The losses of each read.
         package var losses: [TapeBatch.Losses] = []
         package var malformedFrames = 0
         package var statuses: [FeedStatus] = []
@@ -17,23 +17,23 @@ package final class TapeLog: TapeReader {
         package var events: [ConnectionEvent] = []
         package var symbolStates: [SymbolStatus] = []
         package var unwished: [String] = []
-        /// `gap` and `read N` (trades), in order.
+        /// `gap` and `read N` (N trades), in order.
         package var order: [String] = []
         package var symbols = SymbolTable()
 
         package init() {}
 
-        /// `SYMBOL PRICE SIZE` of each trade.
+        /// The trades as `SYMBOL PRICE SIZE`.
         package var lines: [String] {
             self.trades.map { "\(self.symbols.name(of: $0.symbol)) \($0.price) \($0.size)" }
         }
 
-        /// The words of one symbol's states.
+        /// Returns the words of one symbol's statuses.
         package func words(of symbol: String) -> [String] {
             self.symbolStates.filter { $0.symbol == symbol }.map(\.word)
         }
 
-        /// The words of the statuses, without repetition.
+        /// The words of the feed's statuses, without repetition.
         package var words: [String] {
             self.statuses.reduce(into: []) { if $0.last != $1.word { $0.append($1.word) } }
         }

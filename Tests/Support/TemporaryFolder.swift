@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, for its files; it is there until it is removed.
+/// A folder for a test's files, which exists until it is removed.
 package struct TemporaryFolder: Sendable {
     package let path: String
 
@@ -16,14 +16,14 @@ package struct TemporaryFolder: Sendable {
         self.path = folder.path
     }
 
-    /// Removes the folder and what is in it.
+    /// Removes the folder and its contents.
     package func remove() {
         Canary.keep(folder: self.path)
-        // Nothing depends on it being gone.
+        // A failure does not matter, because nothing depends on the removal.
         try? FileManager.default.removeItem(atPath: self.path)
     }
 
-    /// Writes a file and answers with its path.
+    /// Writes a file and returns its path.
     package func write(_ text: String, to name: String) throws -> String {
         let path = "\(self.path)/\(name)"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
