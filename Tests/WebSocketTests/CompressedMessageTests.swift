@@ -17,7 +17,7 @@ private func compressed(_ plain: [UInt8]) -> [UInt8] {
 
 private func compressed(_ text: String) -> [UInt8] { compressed(Array(text.utf8)) }
 
-/// Gives the connection the same wire in these pieces and returns how it ended.
+/// Feeds a server's connection with these bytes, and returns the cause of its end and what the application saw.
 private func closure(
     _ wire: [UInt8],
     _ change: (inout WebSocketSettings) -> Void = { _ in }
@@ -36,7 +36,7 @@ private func closure(
         let long = compressed("a€𝄞, many times: " + String(repeating: "a€𝄞", count: 40))
         let frames = [
             Frame(first: 0xC1, payload: compressed("héllo"), mask: mask), .text("plain", mask: mask),
-            // In three fragments with a ping in between; only the first is marked.
+            // In three fragments with a ping in between; only the first fragment has the bit.
             Frame(first: 0x41, payload: Array(long.prefix(5)), mask: mask), .ping([1], mask: mask),
             Frame(first: 0x00, payload: [], mask: mask),
             Frame(first: 0x80, payload: Array(long.dropFirst(5)), mask: mask),
@@ -80,7 +80,7 @@ private func closure(
         try connection.receive(Array(whole.prefix(7)))
         #expect(connection.closure?.cause == .protocolViolation(.invalidCompression))
         #expect(try connection.sentFrames().last?.payload.prefix(2) == [0x03, 0xEF])
-        // Cut off within a block: only the end shows it.
+        // The data ends within a block, which only the end of the message shows.
         let half = Frame(first: 0xC2, payload: [0xF2, 0x48], mask: anyMask).bytes
         #expect(try closure(half).0 == .protocolViolation(.invalidCompression))
     }
@@ -91,7 +91,7 @@ private func closure(
         let connection = try Connection(.server, agreement: forgotten)
         try connection.receive(Frame(first: 0x41, payload: Array(bad.dropLast(20)), mask: anyMask).bytes)
         #expect(connection.closure?.cause == .protocolViolation(.invalidText))
-        // A character cut in half at the end of the message, and one over two fragments.
+        // An incomplete scalar at the end of a message is invalid in a text, and allowed in binary data.
         let half = Frame(first: 0xC1, payload: compressed([0xE2, 0x82]), mask: anyMask).bytes
         #expect(try closure(half).0 == .protocolViolation(.invalidText))
         let binary = Frame(first: 0xC2, payload: compressed([0xE2, 0x82]), mask: anyMask).bytes
@@ -105,16 +105,16 @@ private func closure(
         let large = Frame(first: 0xC2, payload: compressed([UInt8](repeating: 1, count: 10_001)), mask: anyMask).bytes
         #expect(try closure(fits, limit) == (nil, [.binary([UInt8](repeating: 1, count: 10_000))]))
         #expect(try closure(large, limit).0 == .protocolViolation(.messageTooBig))
-        // What cannot be compressed takes a little more than itself and still fits.
+        // Incompressible data grows a little and still fits.
         var chance = Seeded(state: 1)
         let noise = (0..<10_000).map { _ in UInt8.random(in: 0...255, using: &chance) }
         #expect(compressed(noise).count > 10_000)
         let tight = Frame(first: 0xC2, payload: compressed(noise), mask: anyMask).bytes
         #expect(try closure(tight, limit) == (nil, [.binary(noise)]))
-        // A plain message has no such allowance.
+        // An uncompressed message has no such allowance.
         let plain = Frame.binary(noise + [1], mask: anyMask).bytes
         #expect(try closure(plain, limit).0 == .protocolViolation(.messageTooBig))
-        // Endless nothing: empty blocks in many fragments.
+        // An endless message without content: empty blocks in many fragments.
         var endless = Frame(first: 0x42, payload: [0], mask: anyMask).bytes
         for _ in 0..<30 {
             let blocks = (0..<200).flatMap { _ -> [UInt8] in [0, 0, 0xFF, 0xFF, 0] }
@@ -173,7 +173,7 @@ private func closure(
         let bound = try Connection(.server, agreement: kept)
         try bound.send(.binary(noise)).wait()
         #expect(try bound.sentFrames().map(\.first) == [0xC2])
-        // A window that zlib cannot make.
+        // zlib cannot make this window.
         var tiny = kept
         tiny.fromServer.windowBits = 8
         let mute = try Connection(.server, agreement: tiny)

@@ -3,7 +3,7 @@ import NIOEmbedded
 import NIOHTTP1
 @testable import WebSocket
 
-/// What an application sees of a connection, in order.
+/// An item that the application sees, in order.
 enum Seen: Equatable {
     case text(String)
     case binary([UInt8])
@@ -13,7 +13,7 @@ enum Seen: Equatable {
     case error(String)
 }
 
-/// The application at the end of a pipeline; it writes down what it sees.
+/// The application at the end of a pipeline, which records what it sees.
 final class Witness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
@@ -48,7 +48,7 @@ final class Witness: ChannelInboundHandler {
     }
 }
 
-/// A connection on an embedded channel, fed with bytes, with its clock in the test's hand.
+/// A connection on an embedded channel, fed with bytes; the test advances its clock.
 final class Connection {
     let channel: EmbeddedChannel
     let witness = Witness()
@@ -72,10 +72,10 @@ final class Connection {
         _ = try? self.channel.finish()
     }
 
-    /// The mask that the peer of this side uses.
+    /// The mask that this side's peer uses.
     var peerMask: [UInt8]? { self.role == .server ? anyMask : nil }
 
-    /// Messages and events, without the ends of reads.
+    /// Messages and events without the ends of reads.
     var seen: [Seen] { self.witness.seen.filter { $0 != .readComplete } }
 
     var closure: WebSocketClosure? {
@@ -87,7 +87,7 @@ final class Connection {
         try self.channel.writeInbound(ByteBuffer(bytes: bytes))
     }
 
-    /// Receives a correct frame of the peer, masked as its role demands.
+    /// Receives a valid frame of the peer, masked as its role requires.
     func receive(_ frame: Frame) throws {
         var frame = frame
         frame.mask = self.peerMask
@@ -100,7 +100,7 @@ final class Connection {
         return future
     }
 
-    /// What went to the wire since the last call.
+    /// Returns the bytes sent since the last call.
     func sentBytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let buffer = try self.channel.readOutbound(as: ByteBuffer.self) { bytes += buffer.readableBytesView }
@@ -116,7 +116,7 @@ final class Connection {
     }
 }
 
-/// Every way to cut bytes into two pieces, and the one into single bytes.
+/// Returns every split of the bytes into two pieces, and the split into single bytes.
 func cuts(of bytes: [UInt8]) -> [[[UInt8]]] {
     (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] } + [bytes.map { [$0] }]
 }

@@ -2,7 +2,7 @@ import NIOCore
 import Testing
 @testable import WebSocket
 
-/// What comes out of a whole message, or why nothing does.
+/// Returns the decompressed message, or throws the inflater's failure.
 private func inflated(
     _ pieces: [[UInt8]],
     with inflater: Inflater = Inflater(),
@@ -56,10 +56,10 @@ private let hello = Array("Hello".utf8)
 
     @Test("Blocks behind a final block are read, and may refer to what was before it")
     func goesOnBehindFinalBlock() throws {
-        // The example with a final block, and the one that repeats it from the window.
+        // The example with a final block, and the example that repeats it from the window.
         let message: [UInt8] = [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00] + [0xF2, 0x00, 0x11, 0x00, 0x00]
         for pieces in cuts(of: message) { #expect(try inflated(pieces) == hello + hello) }
-        // Nothing behind it, not even the empty block that should be there.
+        // Without the empty block that must follow a final block.
         #expect(try inflated([[0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]]) == hello)
     }
 
@@ -75,11 +75,11 @@ private let hello = Array("Hello".utf8)
 
     static let broken: [[UInt8]] = [
         [0x06], [0x07], [0xFF], [0xFF, 0xFF, 0xFF], [0x00, 0x05, 0x00, 0xFA, 0xFE, 0x48],
-        // Half a block, and a stored block that is shorter than it says.
+        // An incomplete block, and a stored block that is shorter than its length.
         [0xF2, 0x48, 0xCD], [0x00, 0x06, 0x00, 0xF9, 0xFF, 0x48], [0x00, 0x05],
-        // A distance to before the beginning.
+        // A distance beyond the beginning of the message.
         [0xF2, 0x00, 0x11, 0x00, 0x00],
-        // Noise behind a final block.
+        // Invalid data behind a final block.
         [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x06], [0x03, 0x00, 0xFF],
     ]
 

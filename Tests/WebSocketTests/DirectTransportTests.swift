@@ -4,9 +4,9 @@ import NIOWebSocket
 import Testing
 @testable import WebSocket
 
-/// A transport that takes as much as the test says, and writes down what it took.
+/// A transport that takes as much as the test allows, and records the bytes.
 private final class Pipe: DirectTransport {
-    /// What it takes of each call; then it takes all.
+    /// The number of bytes that it takes in each call; when the list is empty, it takes all.
     var room: [Int] = []
     private(set) var calls = 0
     private(set) var interruptions = 0
@@ -87,7 +87,7 @@ struct DirectTransportTests {
         self.write("two")
         self.write("three")
         _ = self.handler.flushFramed()
-        // The embedded channel counts what it holds unflushed, so the gate that swallows flushes stands for a full socket.
+        // The embedded channel counts its unflushed bytes, so a gate that swallows flushes simulates a full socket.
         #expect(self.handler.waitingBytes == self.bytes("one", "two", "three").count)
         #expect(self.pipe.calls == 1)
         gate.isOpen = true
@@ -104,7 +104,7 @@ struct DirectTransportTests {
         self.write("before")
         try self.connection.receive(.ping([1, 2]))
         let pong = Frame.pong([1, 2]).bytes
-        // The frame that was held stands before the pong, so it takes the same way.
+        // The held frame precedes the pong, so both go through the channel.
         #expect(try self.connection.sentBytes() == self.bytes("before") + pong)
         #expect(self.pipe.calls == 0)
         self.write("behind")
@@ -137,7 +137,7 @@ struct DirectTransportTests {
         #expect(self.pipe.calls == calls)
     }
 
-    /// What must not be overtaken by frames that go past the handler, or ends it all.
+    /// An event that must forbid frames past the handler, or that ends the connection.
     enum Interruption: CaseIterable {
         case written, ping, close, peersClose, end, removal
     }
@@ -208,7 +208,7 @@ struct DirectTransportTests {
     }
 }
 
-/// A socket that takes nothing until it is opened: it swallows flushes.
+/// A socket that takes nothing until the test opens it: it swallows flushes.
 private final class Gate: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var isOpen = false

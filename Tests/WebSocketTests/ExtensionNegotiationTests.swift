@@ -64,7 +64,7 @@ import Testing
         #expect(accepted.agreement == DeflateAgreement(fromServer: Direction(), fromClient: Direction()))
     }
 
-    /// An offer, and what a server without wishes of its own answers; nil declines.
+    /// An offer, and the answer of a server without restrictions; `nil` declines the offer.
     static let offers: [(offer: String, answer: String?)] = [
         ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
         ("permessage-deflate; client_max_window_bits=10", "permessage-deflate; client_max_window_bits=10"),
@@ -73,7 +73,7 @@ import Testing
         ("permessage-deflate; server_no_context_takeover", "permessage-deflate; server_no_context_takeover"),
         ("permessage-deflate; client_no_context_takeover", "permessage-deflate; client_no_context_takeover"),
         ("permessage-deflate; client_max_window_bits=8", "permessage-deflate; client_max_window_bits=8"),
-        // zlib has no window of 256 bytes to compress with.
+        // zlib cannot compress with a window of 256 bytes.
         ("permessage-deflate; server_max_window_bits=8", nil),
         ("permessage-deflate; server_max_window_bits=8, permessage-deflate", "permessage-deflate"),
         (

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Frames as a peer might put them on the wire, right or wrong.
+/// A frame as a peer might send it, valid or not.
 struct Frame {
     var first: UInt8
     var payload: [UInt8]
@@ -47,7 +47,8 @@ struct Frame {
         return bytes + mask + self.payload.enumerated().map { $1 ^ mask[$0 % 4] }
     }
 
-    /// Reads the frames of a well-behaved side, taking masks off; nil when the bytes are not whole frames.
+    /// Parses the frames of a side that keeps the rules, and removes their masks; `nil` when the bytes are not whole
+    /// frames.
     static func parse(_ bytes: [UInt8]) -> [Frame]? {
         var frames: [Frame] = []
         var rest = bytes[...]

@@ -253,7 +253,7 @@ import Testing
     }
 }
 
-/// Notes where the bytes of the last text stand.
+/// A handler that records the address of the last text's bytes.
 private final class AddressTaker: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
@@ -278,7 +278,7 @@ private final class FlushCounter: ChannelOutboundHandler {
     }
 }
 
-/// Makes the transport deliver more bytes from inside the first message.
+/// A handler that makes the transport deliver more bytes while the first message is delivered.
 private final class ReentrantReader: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 

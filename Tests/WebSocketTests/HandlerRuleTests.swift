@@ -4,7 +4,7 @@ import Testing
 @testable import WebSocket
 
 @Suite struct HandlerRuleTests {
-    /// A breach on the wire, and what must come of it; the bytes are a client's, to our server.
+    /// A violation in a client's bytes to our server, and the error that it must cause.
     static let breaches: [(bytes: [UInt8], violation: WebSocketViolation)] = [
         (Frame.text("x").bytes, .unmaskedFrame),
         (Frame(first: 0xC1, payload: [], mask: anyMask).bytes, .reservedBits),

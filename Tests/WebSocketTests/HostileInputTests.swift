@@ -5,7 +5,7 @@ import NIOWebSocket
 import Testing
 @testable import WebSocket
 
-/// A generator whose numbers are the same in every run.
+/// A random number generator that returns the same numbers in every run.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
@@ -19,7 +19,7 @@ struct Seeded: RandomNumberGenerator {
 }
 
 @Suite struct HostileInputTests {
-    /// A conversation of mostly correct frames with some bits turned.
+    /// Returns mostly valid frames with some inverted bits.
     private func conversation(_ role: WebSocketRole, _ chance: inout Seeded) -> [UInt8] {
         let mask = role == .server ? anyMask : nil
         let texts = ["", "plain", "κόσμε", "a€𝄞", String(repeating: "x", count: 130)]

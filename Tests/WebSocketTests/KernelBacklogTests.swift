@@ -3,10 +3,10 @@ import NIOEmbedded
 import Testing
 @testable import WebSocket
 
-/// Peers of whom nothing waits in the channel, and something in the kernel; what the kernel tells is the test's.
+/// Tests with a peer for which bytes wait in the kernel and none in the channel; the test sets what the kernel reports.
 @Suite("The keepalive behind what waits in the kernel")
 struct KernelBacklogTests {
-    /// A server's connection that pings after 20 s, and what its kernel tells of the peer.
+    /// Returns a server's connection that pings after 20 s, and the kernel's report about its peer.
     private static func connect() throws -> (Connection, Kernel) {
         let connection = try Connection(.server)
         let kernel = Kernel()
@@ -77,7 +77,7 @@ struct KernelBacklogTests {
     }
 }
 
-/// What a kernel would tell.
+/// The report of a kernel.
 private final class Kernel {
     var outflow = OutflowBelow(waiting: 0, taken: 0)
     var taken: Int { self.outflow.taken ?? 0 }

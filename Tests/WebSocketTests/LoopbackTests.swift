@@ -8,11 +8,11 @@ import Testing
 import TickertapeTesting
 @testable import WebSocket
 
-/// Client and server over a real socket of this machine.
+/// Tests with a client and a server over a real local socket.
 @Suite struct LoopbackTests {
     private static let limit = TimeAmount.seconds(20) * Patience.factor
 
-    /// Fails the promise when nothing completes it in time.
+    /// Makes a promise that fails after a time limit.
     private func promise<Value: Sendable>(of type: Value.Type) -> EventLoopPromise<Value> {
         let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Value.self)
         promise.futureResult.eventLoop.scheduleTask(in: Self.limit) {
@@ -46,7 +46,7 @@ import TickertapeTesting
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connect(to: address).get()
         let request = WebSocketClientRequest(host: "localhost", target: "/")
         var settings = WebSocketSettings(role: .client)
-        // A busy machine is no peer that does not answer.
+        // Long enough that a busy machine does not count as an unresponsive peer.
         settings.closeTimeout = .seconds(30)
         try await channel.upgradeToWebSocket(request, settings: settings) { channel, _ in
             try channel.pipeline.syncOperations.addHandler(handler)
@@ -130,7 +130,7 @@ private final class Echo: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Gathers the sizes of messages until there are enough, and the closure.
+/// A handler that collects the sizes of messages until there are enough, and the closure.
 private final class Collector: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketMessage
 
@@ -159,7 +159,7 @@ private final class Collector: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Gathers bytes until the peer ends, whether in peace or by a reset.
+/// A handler that collects bytes until the peer ends the connection, cleanly or by a reset.
 private final class RawCollector: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 

@@ -38,7 +38,7 @@ import Testing
             #expect(machine.deadline == self.seconds(Int64(20 + step * 10)))
             #expect(machine.timeReached(self.seconds(Int64(20 + step * 10)), outflow: outflow) == .wait)
         }
-        // All has left by now, so there is nothing more to wait behind.
+        // All bytes have left by now, so the pong cannot be behind any.
         #expect(machine.timeReached(self.seconds(120), outflow: Outflow(left: 1_000)) == .end)
 
         machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
@@ -85,7 +85,7 @@ import Testing
         #expect(stopped(isWatched: true, waiting: 0, until: 10_000) == 30)
         #expect(stopped(isWatched: true, waiting: 900, until: 10_000) == 620)
 
-        // It reads again, and the rhythm goes on.
+        // The peer reads again, and the pings continue.
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
         let outflow = Outflow(left: 100, waiting: 900, isWatched: true)
         #expect(machine.timeReached(self.seconds(20), outflow: outflow) == .sendPing)

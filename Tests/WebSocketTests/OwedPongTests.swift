@@ -3,7 +3,7 @@ import NIOEmbedded
 import Testing
 @testable import WebSocket
 
-/// A socket that takes nothing while it is full, and does not say so yet: little waits in it.
+/// A full socket that takes nothing while few enough bytes wait for the channel to stay writable.
 private final class FullSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -18,7 +18,7 @@ private final class FullSocket: ChannelOutboundHandler {
 
     func flush(context: ChannelHandlerContext) { if !self.isFull { context.flush() } }
 
-    /// The peer reads so many frames, and all that comes if those are all.
+    /// Lets the peer read this many frames. If no frame is left, the socket takes all further writes.
     func take(_ count: Int, context: ChannelHandlerContext) {
         let taken = self.waiting.prefix(count)
         self.waiting.removeFirst(taken.count)
@@ -44,7 +44,7 @@ struct OwedPongTests {
         let context = try connection.channel.pipeline.syncOperations.context(handler: socket)
         for _ in 0..<1_000 { try connection.receive(Self.ping) }
         try connection.receive(Frame.ping([7]))
-        // Those of one read come together, too.
+        // The same for pings of a single read.
         try connection.receive((0..<100).flatMap { _ in Self.ping.bytes } + Frame.ping([8], mask: anyMask).bytes)
         #expect(connection.channel.isWritable)
         #expect((4 << 10...9 << 10).contains(socket.waitingBytes), "\(socket.waitingBytes)")
@@ -53,7 +53,7 @@ struct OwedPongTests {
         let pongs = try connection.sentFrames()
         #expect(pongs.dropLast().allSatisfy { $0.payload.count == 125 })
         #expect(pongs.last?.payload == [8])
-        // All is as at the beginning.
+        // The state is as at the beginning.
         try connection.receive(Frame.ping([9]))
         #expect(try connection.sentFrames().map(\.payload) == [[9]])
     }

@@ -32,14 +32,14 @@ private final class Server {
 
     func receive(_ bytes: [UInt8]) throws {
         guard self.channel.isActive else { return }
-        // As a socket's channel does, before what comes and behind it.
+        // A socket's channel reads before and after the input, too.
         self.channel.read()
         try self.channel.writeInbound(ByteBuffer(bytes: bytes))
         self.channel.read()
         self.channel.embeddedEventLoop.run()
     }
 
-    /// Gives a connection that has its last answer the time that a quiet peer has behind it.
+    /// Advances the clock by the time that the server grants a quiet peer after its last response.
     func letEnd() { self.channel.embeddedEventLoop.advanceTime(by: .seconds(2)) }
 
     func sent() throws -> String {

@@ -4,7 +4,7 @@ import NIOHTTP1
 import Testing
 @testable import WebSocket
 
-/// A client that asks a proxy for a tunnel, on an embedded channel.
+/// A client on an embedded channel that requests a tunnel from a proxy.
 private final class Tunnel {
     let channel = EmbeddedChannel()
     var result: Result<Void, any Error>?

@@ -21,7 +21,7 @@ private final class Upgrade {
         let witness = NIOLoopBound(self.witness, eventLoop: self.channel.embeddedEventLoop)
         self.channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client)) { channel, head in
             try channel.pipeline.syncOperations.addHandler(witness.value)
-            // As a write does that finds the socket reset.
+            // What a failed write on a reset socket does.
             guard endsAtOnce else { return }
             channel.pipeline.syncOperations.fireErrorCaught(ChannelError.ioOnClosedChannel)
             channel.close(promise: nil)
@@ -45,7 +45,7 @@ private final class Upgrade {
         try self.channel.writeInbound(ByteBuffer(bytes: bytes))
     }
 
-    /// The answer that the request asks for, in the words of Cloudflare.
+    /// Returns a valid response to the sent request, in Cloudflare's spelling.
     func answer(_ status: String = "101 Switching Protocols", further: String = "") throws -> String {
         let request = try #require(try self.sent())
         let key = try #require(request.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Key: ") })

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Whole text messages of a service")
 struct WholeTextReaderTests {
-    /// Somebody who takes messages by a plain call, and may do something with each.
+    /// A receiver of messages by plain calls, which can run a closure for each text.
     private final class Receiver: WebSocketReceiver {
         var texts: [String] = []
         var then: (String) -> Void = { _ in }
@@ -21,7 +21,7 @@ struct WholeTextReaderTests {
         try connection.channel.pipeline.syncOperations.handler(type: WebSocketHandler.self)
     }
 
-    /// Frames of all kinds and lengths, around the edges of each.
+    /// Frames of all kinds, with lengths around the limits of each header form.
     private static let frames: [Frame] = [
         .text("a"), .text(""), .text(String(repeating: "é", count: 62)), .text(String(repeating: "x", count: 126)),
         .binary([1, 2]), .text("b"), .ping([1]), .text("begin ", final: false), .ping([2]),
@@ -31,7 +31,7 @@ struct WholeTextReaderTests {
 
     @Test("they come the same and in order in one read, and cut at any place", arguments: [0, 1, 2, 3, 5, 130, 4_096])
     func cut(pieces: Int) throws {
-        // The long ones in small pieces would say no more, and take long.
+        // Long frames in small pieces would take long and test nothing more.
         let frames = Self.frames.filter { pieces == 0 || pieces > 100 || $0.payload.count < 1_000 }
         let bytes = frames.flatMap(\.bytes)
         let whole = try Connection(.client)
