@@ -56,9 +56,9 @@ package struct AlertWatch: Sendable {
     package private(set) var unwatched = 0
 
     /// - Parameters:
-    /// - symbols: the subscribed symbols, for rules about more than one symbol.
-    /// - remembered: the states that an earlier run left.
-    /// - offset: how far local time is ahead of UTC at a given time (ns since 1970), ns.
+    ///   - symbols: the subscribed symbols, for rules about more than one symbol.
+    ///   - remembered: the states that an earlier run left.
+    ///   - offset: how far local time is ahead of UTC at a given time (ns since 1970), ns.
     package init(
         settings: Settings = Settings(),
         symbols: [String] = [],
@@ -180,8 +180,8 @@ package struct AlertWatch: Sendable {
     /// known.
     ///
     /// - Parameters:
-    /// - name: the symbol's name; called only when its number appears for the first time.
-    /// - arrived: our wall clock at its arrival, ns since 1970; ignored in a replay.
+    ///   - name: the symbol's name; called only when its number appears for the first time.
+    ///   - arrived: our wall clock at its arrival, ns since 1970; ignored in a replay.
     package mutating func traded(_ trade: Trade, name: () -> String, arrived: Int64, emit: (Alert) -> Void) {
         guard !self.entries.isEmpty else { return }
         let isAhead = trade.marks.contains(.ahead)

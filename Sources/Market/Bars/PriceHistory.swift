@@ -36,10 +36,10 @@ package struct PriceHistory: Sendable {
     /// removes the prices after its new time.
     ///
     /// - Parameters:
-    /// - time: ns of the history's clock.
-    /// - arrived: monotonic ns; for ``longestGap``.
-    /// - isWhole: whether the session's first price is among the prices added. It is not if the prices come from
-    ///   another program whose session began earlier.
+    ///   - time: ns of the history's clock.
+    ///   - arrived: monotonic ns; for ``longestGap``.
+    ///   - isWhole: whether the session's first price is among the prices added. It is not if the prices come from
+    ///     another program whose session began earlier.
     package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
         let time = min(max(time, -(1 << 61)), 1 << 61)
         self.body[0].take(price, at: time, arrived: arrived)
@@ -52,10 +52,11 @@ package struct PriceHistory: Sendable {
     /// only drawn: no price is given for their time, because within a minute it may have been any between low and high.
     ///
     /// - Parameters:
-    /// - seconds: bars of one second, oldest first.
-    /// - minutes: bars of one minute, oldest first. Those that end before the first of `seconds` are drawn. The others
-    ///   say where trades are missing: a gap between two trades of a quiet symbol touches no bar by the second.
-    /// - end: minutes that begin at or after this time are ignored, and a minute that ends after it is not drawn; ns.
+    ///   - seconds: bars of one second, oldest first.
+    ///   - minutes: bars of one minute, oldest first. Those that end before the first of `seconds` are drawn. The
+    ///     others say where trades are missing: a gap between two trades of a quiet symbol touches no bar by the
+    ///     second.
+    ///   - end: minutes that begin at or after this time are ignored, and a minute that ends after it is not drawn; ns.
     package init(seconds: [Bar], minutes: [Bar], end: Int64 = .max) {
         let first = min(seconds.first?.start ?? .max, end)
         let bars = minutes.filter { $0.end <= first } + seconds

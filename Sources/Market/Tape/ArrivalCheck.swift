@@ -27,7 +27,7 @@ package struct ArrivalCheck: Sendable {
     /// Marks the trades of a read that are ahead.
     ///
     /// - Parameters:
-    /// - trades: the trades; those of the read begin at `first`.
+    ///   - trades: the trades; those of the read begin at `first`.
     ///   - received: our wall clock at the read, ns since 1970.
     /// - Returns: the arrival by the exchange's clock, ns since 1970, as which the marked trades count; `nil` if no
     ///   trade is ahead.

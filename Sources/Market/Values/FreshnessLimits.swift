@@ -47,8 +47,8 @@ extension FeedStatus {
     /// hangs and still reports itself live, the one that it should have reported.
     ///
     /// - Parameters:
-    /// - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
-    /// - wall: the current wall clock, ns since 1970.
+    ///   - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
+    ///   - wall: the current wall clock, ns since 1970.
     package func believed(newestAge: Int64?, wall: Int64, limits: FreshnessLimits) -> FeedStatus {
         guard limits.seesAllTrades, self.phase == .live, let newestAge else { return self }
         var status = self

@@ -54,9 +54,9 @@ package final class LatencyBook: Sendable {
     /// Counts a read of the market; returns a warning if the clocks cannot both be right.
     ///
     /// - Parameters:
-    /// - exchangeTime: the time of the read's last trade that is not ahead, ns since 1970.
-    /// - received: our wall clock at the read, ns since 1970.
-    /// - clockOffset: how far our clock is behind according to the feed's reads, ns.
+    ///   - exchangeTime: the time of the read's last trade that is not ahead, ns since 1970.
+    ///   - received: our wall clock at the read, ns since 1970.
+    ///   - clockOffset: how far our clock is behind according to the feed's reads, ns.
     ///   - now: monotonic ns.
     func arrived(exchangeTime: Int64, received: Int64, clockOffset: Int64 = 0, now: Int64) -> ClockCheck.Warning? {
         guard self.clocks == .compared else { return nil }

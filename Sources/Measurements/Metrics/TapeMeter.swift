@@ -33,8 +33,8 @@ package final class TapeMeter: TapeReader {
     private let gapSeconds: FloatingPointCounter
 
     /// - Parameters:
-    /// - loop: the feed's loop.
-    /// - warn: called on that loop, at most once an hour, when the clocks cannot both be right.
+    ///   - loop: the feed's loop.
+    ///   - warn: called on that loop, at most once an hour, when the clocks cannot both be right.
     package init(
         _ instruments: Instruments,
         loop: any EventLoop,

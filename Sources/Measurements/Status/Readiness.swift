@@ -10,8 +10,8 @@ package struct Readiness: Sendable, Equatable {
     package var reason: String?
 
     /// - Parameters:
-    /// - status: the feed's status, corrected by the age of the newest trade.
-    /// - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
+    ///   - status: the feed's status, corrected by the age of the newest trade.
+    ///   - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
     package init(_ status: FeedStatus, newestAge: Int64?) {
         self.reason = status.reason
         let unsaid: String

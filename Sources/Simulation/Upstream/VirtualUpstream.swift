@@ -42,8 +42,9 @@ final class VirtualUpstream: ReplayOutput {
     private(set) var endedAt: Int64?
 
     /// - Parameters:
-    /// - source: a source with one player for all clients, which reports everything to this object before it plays it.
-    /// - webSocket: the settings of the feed's end of the connection.
+    ///   - source: a source with one player for all clients, which reports everything to this object before it plays
+    ///     it.
+    ///   - webSocket: the settings of the feed's end of the connection.
     init(
         source: ReplaySource,
         settings: StandInSettings,

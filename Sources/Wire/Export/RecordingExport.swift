@@ -133,9 +133,9 @@ package struct RecordingExport: Sendable {
     /// Notes that lines are missing before the next event.
     ///
     /// - Parameters:
-    /// - lines: the number of lines; `nil` if unknown.
-    /// - from: the start of the time from which they are missing, up to `to`, wall clock, ns since 1970; `nil` if
-    ///   unknown.
+    ///   - lines: the number of lines; `nil` if unknown.
+    ///   - from: the start of the time from which they are missing, up to `to`, wall clock, ns since 1970; `nil` if
+    ///     unknown.
     package mutating func lost(lines: UInt64?, from: Int64?, to: Int64?) {
         if let lines { self.report.lostLines &+= lines } else { self.report.losses += 1 }
         guard let from, let to, from > 0 else { return self.interrupted() }

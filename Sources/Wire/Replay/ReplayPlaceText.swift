@@ -29,7 +29,7 @@ package enum ReplayPlaceText {
     ///
     /// - Parameters:
     ///   - start: the recording's wall clock at its start, ns since 1970.
-    /// - at: the recording's wall clock at the current position, ns since 1970.
+    ///   - at: the recording's wall clock at the current position, ns since 1970.
     package static func parse(_ text: String, start: Int64, at: Int64) -> ReplayPlace? {
         guard text.utf8.count <= Self.longest else { return nil }
         let text = Self.trimmed(text.lowercased()[...])

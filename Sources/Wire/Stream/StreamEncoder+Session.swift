@@ -64,9 +64,9 @@ extension StreamEncoder {
     /// Writes `{"type":"resumed",…}`: the end of the trades that the client missed and requested with `since`.
     ///
     /// - Parameters:
-    /// - from: the number that the client sent.
-    /// - to: the number of the last missed trade; live trades follow.
-    /// - trades: how many of these trades belong to the client's symbols.
+    ///   - from: the number that the client sent.
+    ///   - to: the number of the last missed trade; live trades follow.
+    ///   - trades: how many of these trades belong to the client's symbols.
     package static func resumed(
         epoch: UInt64,
         from: UInt64,
@@ -118,7 +118,7 @@ extension StreamEncoder {
     /// Writes `{"type":"pong",…}`: the answer to a ping.
     ///
     /// - Parameters:
-    /// - id: the ping's id as JSON, if it had one.
+    ///   - id: the ping's id as JSON, if it had one.
     ///   - time: our wall clock, ns since 1970.
     package static func pong(id: ByteBuffer?, time: Int64, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "pong", number: number)
