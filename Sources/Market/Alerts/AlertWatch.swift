@@ -4,7 +4,6 @@
 /// same alerts, however they are batched and however fast they arrive. It judges silence by the clock of arrival. The
 /// pace of a replay means nothing, so there it judges silence by the exchange's time of all trades together: the next
 /// trade reveals a silence, and the alert carries the time at which the symbol became silent.
-/// trade shows it, with the time at which it began to be one.
 package struct AlertWatch: Sendable {
     /// The largest number of pairs of a rule and a symbol that are watched.
     package static let mostWatchers = 512

@@ -33,8 +33,8 @@ struct SymbolKey: Sendable {
     /// Computes a hash of a name: of its length and of its first and last 16 bytes, a word at a time if there are at
     /// least 8 bytes.
     ///
-    /// Names that differ only in the middle are rare, and merely collide. The table is bounded, so collisions are no
-    /// attack.
+    /// Names that differ only in the middle are rare, and merely collide. The table is bounded, which limits what
+    /// deliberate collisions cost.
     static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var hash = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
         func mix(_ word: UInt64) {

@@ -7,7 +7,6 @@ package import Wire
 
 /// The tape reader that counts and logs. It runs on the feed's loop and costs a few atomic operations a read, and none
 /// a trade.
-/// nothing a trade.
 package final class TapeMeter: TapeReader {
     /// The state that belongs to the feed's loop.
     private struct State {
