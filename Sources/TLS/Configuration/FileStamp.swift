@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The identity and modification time of a file, which show whether it was replaced or written to after it was read.
+/// The identity, size and modification time of a file, which show whether it was replaced or written to after a read.
 struct FileStamp: Equatable {
     private let path: String
     private let device: UInt

@@ -8,7 +8,7 @@ struct RevocationLists {
     /// When the first of the lists expires, in seconds since 1970.
     let validUntil: Int64
 
-    /// The largest accepted file; the largest lists of public authorities have about 10 MB.
+    /// The largest accepted file, in bytes; the largest lists of public authorities have about 10 MB.
     private static let maximumFileBytes = 64 << 20
 
     /// Reads the file (PEM with one list or more, or one list in DER), and adds its lists to the context.

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A supported version of TLS; older versions are not supported.
+/// A version of TLS; older versions are not supported and have no case.
 package enum TLSVersion: Sendable, Equatable, CaseIterable {
     /// RFC 5246.
     case tls12

@@ -104,8 +104,8 @@ package final class TLSContext: Sendable {
     ///
     /// If not, the next connection needs a new context: a revocation must not wait for a restart.
     ///
-    /// It reads the files' status, so it must not run on an event loop; a context that ``readNoFiles`` does not need
-    /// the check.
+    /// It reads the files' status, so it must not run on an event loop. With ``readNoFiles`` the check is not
+    /// needed.
     package var isCurrent: Bool { self.files.allSatisfy(\.isCurrent) }
     /// Whether the context depends on no file that may change, so that it is always current.
     package var readNoFiles: Bool { self.files.isEmpty }

@@ -29,7 +29,7 @@ final class ByteBufferBIO {
         }
     }
 
-    /// Returns the ciphertext to send and passes its ownership to the caller; `nil` where there is none.
+    /// Returns the ciphertext to send and passes its ownership to the caller; `nil` without output.
     func takeOutput() -> ByteBuffer? {
         guard !self.isOutputHandedOut, self.output.readableBytes > 0 else { return nil }
         let taken = self.output

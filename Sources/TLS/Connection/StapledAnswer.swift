@@ -11,7 +11,7 @@ final class StapledAnswer {
 
     private let answer: OpaquePointer
 
-    /// Reads a response; `nil` where there is none.
+    /// Reads a response; `nil` without one.
     ///
     /// A response without a status (`tryLater` and the other errors of RFC 6960, 2.3) counts as missing. Some servers
     /// staple one while they cannot reach the authority.

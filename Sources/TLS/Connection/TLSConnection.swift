@@ -176,7 +176,7 @@ final class TLSConnection {
     /// Whether there is ciphertext, or its end, that no read has seen.
     var hasUnreadInput: Bool { self.bio.input.readableBytes > 0 || self.bio.isInputEnded }
 
-    /// Returns the ciphertext to send; `nil` where there is none.
+    /// Returns the ciphertext to send; `nil` without output.
     func takeOutput() -> ByteBuffer? { self.bio.takeOutput() }
 
     // MARK: Results of the handshake

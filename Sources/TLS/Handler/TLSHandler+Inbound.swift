@@ -3,8 +3,8 @@ internal import NIOTLS
 
 // The inbound half: ciphertext to plaintext.
 //
-// A read burst is several `channelRead` and one `channelReadComplete`. Its ciphertext is decrypted on arrival, and its
-// plaintext is passed on as one buffer at the end. The end of the stream is handled after that, so that it never
+// A read burst is one or more `channelRead`s and a `channelReadComplete`. Its ciphertext is decrypted on arrival, and
+// its plaintext is passed on as one buffer at the end. The end of the stream is handled after that, so that it never
 // overtakes bytes.
 extension TLSHandler {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -82,7 +82,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The plaintext that is written and not encrypted yet, in bytes.
     ///
-    /// It grows only while the channel is not writable, or before the handshake is complete.
+    /// It grows with unflushed writes, while the channel is not writable, and before the handshake is complete.
     package var pendingBytes: Int { self.pending.byteCount }
 
     /// Makes a handler for one channel; `peer` is the server that a client expects, and `nil` on a server.
