@@ -36,10 +36,10 @@ package struct DeflateAgreement: Sendable, Hashable {
 
 /// The preferences of one side for compressed messages.
 package struct DeflatePolicy: Sendable, Equatable {
-    /// The largest window and the context takeover of this side's compressor. At least 9 bits.
+    /// The best parameters for this side's compressor. Its window has at least 9 bits.
     package var outgoing = DeflateAgreement.Direction()
-    /// The largest window and the context takeover of the peer's compressor. A client that does not accept a limit (RFC
-    /// 7692, 7.1.2.2) may use 15 bits.
+    /// The best parameters for the peer's compressor. A client that does not accept a limit of its window (RFC 7692,
+    /// 7.1.2.2) may use 15 bits.
     package var incoming = DeflateAgreement.Direction()
     /// The largest ratio of a message's size to its compressed size, for messages of more than 8 KiB. Deflate reaches
     /// 1,032, and inflating such a message costs far more than sending it. `nil` sets no limit, for peers whose

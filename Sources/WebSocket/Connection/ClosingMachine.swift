@@ -43,8 +43,8 @@ package struct ClosingMachine: Sendable {
     private static let mostTimeouts = 12
 
     private let role: WebSocketRole
-    /// The time limit of the closing handshake, from its start. While a slow peer still takes the bytes before our
-    /// close frame, the limit restarts each time bytes have moved.
+    /// The time limit of the closing handshake, from its start. If a slow peer has taken some of the bytes
+    /// before our close frame when the limit expires, the limit starts again.
     package var timeout: TimeAmount
     private var state: State = .open
 

@@ -9,9 +9,9 @@ package import NIOCore
 /// the peer has taken all bytes written before the ping, and as many more as the kernels on both sides may hold. A peer
 /// that has taken all of that without an answer will never answer.
 ///
-/// A stopped program takes nothing while its kernel still acknowledges, so a missing pong says no more than that. Where
-/// the writer limits how long such a peer may take nothing, the wait lasts as long as that limit allows, and at most
-/// sixty times the timeout, so that a connection is not held for ever.
+/// The kernel of a peer still answers while the program on it is stopped and reads nothing, so a missing pong adds no
+/// information. Where the writer limits how long such a peer may take nothing, the wait lasts as long as that limit
+/// allows. It ends after at most sixty times the timeout, so that a connection is not held for ever.
 package struct KeepaliveMachine: Sendable {
     /// The work of one event.
     package enum Action: Sendable, Equatable {

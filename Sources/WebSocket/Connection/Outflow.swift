@@ -1,4 +1,4 @@
-/// The progress of written bytes towards a peer, as this machine sees it.
+/// The progress of written bytes towards a peer, as this host sees it.
 ///
 /// While a question waits behind bytes that a slow peer has not read, a deadline for its answer says nothing. The
 /// deadline therefore moves while bytes leave.

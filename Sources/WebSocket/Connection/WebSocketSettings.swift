@@ -9,8 +9,8 @@ package enum WebSocketRole: Sendable, Equatable {
 /// The limits and intervals of one connection.
 package struct WebSocketSettings: Sendable, Equatable {
     package var role: WebSocketRole
-    /// The largest message accepted from the peer, all fragments together, in bytes. Values above 2^32 - 1 act as 2^32
-    /// - 1.
+    /// The largest message accepted from the peer, all fragments together, in bytes. Values above
+    /// 4,294,967,295 act as that.
     package var maximumMessageBytes: Int
     /// The most fragments of one message. Empty fragments add no payload, so a byte limit alone does not bound them.
     package var maximumFragments = 1_024
