@@ -3,8 +3,7 @@ import NIOCore
 /// A monitor of a peer that reads its responses, with the unread bytes and the time as arguments.
 ///
 /// A peer may pause for the `patience`, and must keep a minimum average rate, because an unread response occupies
-/// memory. The rate counts for a series of responses too: time that a peer exceeds on one response is missing for the
-/// next ones.
+/// memory. The limit covers a series of responses too: a peer that is late with one has less time for the next.
 struct AnswerProgress: Equatable {
     /// The minimum average rate, in bytes per second.
     private static let leastPace = 8 << 10

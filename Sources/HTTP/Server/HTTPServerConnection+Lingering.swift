@@ -35,7 +35,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Closes the connection without waiting for the peer; a second close makes TLS skip the peer's close_notify.
+    /// Closes the connection without waiting for the peer. Over TLS, the second close starts below the TLS handler, so
+    /// that it does not wait for the peer's close_notify.
     func cut(context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.context(handlerType: TLSHandler.self)
         context.close(promise: nil)
