@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "Recordings",
             dependencies: [
-                "CLinux", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore, .nioPosix,
+                "CLinux", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore,
             ],
             swiftSettings: outer
         ),
@@ -114,7 +114,7 @@ let package = Package(
         // The store of what is to survive a restart; the only room that knows SQLite.
         .target(
             name: "History",
-            dependencies: ["Market", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore, .nioPosix],
+            dependencies: ["Market", "Platform", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
         // What stands between feeds and readers: numbers, gaps, repeats, what is true of each feed.

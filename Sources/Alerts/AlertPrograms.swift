@@ -36,6 +36,7 @@ package final class AlertPrograms: Sendable {
 
     private let state: NIOLockedValueBox<State>
     private let wake: WakeSignal
+    private let thread = WorkQueue("alert-programs")
     private let limits: Limits
     private let environment: [String]
     private let meter: ErrandMeter
@@ -78,14 +79,19 @@ package final class AlertPrograms: Sendable {
             return (true, !state.hasThread)
         }
         guard isTaken else { return self.meter.ended(.dropped, reason: "too many alerts at once; one was left out") }
-        if mustStart {
-            let work: @Sendable () -> Void = {
-                var runner = Runner(programs: self)
-                runner.run()
+        guard mustStart else { return self.wake.ring() }
+        do throws(SystemCallFailure) {
+            try self.thread.start()
+        } catch {
+            self.state.withLockedValue { state in
+                state.queue.clear()
+                state.hasThread = false
             }
-            if !OwnThread.start(work) { work() }
-        } else {
-            self.wake.ring()
+            return self.meter.ended(.failed, reason: "no program can be started: \(error)")
+        }
+        self.thread.submit {
+            var runner = Runner(programs: self)
+            runner.run()
         }
     }
 

@@ -80,7 +80,8 @@ package final class RecordingBytes {
     package func readAhead() throws(RecordingFailure) {
         guard self.isPacked, self.ahead == nil else { return }
         let bytes = try RecordingBytes(file: self.file, at: self.position, skip: self.skip)
-        self.ahead = TextAhead.start(bytes)
+        // Without a thread left in the system it is decompressed here.
+        self.ahead = try? TextAhead(bytes)
     }
 
     /// The next bytes of text; `nil` at the end.

@@ -1,14 +1,15 @@
-import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
+import Platform
 
-/// A recording's text that a thread of its own decompresses a little ahead of whoever reads it.
+/// A recording's text that a thread decompresses a little ahead of its reader.
 ///
-/// What comes, comes in the same order and with the same damage and errors as without it. It never holds more than
-/// ``depth`` chunks, about 2 MiB, and ends with its owner.
+/// Gives the same text in the same order, with the same damage and errors as without the thread. Holds at most ``depth``
+/// chunks, about 2 MiB.
 ///
-/// Unchecked, because the compiler does not know what a mutex of pthread guards.
+/// Unchecked, because the compiler does not know that only the thread uses ``bytes``.
 final class TextAhead: @unchecked Sendable {
-    /// One chunk, or the end, and what was found to be damaged on the way to it.
+    /// One chunk, or the end, and the damage found on the way to it.
     struct Part {
         var text: Result<ByteBuffer?, RecordingFailure>
         var damage: [RecordingBytes.Damage]
@@ -20,102 +21,69 @@ final class TextAhead: @unchecked Sendable {
         }
     }
 
+    private struct State {
+        var parts: [Part] = []
+        /// Whether nothing more is read: the last part has come, or the reader has gone.
+        var isOver = false
+        /// How much of the damage the parts have.
+        var reported = 0
+    }
+
     private static let depth = 8
 
-    /// The thread's alone.
     private let bytes: RecordingBytes
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// Something came; something was taken, or no more is wanted.
-    private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private let emptied = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    // Under the mutex.
-    private var parts: [Part] = []
-    private var isStopped = false
-    private var thread: pthread_t?
+    private let state = NIOLockedValueBox(State())
+    private let thread = WorkQueue("read-ahead")
+    /// Wakes the reader when a part has come.
+    private let filled: WakeSignal
 
-    private init(_ bytes: RecordingBytes) {
-        self.bytes = bytes
-        pthread_mutex_init(self.mutex, nil)
-        pthread_cond_init(self.filled, nil)
-        pthread_cond_init(self.emptied, nil)
-    }
-
-    deinit {
-        pthread_cond_destroy(self.emptied)
-        pthread_cond_destroy(self.filled)
-        pthread_mutex_destroy(self.mutex)
-        for condition in [self.emptied, self.filled] { condition.deallocate() }
-        self.mutex.deallocate()
-    }
-
-    /// Begins; `nil` where there is no thread to be had.
+    /// Starts the thread.
     ///
-    /// - Parameter bytes: nobody else may use them from now on.
-    static func start(_ bytes: RecordingBytes) -> TextAhead? {
-        let ahead = TextAhead(bytes)
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(ahead)
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<TextAhead>.fromOpaque(context).takeRetainedValue().fill()
-                return nil
-            },
-            context.toOpaque()
-        )
-        guard result == 0 else {
-            context.release()
-            return nil
-        }
-        ahead.thread = thread
-        return ahead
+    /// - Parameter bytes: for the thread alone from now on.
+    /// - Throws: ``SystemCallFailure`` when the process can have no more threads or descriptors.
+    init(_ bytes: RecordingBytes) throws(SystemCallFailure) {
+        self.bytes = bytes
+        self.filled = try WakeSignal()
+        try self.thread.start()
+        for _ in 0..<Self.depth { self.thread.submit { self.fill() } }
     }
 
-    /// The thread's work.
+    /// Reads one part; on the thread.
     private func fill() {
-        var told = 0
+        guard let reported = self.state.withLockedValue({ $0.isOver ? nil : $0.reported }) else { return }
+        let text: Result<ByteBuffer?, RecordingFailure>
+        do throws(RecordingFailure) {
+            text = .success(try self.bytes.next())
+        } catch {
+            text = .failure(error)
+        }
+        let part = Part(
+            text: text,
+            damage: Array(self.bytes.damage.dropFirst(reported)),
+            damagedParts: self.bytes.damagedParts
+        )
+        self.state.withLockedValue { state in
+            state.parts.append(part)
+            state.reported += part.damage.count
+            if part.isLast { state.isOver = true }
+        }
+        self.filled.ring()
+    }
+
+    /// Waits for the next part; not to be called after the last.
+    func next() -> Part {
         while true {
-            let text: Result<ByteBuffer?, RecordingFailure>
-            do throws(RecordingFailure) {
-                text = .success(try self.bytes.next())
-            } catch {
-                text = .failure(error)
+            let part = self.state.withLockedValue { state in
+                state.parts.isEmpty ? nil : state.parts.removeFirst()
             }
-            let part = Part(
-                text: text,
-                damage: Array(self.bytes.damage.dropFirst(told)),
-                damagedParts: self.bytes.damagedParts
-            )
-            told = self.bytes.damage.count
-            pthread_mutex_lock(self.mutex)
-            while self.parts.count >= Self.depth, !self.isStopped { pthread_cond_wait(self.emptied, self.mutex) }
-            let mustEnd = self.isStopped || part.isLast
-            self.parts.append(part)
-            pthread_cond_signal(self.filled)
-            pthread_mutex_unlock(self.mutex)
-            if mustEnd { return }
+            if let part {
+                self.thread.submit { self.fill() }
+                return part
+            }
+            self.filled.wait(atMost: .max)
         }
     }
 
-    /// The next part; not to be called behind the last.
-    func next() -> Part {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        while self.parts.isEmpty { pthread_cond_wait(self.filled, self.mutex) }
-        let part = self.parts.removeFirst()
-        pthread_cond_signal(self.emptied)
-        return part
-    }
-
-    /// Ends the thread; returns when it has ended.
-    func stop() {
-        pthread_mutex_lock(self.mutex)
-        self.isStopped = true
-        pthread_cond_signal(self.emptied)
-        pthread_mutex_unlock(self.mutex)
-        if let thread { pthread_join(thread, nil) }
-        self.thread = nil
-    }
+    /// Ends the thread after the part that it reads.
+    func stop() { self.state.withLockedValue { $0.isOver = true } }
 }

@@ -87,7 +87,7 @@ struct ReadAheadTests {
     }
 
     @Test("whoever stops early leaves no thread behind")
-    func stops() throws {
+    func stops() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         _ = try self.packed(folder)
@@ -98,6 +98,8 @@ struct ReadAheadTests {
             for _ in 0..<reads % 4 { #expect(try bytes.next() != nil) }
         }
         // Others may have come and gone meanwhile, but not forty of them.
+        let end = ContinuousClock.now + .seconds(30) * Patience.factor
+        while Self.threads >= before + 20, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
         #expect(Self.threads < before + 20)
     }
 }

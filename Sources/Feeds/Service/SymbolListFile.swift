@@ -21,7 +21,7 @@ package struct SymbolListFile: Sendable {
 
     private let directory: String
     private let name: String
-    private let disk = DiskQueue("symbol-list")
+    private let disk = WorkQueue("symbol-list")
 
     /// - Parameters:
     ///   - directory: a folder of this user's alone; made where it is missing.

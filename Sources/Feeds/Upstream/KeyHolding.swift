@@ -31,7 +31,7 @@ package struct KeyHolding: Sendable {
 
     /// Nothing is kept, and no disk waited for.
     package static var none: KeyHolding {
-        let disk = DiskQueue("none")
+        let disk = WorkQueue("none")
         return KeyHolding(ownership: nil, ledger: nil, lockDisk: disk, ledgerDisk: disk, warn: { _ in })
     }
 }

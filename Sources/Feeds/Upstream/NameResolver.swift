@@ -1,6 +1,6 @@
-import Dispatch
 import NIOConcurrencyHelpers
 import NIOCore
+import Platform
 
 /// Why a name gave no address.
 enum NameFailure: Error, Equatable {
@@ -96,8 +96,14 @@ final class NameResolver: Sendable {
     }
 
     private func begin(_ place: Place) {
-        // A queue of its own has a thread of its own: a lookup that hangs must hold up nobody.
-        DispatchQueue(label: "tickertape.names").async {
+        // One thread a lookup: one that hangs must not hold up the others.
+        let thread = WorkQueue("names")
+        do throws(SystemCallFailure) {
+            try thread.start()
+        } catch {
+            return self.ended(place, .failure(.failed("\(error)")))
+        }
+        thread.submit {
             let result: Result<[SocketAddress], NameFailure>
             do throws(NameFailure) {
                 result = .success(try self.lookUp(place.host, place.port))

@@ -48,7 +48,7 @@ final class UpstreamConnector: Sendable {
     }
 
     /// Reads the files of the trust, of all connectors: where their disk hangs, nothing else hangs with it.
-    private static let trustDisk = DiskQueue("trust")
+    private static let trustDisk = WorkQueue("trust")
 
     /// The context for the next connection: the one that is there, unless its files have changed since.
     ///

@@ -1,7 +1,6 @@
 import Glibc
 package import Market
 import NIOConcurrencyHelpers
-import NIOPosix
 import Platform
 import Recordings
 package import Wire
@@ -102,14 +101,14 @@ package final class HistoryKeeper: TapeReader {
 
     private let limits: Limits
     private let queue = NIOLockedValueBox(Queue())
-    /// Rung when there is nothing to wait for any more.
-    private let bell: WakeSignal
+    /// Wakes the thread at the end.
+    private let wake: WakeSignal
     /// Held for as long as the disk takes; nobody but the thread waits for it.
     private let writer: NIOLockedValueBox<HistoryWriter>
     /// What others ask of the writer, as of its last transaction.
     private let shown: NIOLockedValueBox<Shown>
-    private let pool = NIOThreadPool(numberOfThreads: 1)
-    private let readers = NIOThreadPool(numberOfThreads: 2)
+    private let thread = WorkQueue("history", niceness: 10)
+    private let readers = WorkQueue("history-reader", threads: 2)
 
     /// Opens the database and begins to write.
     ///
@@ -127,7 +126,9 @@ package final class HistoryKeeper: TapeReader {
         tell: @escaping @Sendable (String) -> Void
     ) throws(HistoryFailure) {
         do throws(SystemCallFailure) {
-            self.bell = try WakeSignal()
+            self.wake = try WakeSignal()
+            try self.thread.start()
+            try self.readers.start()
         } catch {
             throw HistoryFailure(.world, "\(error)")
         }
@@ -145,12 +146,7 @@ package final class HistoryKeeper: TapeReader {
                 tell: tell
             )
         )
-        self.pool.start()
-        self.readers.start()
-        self.pool.submit { _ in
-            DiskThread.begin("history")
-            self.work()
-        }
+        self.thread.submit { self.work() }
     }
 
     // MARK: The tape
@@ -207,7 +203,7 @@ package final class HistoryKeeper: TapeReader {
     private func work() {
         var isFinished = false
         while !isFinished {
-            isFinished = self.bell.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
+            isFinished = self.wake.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
             var waiting = self.queue.withLockedValue { queue -> Waiting in
                 if isFinished { Self.tellLost(&queue) }
                 return queue.takeOut()
@@ -244,19 +240,14 @@ package final class HistoryKeeper: TapeReader {
     var rounds: Int { self.shown.withLockedValue { $0.rounds } }
 
     /// Writes what is queued, and closes the database; waits for the disk no longer than that.
-    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
+    package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.queue.withLockedValue { $0.isFinished = true }
-        self.bell.ring()
-        let report = await DiskThread.answer(within: limit) {
-            await withCheckedContinuation { continuation in
-                // The pool has one thread, so this runs behind the work.
-                self.pool.submit { _ in
-                    let report = self.writer.withLockedValue { writer in
-                        writer.close()
-                        return writer.report
-                    }
-                    continuation.resume(returning: report)
-                }
+        self.wake.ring()
+        // Behind the work.
+        let report = await self.thread.answer(within: limit) {
+            self.writer.withLockedValue { writer in
+                writer.close()
+                return writer.report
             }
         }
         guard let report else {
@@ -266,10 +257,7 @@ package final class HistoryKeeper: TapeReader {
         }
         self.shown.withLockedValue { $0.report = report }
         // A reader may still look through a recording on that disk.
-        _ = await DiskThread.answer(within: limit) {
-            try? await self.readers.shutdownGracefully()
-            try? await self.pool.shutdownGracefully()
-        }
+        await self.readers.finish(within: limit)
         return self.report
     }
 
@@ -281,11 +269,17 @@ package final class HistoryKeeper: TapeReader {
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async throws -> Answer {
         let store = self.shown.withLockedValue { $0.store }
-        return try await self.readers.runIfActive {
-            do {
-                return try question(store)
-            } catch let failure as HistoryFailure where failure.kind == .damaged {
-                return try question(try self.replacing(store, failure))
+        return try await withCheckedThrowingContinuation { continuation in
+            self.readers.submit {
+                continuation.resume(
+                    with: Result {
+                        do {
+                            return try question(store)
+                        } catch let failure as HistoryFailure where failure.kind == .damaged {
+                            return try question(try self.replacing(store, failure))
+                        }
+                    }
+                )
             }
         }
     }

@@ -3,16 +3,16 @@ import Wire
 
 // The writer's thread.
 extension Recorder {
-    /// Waits until the bell rings, at most until a monotonic time.
-    private func listen(until time: Int64) { self.bell.wait(atMost: time - self.clock.systemNow) }
+    /// Waits until it is woken, at most until a monotonic time.
+    private func listen(until time: Int64) { self.wake.wait(atMost: time - self.clock.systemNow) }
 
     /// Waits while more comes that can be written with the same call, at most until a monotonic time.
     private func waitForMore(until time: Int64) {
         while true {
             let left = time - self.clock.systemNow
             guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
-            // Rung when much waits, and at the end.
-            self.bell.wait(atMost: left)
+            // Woken when much waits, and at the end.
+            self.wake.wait(atMost: left)
         }
     }
 

@@ -2,7 +2,6 @@ import Glibc
 package import Market
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
 import Platform
 package import Wire
 
@@ -29,10 +28,10 @@ package final class Recorder: TapeReader {
     let settings: RecorderSettings
     let clock: RecorderClock
     let queue = NIOLockedValueBox(RecorderQueue())
-    /// The writing thread; none where somebody has it written by hand.
-    private let pool: NIOThreadPool?
-    /// Rung when there is something to write.
-    let bell: WakeSignal
+    /// Where the file is written; `nil` if its owner calls ``drain()`` and ``close()`` by hand.
+    private let thread: WorkQueue?
+    /// Wakes the thread when there is something to write.
+    let wake: WakeSignal
     let file: NIOLockedValueBox<RecordingWriter>
     let keeper: SegmentKeeper?
     let complain: @Sendable (String) -> Void
@@ -66,7 +65,11 @@ package final class Recorder: TapeReader {
         isByHand: Bool = false,
         complain: @escaping @Sendable (String) -> Void
     ) throws {
-        self.bell = try WakeSignal()
+        self.wake = try WakeSignal()
+        let thread = isByHand ? nil : WorkQueue("recorder", niceness: 10)
+        // Before there is a file that nothing writes.
+        try thread?.start()
+        self.thread = thread
         self.settings = settings
         self.clock = clock
         self.complain = complain
@@ -93,8 +96,7 @@ package final class Recorder: TapeReader {
         )
         self.path = writer.path
         self.file = NIOLockedValueBox(writer)
-        guard !isByHand else {
-            self.pool = nil
+        guard let thread else {
             self.keeper = nil
             return
         }
@@ -106,14 +108,8 @@ package final class Recorder: TapeReader {
             clock: clock,
             complain: complain
         )
-        let pool = NIOThreadPool(numberOfThreads: 1)
         self.keeper = keeper
-        self.pool = pool
-        pool.start()
-        pool.submit { _ in
-            DiskThread.begin("recorder")
-            self.writeUntilFinished()
-        }
+        thread.submit { self.writeUntilFinished() }
         keeper.look()
     }
 
@@ -190,9 +186,9 @@ package final class Recorder: TapeReader {
 
     /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
     private func wake(_ mustWake: Bool, tell isNews: Bool) {
-        if mustWake { self.bell.ring() }
-        // By a thread that no disk holds up: the writer's waits for this one.
-        if isNews { NIOThreadPool.singleton.submit { _ in self.complain(self.isTooSlow) } }
+        if mustWake { self.wake.ring() }
+        // On a thread that no disk holds up: the writer's waits for this one.
+        if isNews { WorkQueue("recorder-warn").submit { self.complain(self.isTooSlow) } }
     }
 
     /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
@@ -209,23 +205,16 @@ package final class Recorder: TapeReader {
 
     /// Writes what is queued, syncs and closes the file; returns what all files hold. Waits for the disk no longer than
     /// that.
-    package func finish(within limit: Duration = DiskThread.patience) async -> Report {
+    package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.takeNoMore()
-        self.bell.ring()
-        guard let pool = self.pool else { return self.close() }
+        self.wake.ring()
+        guard let thread else { return self.close() }
         self.keeper?.stop()
-        let report = await DiskThread.answer(within: limit) {
-            await withCheckedContinuation { continuation in
-                // The pool has one thread, so this runs behind the writing.
-                pool.submit { _ in continuation.resume(returning: self.close()) }
-            }
-        }
+        // Behind the writing.
+        let report = await thread.answer(within: limit) { self.close() }
         // A thread that hangs ends with the program.
         guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
-        _ = await DiskThread.answer(within: limit) {
-            try? await pool.shutdownGracefully()
-            await self.keeper?.finish()
-        }
+        await self.keeper?.finish(within: limit)
         return report
     }
 

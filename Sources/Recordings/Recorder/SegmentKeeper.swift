@@ -1,6 +1,5 @@
 import Glibc
 import NIOConcurrencyHelpers
-import NIOPosix
 import Platform
 
 /// The thread that compresses a recording's complete files and removes old ones, when nothing else wants the processor.
@@ -9,7 +8,7 @@ final class SegmentKeeper: Sendable {
     private let settings: RecorderSettings
     private let clock: RecorderClock
     private let complain: @Sendable (String) -> Void
-    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let thread = WorkQueue("segments", niceness: 19)
     private let isFinished = NIOLockedValueBox(false)
     private let newest: NIOLockedValueBox<String>
     private let source: String?
@@ -31,8 +30,6 @@ final class SegmentKeeper: Sendable {
         self.settings = settings
         self.clock = clock
         self.complain = complain
-        self.pool.start()
-        self.pool.submit { _ in DiskThread.begin("segments", niceness: 19) }
     }
 
     /// Does what is to be done, in its own time.
@@ -40,10 +37,7 @@ final class SegmentKeeper: Sendable {
     /// - Parameter newest: the file that is being written, when that is another one now.
     func look(newest: String? = nil) {
         if let newest { self.newest.withLockedValue { $0 = newest } }
-        self.pool.submit { state in
-            guard case .active = state else { return }
-            self.work()
-        }
+        self.thread.submit { self.work() }
     }
 
     private func work() {
@@ -66,12 +60,12 @@ final class SegmentKeeper: Sendable {
         )
     }
 
-    /// Stops at the next block; what is not compressed then is so after the next start.
-    /// Ends the work under way soon, and takes up no other.
+    /// Ends the work under way at the next block, and takes up no other; the next start goes on with it.
     func stop() { self.isFinished.withLockedValue { $0 = true } }
 
-    func finish() async {
+    /// Stops, and waits for the thread's end no longer than that.
+    func finish(within limit: Duration) async {
         self.stop()
-        try? await self.pool.shutdownGracefully()
+        await self.thread.finish(within: limit)
     }
 }

@@ -21,7 +21,7 @@ struct UnixSocketFile: Sendable {
     /// When the file was made; its number may be given to another one afterwards.
     private let made: timespec
     /// Does what waits for the disk.
-    private static let disk = DiskQueue("socket-file")
+    private static let disk = WorkQueue("socket-file")
 
     /// Listens at a path that is free, or where a program that is gone has left its socket; waits elsewhere, not for ever.
     static func make(listeningAt path: String) async throws(Failure) -> UnixSocketFile {

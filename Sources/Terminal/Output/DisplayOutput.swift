@@ -36,7 +36,15 @@ extension ThreadedOutput {
     /// Draws or writes on a new thread until it is asked to end; a cancelled task asks so. Call it once.
     package func run() async -> OutputEnd {
         await withTaskCancellationHandler {
-            await OwnThread.run { self.work() }
+            let thread = WorkQueue("display")
+            do throws(SystemCallFailure) {
+                try thread.start()
+            } catch {
+                return .failed("no thread can be started: \(error)")
+            }
+            return await withCheckedContinuation { continuation in
+                thread.submit { continuation.resume(returning: self.work()) }
+            }
         } onCancel: {
             self.stop()
         }

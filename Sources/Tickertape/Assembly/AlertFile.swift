@@ -26,7 +26,7 @@ final class AlertFile: Sendable {
     private let folder: PrivateFolder
     private let warn: @Sendable (String) -> Void
     private let state = NIOLockedValueBox(State())
-    private let disk = DiskQueue("alerts")
+    private let disk = WorkQueue("alerts")
 
     /// - Parameter warn: is told in one line what does not work; from any thread.
     /// - Returns: `nil` when nothing can be kept there, after a warning.

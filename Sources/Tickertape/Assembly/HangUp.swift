@@ -19,7 +19,7 @@ enum HangUp {
     /// Answers each SIGHUP until the program stops.
     static func part(certificate: RelayTLS?) -> ProgramPart {
         ProgramPart("reload") {
-            let disk = DiskQueue("certificate")
+            let disk = WorkQueue("certificate")
             let signals = await UnixSignalsSequence(trapping: .sighup)
             await cancelWhenGracefulShutdown {
                 if Self.cameEarly.exchange(false, ordering: .sequentiallyConsistent) {
@@ -33,7 +33,7 @@ enum HangUp {
     /// How long the disk is waited for; a stop may wait for this.
     private static let limit = Duration.seconds(2)
 
-    private static func answer(_ certificate: RelayTLS?, _ disk: DiskQueue) async {
+    private static func answer(_ certificate: RelayTLS?, _ disk: WorkQueue) async {
         let lines =
             await disk.answer(within: Self.limit) { Self.lines(certificate) } ?? [
                 "SIGHUP: the disk of the certificate has not answered for 2 s; the new one is used when it does"

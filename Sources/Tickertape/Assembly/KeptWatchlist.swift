@@ -61,7 +61,7 @@ struct KeptWatchlist: Sendable {
     /// What the settings name.
     private let base: [String]
     private let warn: @Sendable (String) -> Void
-    private let disk = DiskQueue("watchlist")
+    private let disk = WorkQueue("watchlist")
 
     /// - Parameter warn: is told in one line what does not work.
     /// - Returns: `nil` where nothing is to be kept, or nothing can be.

@@ -10,8 +10,8 @@ struct KeyKeeping {
     let ledger: AttemptFile?
     let warnings: ProgramWarnings
     /// What waits for the disk of the lock, which is mostly memory, and for that of the attempts, which is not.
-    let lockDisk = DiskQueue("key-lock")
-    private let ledgerDisk = DiskQueue("attempts")
+    let lockDisk = WorkQueue("key-lock")
+    private let ledgerDisk = WorkQueue("attempts")
 
     init(_ settings: Settings.State, feed: FinnhubSettings, surroundings: Surroundings = .ofThisProcess) {
         let warnings = ProgramWarnings()

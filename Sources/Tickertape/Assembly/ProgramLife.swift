@@ -46,7 +46,7 @@ extension TickerProgram {
             gracefulShutdownSignals: signals,
             logger: logger
         )
-        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`DiskThread.patience`, for the
+        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`WorkQueue.patience`, for the
         // recorder and for the history); this is for the part that does not.
         configuration.maximumGracefulShutdownDuration = .seconds(25)
         return configuration

@@ -106,8 +106,8 @@ struct HangingDiskTests {
         settings.holding = KeyHolding(
             ownership: HangingLock(lock, on: disk),
             ledger: AttemptFile(directory: folder.path, identity: identity, disk: disk, warn: warn),
-            lockDisk: DiskQueue("test-lock"),
-            ledgerDisk: DiskQueue("test-attempts"),
+            lockDisk: WorkQueue("test-lock"),
+            ledgerDisk: WorkQueue("test-attempts"),
             warn: warn
         )
         let loop = MultiThreadedEventLoopGroup.singleton.next()
