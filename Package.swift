@@ -151,7 +151,7 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                "Market", "Measurements", "Platform", "Wire", .nioConcurrency, .nioCore,
+                "Ingest", "Market", "Measurements", "Platform", "Wire", .nioConcurrency, .nioCore,
             ],
             swiftSettings: outer
         ),
@@ -308,7 +308,7 @@ let package = Package(
         .testTarget(
             name: "TerminalTests",
             dependencies: [
-                "Market", "Measurements", "Platform", "Terminal", "TickertapeTesting", "Wire",
+                "Ingest", "Market", "Measurements", "Platform", "Terminal", "TickertapeTesting", "Wire",
                 .nioConcurrency, .nioCore, .nioEmbedded,
             ],
             swiftSettings: house

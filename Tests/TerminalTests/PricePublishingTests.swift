@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -25,7 +26,7 @@ private struct Resting {
             output: self.display,
             loop: self.loop,
             symbols: ["A:B"],
-            pipeline: PricePipeline.Settings(),
+            prices: SettledPrices(settings: PricePipeline.Settings(), loop: self.loop),
             status: sampleStatus(),
             relay: nil,
             clients: nil,

@@ -1,3 +1,4 @@
+import Ingest
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
@@ -26,7 +27,7 @@ struct WatchedRelayTests {
             output: self.screen,
             loop: self.loop,
             symbols: ["A:B"],
-            pipeline: PricePipeline.Settings(),
+            prices: SettledPrices(settings: PricePipeline.Settings(), loop: self.loop),
             status: sampleStatus(),
             relay: nil,
             clients: nil,

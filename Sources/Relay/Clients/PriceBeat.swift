@@ -18,7 +18,7 @@ extension RelayHub {
         if let known = self.beats[milliseconds] {
             beat = known
         } else {
-            beat = PriceBeat(taken: (0..<self.desk.rowCount).map { self.desk.taken(row: $0) })
+            beat = PriceBeat(taken: (0..<self.prices.rowCount).map { self.prices.taken(row: $0) })
             self.beats[milliseconds] = beat
             self.arm(beat, every: milliseconds)
         }
@@ -44,14 +44,14 @@ extension RelayHub {
 
     /// Tells the newest price of each symbol that has traded since the last beat.
     func strike(_ beat: PriceBeat, every milliseconds: Int) {
-        for row in 0..<self.desk.rowCount {
+        for row in 0..<self.prices.rowCount {
             if row == beat.taken.count { beat.taken.append(0) }
-            let taken = self.desk.taken(row: row)
+            let taken = self.prices.taken(row: row)
             let before = beat.taken[row]
             guard taken != before else { continue }
             beat.taken[row] = taken
             // A row that has become another symbol's has traded less than before.
-            guard taken > before, let newest = self.desk.newest(row: row) else { continue }
+            guard taken > before, let newest = self.prices.newest(row: row) else { continue }
             let update = PriceUpdate(summary: newest.summary, skipped: taken - before - 1)
             var price = EncodedPrice(update, ordinal: newest.ordinal)
             for session in Array(beat.members.values) { session.priceShown(&price, row: row, every: milliseconds) }

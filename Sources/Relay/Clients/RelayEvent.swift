@@ -4,7 +4,7 @@ package import Wire
 /// What crosses from the ingest loop to the relay's own loop.
 package enum RelayEvent: Sendable {
     /// Another run of numbers begins with the next batch.
-    case epochBegan
+    case epochBegan(UInt64)
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)

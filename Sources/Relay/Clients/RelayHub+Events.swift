@@ -40,7 +40,7 @@ extension RelayHub {
         if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
         let isDelivered = self.send([batch])
         self.keep(batch)
-        let showings = self.desk.take(batch, now: self.monotonic)
+        let showings = self.prices.take(batch)
         self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
         self.freeRowsOfEarlierEpochs()
     }
@@ -52,9 +52,8 @@ extension RelayHub {
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
         let isDelivered = self.send(batches[...])
         for batch in batches { self.keep(batch) }
-        let now = self.monotonic
-        var showings: [PriceDesk.Showing] = []
-        for batch in batches { showings += self.desk.take(batch, now: now) }
+        var showings: [PriceTable.Showing] = []
+        for batch in batches { showings += self.prices.take(batch) }
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
         self.freeRowsOfEarlierEpochs()
     }
@@ -79,8 +78,8 @@ extension RelayHub {
     ///
     /// - Parameter delivered: the arrival of the oldest of them that brought trades for somebody, monotonic ns: one figure a
     ///   flush, when the last of its clients has it.
-    private func finish(_ showings: [PriceDesk.Showing], delivered: Int64?) {
-        for row in self.desk.takeAppeared() { self.appeared(row) }
+    private func finish(_ showings: [PriceTable.Showing], delivered: Int64?) {
+        for row in self.prices.takeAppeared() { self.appeared(row) }
         self.show(showings)
         self.flush()
         if let delivered {
@@ -114,8 +113,8 @@ extension RelayHub {
         case .batch(let batch):
             self.take(batch)
             return
-        case .epochBegan:
-            self.epochBegan()
+        case .epochBegan(let epoch):
+            self.epochBegan(epoch)
         case .status(let status):
             self.changeStatus { $0.status = status }
         case .gap(let gap):
@@ -131,10 +130,10 @@ extension RelayHub {
     }
 
     /// Shows what was held back, and forgets what symbols' numbers meant.
-    private func epochBegan() {
+    private func epochBegan(_ epoch: UInt64) {
         for fanout in self.fanouts { fanout.epochBegan() }
         self.bars.epochBegan()
-        self.show(self.desk.epochBegan())
+        self.show(self.prices.epochBegan(epoch))
     }
 
     /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.
@@ -165,7 +164,7 @@ extension RelayHub {
     }
 
     func gapFound(_ gap: Gap) {
-        if gap.movesClock { self.desk.clockMoved() }
+        if gap.movesClock { self.settled.clockMoved() }
         let marked = self.markBars(gap)
         let message = self.message()
         let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)
@@ -179,7 +178,7 @@ extension RelayHub {
             "the relay was too late to take all trades",
             metadata: ["lost": "\(loss.count { _ in true })"]
         )
-        self.desk.lost(loss)
+        self.prices.lost(loss)
         for session in self.sessions.values { session.tradesLost(loss) }
         let reason = "the relay was too busy to take all trades"
         self.gapFound(Gap(from: loss.from, to: loss.to, reason: reason, nextSequence: loss.nextSequence))

@@ -1,22 +1,33 @@
-import Market
+import Ingest
+package import Market
 import NIOCore
 import Wire
 
-/// The debounced prices of `/v1/stream`: who is shown what, and the timers that see to it.
+extension RelayHub: SettledPriceReader {
+    /// Reads the prices that become due between two reads of the feed. On the loop, once, before the first trade.
+    package func followPrices() { self.settled.add(self) }
+
+    package func pricesSettled(_ updates: [PriceUpdate]) {
+        self.show(self.prices.showings(updates))
+        self.flush()
+    }
+}
+
+/// The debounced prices of `/v1/stream`: who is shown what.
 extension RelayHub {
     /// Returns the row of a symbol, which appears by being asked for if it has not traded.
     func row(of symbol: String) -> Int {
-        let row = self.desk.row(of: symbol)
-        for new in self.desk.takeAppeared() { self.appeared(new) }
+        let row = self.prices.row(of: symbol)
+        for new in self.prices.takeAppeared() { self.appeared(new) }
         return row
     }
 
     /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it has not traded in this epoch: somebody
     /// who asks for one name after the other must not use up the place for all.
     func freeRow(of symbol: String) {
-        guard let row = self.desk.knownRow(of: symbol), self.symbolStates[symbol] == nil,
+        guard let row = self.prices.knownRow(of: symbol), self.symbolStates[symbol] == nil,
             !self.subscriptions.holds(symbol),
-            self.desk.free(row)
+            self.prices.free(row)
         else { return }
         self.releasedSince[symbol] = nil
         for session in self.index.allFollowers { session.symbolVanished(row: row) }
@@ -25,21 +36,21 @@ extension RelayHub {
     /// Gives back the rows of all symbols that traded in an earlier epoch and that nobody asks for. An epoch has a bounded
     /// number of names, so there are no more rows than two of them have.
     func freeRowsOfEarlierEpochs() {
-        guard self.desk.takeEpochBegan() else { return }
-        for row in self.desk.liveRows { self.freeRow(of: self.desk.symbol(ofRow: row)) }
-        self.bars.keep { self.subscriptions.holds($0) || self.desk.knownRow(of: $0) != nil }
+        guard self.prices.takeEpochBegan() else { return }
+        for row in self.prices.liveRows { self.freeRow(of: self.prices.symbol(ofRow: row)) }
+        self.bars.keep { self.subscriptions.holds($0) || self.prices.knownRow(of: $0) != nil }
     }
 
     /// The newest of a symbol, if it has traded.
     func newest(of symbol: String) -> SymbolSummary? {
-        self.desk.knownRow(of: symbol).flatMap { self.desk.newest(row: $0)?.summary }
+        self.prices.knownRow(of: symbol).flatMap { self.prices.newest(row: $0)?.summary }
     }
 
     func appeared(_ row: Int) {
         for session in self.index.allFollowers { session.symbolAppeared(row: row) }
     }
 
-    func show(_ showings: [PriceDesk.Showing]) {
+    func show(_ showings: [PriceTable.Showing]) {
         for showing in showings {
             var price = EncodedPrice(showing.update, ordinal: showing.ordinal)
             for session in self.index.sessions(of: showing.update.summary.symbol) {
@@ -47,22 +58,6 @@ extension RelayHub {
             }
             self.noteShown(showing.update)
         }
-        self.armPriceTimer()
-    }
-
-    /// Sees to it that the timer fires no later than the desk's deadline. One that fires too early looks again.
-    private func armPriceTimer() {
-        guard let deadline = self.desk.deadline else { return }
-        if let timer = self.priceTimer {
-            if timer.at <= deadline { return }
-            timer.task.cancel()
-        }
-        let task = self.loop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(deadline))) {
-            self.priceTimer = nil
-            self.show(self.desk.fire(now: self.monotonic))
-            self.flush()
-        }
-        self.priceTimer = (deadline, task)
     }
 
     /// A market whose price stands still is alive: its trades are told of, though no price is.
@@ -70,7 +65,7 @@ extension RelayHub {
         guard self.activityTimer == nil, self.priceSessions > 0 else { return }
         self.activityTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.activityInterval) {
             self.activityTimer = nil
-            for activity in self.desk.takeActivity() {
+            for activity in self.prices.takeActivity() {
                 let message = self.message()
                 for session in self.index.sessions(of: activity.summary.symbol) {
                     session.tradesCounted(activity.summary, row: activity.row, message)

@@ -13,7 +13,7 @@ extension RelayHub {
         for session in self.index.allFollowers { session.symbolReleased(symbol, since: since, message) }
         self.freeRow(of: symbol)
         // One that never traded has no row now, and nothing is left of it; there are no more of the others than rows.
-        if self.desk.knownRow(of: symbol) != nil { self.releasedSince[symbol] = since }
+        if self.prices.knownRow(of: symbol) != nil { self.releasedSince[symbol] = since }
     }
 
     /// The state of a symbol that has traded, as a word.

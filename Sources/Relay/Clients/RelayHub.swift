@@ -27,7 +27,9 @@ package final class RelayHub {
     let gauges: RelayGauges
     /// The symbols that the feed is asked for, for the clients and the program itself.
     let subscriptions: Subscriptions
-    @exclusivity(unchecked) var desk: PriceDesk
+    /// The debounced prices of this loop.
+    let settled: SettledPrices
+    @exclusivity(unchecked) var prices: PriceTable
     private(set) var sessions: [ObjectIdentifier: any RelayProtocol] = [:]
     /// How many of them show prices.
     private(set) var priceSessions = 0
@@ -79,8 +81,8 @@ package final class RelayHub {
     private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
-    var priceTimer: (at: Int64, task: Scheduled<Void>)?
 
+    /// - Parameter prices: the debounced prices that others on the same loop read as well; `nil` makes some for the hub alone.
     package init(
         settings: RelaySettings,
         subscriptions: Subscriptions,
@@ -92,6 +94,7 @@ package final class RelayHub {
         flow: FlowGate?,
         status: FeedStatus,
         epoch: UInt64? = nil,
+        prices: SettledPrices? = nil,
         wallClock: @escaping @Sendable () -> Int64 = RelayServer.systemTime
     ) {
         self.settings = settings
@@ -114,7 +117,9 @@ package final class RelayHub {
         self.status = status
         self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
-        self.desk = PriceDesk(settings: settings.pipeline)
+        let settled = prices ?? SettledPrices(settings: settings.pipeline, loop: loop)
+        self.settled = settled
+        self.prices = PriceTable(settled)
         for spoken in RelayProtocols.all {
             let fanout: any TradeFanout = spoken.makeFanout(for: self)
             self.fanouts.append(fanout)
@@ -274,7 +279,7 @@ package final class RelayHub {
         self.activityTimer?.cancel()
         self.barTimer?.cancel()
         for session in self.sessions.values { session.willStop() }
-        self.show(self.desk.flush())
+        self.settled.flush()
         // A beat that will not come any more would leave its clients without the last price.
         for (milliseconds, beat) in self.beats.sorted(by: { $0.key < $1.key }) {
             beat.timer?.cancel()
@@ -282,8 +287,6 @@ package final class RelayHub {
         }
         self.tellBarsAsTheyAre()
         for session in self.sessions.values { session.showLast() }
-        self.priceTimer?.task.cancel()
-        self.priceTimer = nil
         self.subscriptions.cancelLinger()
         self.flush()
         for session in self.sessions.values { session.output.close(.goingAway, reason: reason, within: limit) }

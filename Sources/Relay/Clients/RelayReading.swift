@@ -57,7 +57,7 @@ extension RelayHub {
     ///   - answerBytes: what waits of answers over HTTP.
     func reading(outboxBytes: Int, answerBytes: Int) -> RelayReading {
         let symbols = self.subscriptions.symbols.prefix(self.subscriptions.limit).map { name in
-            let newest = self.desk.knownRow(of: name).flatMap { self.desk.newest(row: $0) }
+            let newest = self.prices.knownRow(of: name).flatMap { self.prices.newest(row: $0) }
             return RelayReading.Symbol(
                 name: name,
                 status: self.symbolStates[name],
@@ -89,14 +89,14 @@ extension RelayHub {
         JSONWriter.line { out in
             out.field("status", json: StreamEncoder.status(self.believedStatus))
             out.array("symbols") { out in
-                for summary in self.desk.summaries { out.element(json: StreamEncoder.snapshot(summary)) }
+                for summary in self.prices.summaries { out.element(json: StreamEncoder.snapshot(summary)) }
             }
         }
     }
 
     /// The newest of one symbol, as the object that ``snapshot()`` has of it; `nil` when it has not traded.
     func snapshot(of symbol: String) -> ByteBuffer? {
-        guard let row = self.desk.knownRow(of: symbol), let newest = self.desk.newest(row: row) else { return nil }
+        guard let row = self.prices.knownRow(of: symbol), let newest = self.prices.newest(row: row) else { return nil }
         var json = StreamEncoder.snapshot(newest.summary)
         json.writeStaticString("\n")
         return json

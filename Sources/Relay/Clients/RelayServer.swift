@@ -73,6 +73,7 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - instruments: what is measured in the program, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; nil speaks none.
     ///   - past: what is kept of earlier runs and of this one, to be asked off the loop.
+    ///   - prices: the debounced prices of `eventLoop`, which others there read as well; nil makes some for the relay alone.
     ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
     package init(
         settings: RelaySettings,
@@ -87,7 +88,8 @@ package final class RelayServer: TapeReader, Sendable {
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
-        past: RelayPast? = nil
+        past: RelayPast? = nil,
+        prices: SettledPrices? = nil
     ) {
         self.settings = settings
         self.replay = replay
@@ -112,10 +114,12 @@ package final class RelayServer: TapeReader, Sendable {
                 flow: self.flow,
                 status: status,
                 epoch: epoch,
+                prices: prices,
                 wallClock: wallClock
             ),
             eventLoop: eventLoop
         )
+        eventLoop.execute { [hub] in hub.value.followPrices() }
         self.heap = HeapTrim(loop: eventLoop)
         self.roster = .makeBoxSendingValue(
             ConnectionRoster(loop: eventLoop, heap: self.heap),
@@ -133,7 +137,7 @@ package final class RelayServer: TapeReader, Sendable {
 
     // MARK: The tape
 
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.offer(.epochBegan) }
+    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.offer(.epochBegan(epoch)) }
 
     package func read(_ batch: TapeBatch) {
         // Nothing ever waits in the outbox on the feed's own loop.

@@ -34,7 +34,7 @@ extension RelayHub {
 
     /// All that the feed has, those that never traded behind the others.
     private var helloSymbols: [StreamHello.Symbol] {
-        var symbols = self.desk.summaries.map { summary in
+        var symbols = self.prices.summaries.map { summary in
             StreamHello.Symbol(
                 name: summary.symbol,
                 summary: summary,

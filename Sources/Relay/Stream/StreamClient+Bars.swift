@@ -37,7 +37,7 @@ extension StreamClient {
         for topic in self.barTopics where width == nil || topic.width == width {
             guard symbols.isEmpty || symbols.contains(topic.symbol) else { continue }
             self.leave(topic)
-            let isFollowed = self.hub.desk.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
+            let isFollowed = self.hub.prices.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
             self.toldRefused.remove(topic.symbol)
             if self.wished.remove(topic.symbol) != nil { self.hub.unsubscribe(self, from: topic.symbol) }

@@ -37,7 +37,7 @@ extension StreamClient {
     }
 
     func showNewest(_ row: Int) {
-        guard let newest = self.hub.desk.newest(row: row) else { return }
+        guard let newest = self.hub.prices.newest(row: row) else { return }
         guard self.takesPrices else { return self.session.postpone(row) }
         let isSingle = self.session.delivery(of: row) == .all
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
@@ -54,7 +54,7 @@ extension StreamClient {
 
     /// Tells the newest price of a row if trades came after the last one told, before it is followed in another way.
     func showUntold(_ row: Int) {
-        guard let newest = self.hub.desk.newest(row: row) else { return }
+        guard let newest = self.hub.prices.newest(row: row) else { return }
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
         let message = self.session.show(
             newest.summary.price,
@@ -67,12 +67,12 @@ extension StreamClient {
 
     /// The trades that came after the last price that was told, of all symbols that it follows by their prices.
     var untoldTrades: UInt64 {
-        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.hub.desk.taken(row: $1)) }
+        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.hub.prices.taken(row: $1)) }
     }
 
     /// Tells the newest price of each symbol whose trades have not all been told or counted, also where it has not changed.
     func showAllUntold() {
-        for row in self.session.rows where self.session.untold(of: row, taken: self.hub.desk.taken(row: row)) > 0 {
+        for row in self.session.rows where self.session.untold(of: row, taken: self.hub.prices.taken(row: row)) > 0 {
             self.showUntold(row)
         }
     }
@@ -82,14 +82,14 @@ extension StreamClient {
         for row in self.session.takePostponed() {
             self.showNewest(row)
             // A reader takes a snapshot for a symbol that is asked for, unless it is told so behind it.
-            self.showReleased(self.hub.desk.symbol(ofRow: row))
+            self.showReleased(self.hub.prices.symbol(ofRow: row))
         }
     }
 
     /// Shows the newest of the symbols of which single trades were missed.
     func showMissed(since sequence: UInt64) {
         for row in self.session.rows where self.session.delivery(of: row) == .all {
-            guard let newest = self.hub.desk.newest(row: row), newest.summary.sequence >= sequence else { continue }
+            guard let newest = self.hub.prices.newest(row: row), newest.summary.sequence >= sequence else { continue }
             self.showNewest(row)
         }
     }

@@ -99,8 +99,8 @@ extension StreamClient {
         var recalled: [Int] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
-            for row in self.hub.desk.liveRows {
-                if self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: next) {
+            for row in self.hub.prices.liveRows {
+                if self.session.follow(row, delivery: delivery, taken: self.hub.prices.taken(row: row), first: next) {
                     new.append(row)
                     continue
                 }
@@ -111,7 +111,7 @@ extension StreamClient {
         } else {
             var accepted: [String] = []
             for symbol in symbols {
-                if let row = self.hub.desk.knownRow(of: symbol), self.session.follows(row) {
+                if let row = self.hub.prices.knownRow(of: symbol), self.session.follows(row) {
                     // Who follows all is asked for nothing: by its name a symbol gets a place upstream. Another delivery of
                     // one that somebody asks for is no wish: the page changes it with each look at a symbol.
                     if asked == nil || self.hub.releasedSince[symbol] != nil {
@@ -141,7 +141,7 @@ extension StreamClient {
             for row in new { self.showNewest(row) }
         }
         for row in recalled { self.showAgain(row) }
-        for row in new { self.showState(of: self.hub.desk.symbol(ofRow: row)) }
+        for row in new { self.showState(of: self.hub.prices.symbol(ofRow: row)) }
         self.hub.gauges.subscribed()
         for symbol in symbols {
             if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
@@ -157,7 +157,7 @@ extension StreamClient {
         guard self.takePlace(for: symbol) else { return nil }
         let row = self.hub.row(of: symbol)
         // One that follows all follows it by its appearing.
-        if !self.session.follow(row, delivery: delivery, taken: self.hub.desk.taken(row: row), first: first) {
+        if !self.session.follow(row, delivery: delivery, taken: self.hub.prices.taken(row: row), first: first) {
             self.session.change(row, to: delivery, newest: nil, first: first)
         }
         return row
@@ -187,14 +187,14 @@ extension StreamClient {
     /// Whether the symbol's newest trade is told, or counted, again from a place on; what has not been told before then is
     /// among that, or the reader knows it.
     private func comesAgain(_ row: Int, from place: TapePosition?) -> Bool {
-        guard let place, let newest = self.hub.desk.newest(row: row) else { return false }
+        guard let place, let newest = self.hub.prices.newest(row: row) else { return false }
         return place.epoch != self.hub.ring.epoch || newest.summary.sequence >= place.sequence
     }
 
     private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, tellsUntold: Bool) {
         guard let before = self.session.delivery(of: row), before != delivery else { return }
         if before != .all, tellsUntold { self.showUntold(row) }
-        let newest = self.hub.desk.newest(row: row)
+        let newest = self.hub.prices.newest(row: row)
         // Merged prices that still wait are told in the new way, too.
         self.session.change(
             row,
@@ -215,7 +215,7 @@ extension StreamClient {
         for symbol in symbols {
             self.leaveBars(of: symbol)
             self.toldRefused.remove(symbol)
-            if let row = self.hub.desk.knownRow(of: symbol) { self.session.unfollow(row) }
+            if let row = self.hub.prices.knownRow(of: symbol) { self.session.unfollow(row) }
             if self.wished.remove(symbol) != nil { self.hub.unsubscribe(self, from: symbol) }
         }
         self.wishesChanged()
@@ -237,10 +237,10 @@ extension StreamClient {
         let isEverything = self.session.everything == .all
         var names: Set<String> = []
         for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
-            names.insert(self.hub.desk.symbol(ofRow: row))
+            names.insert(self.hub.prices.symbol(ofRow: row))
         }
         if isEverything {
-            for row in self.session.excluded { names.insert(self.hub.desk.symbol(ofRow: row)) }
+            for row in self.session.excluded { names.insert(self.hub.prices.symbol(ofRow: row)) }
         }
         self.fanout.place(self, wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names))
     }

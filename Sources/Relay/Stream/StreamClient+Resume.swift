@@ -36,11 +36,11 @@ extension StreamClient {
         self.fanout.remove(self)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
         self.catchUp?.priced = others.map { row in
-            let symbol = self.hub.desk.symbol(ofRow: row)
+            let symbol = self.hub.prices.symbol(ofRow: row)
             return CatchUp.Priced(
                 symbol: symbol,
                 missed: self.hub.ring.count(of: symbol, from: path.start),
-                taken: self.hub.desk.taken(row: row)
+                taken: self.hub.prices.taken(row: row)
             )
         }
         self.hub.resuming[ObjectIdentifier(self)] = self
@@ -80,7 +80,7 @@ extension StreamClient {
     private func showResumed(_ rows: [Int], _ path: TradeRing.Path) -> UInt64 {
         var trades: UInt64 = 0
         for row in rows {
-            let missed = self.hub.ring.count(of: self.hub.desk.symbol(ofRow: row), from: path.start)
+            let missed = self.hub.ring.count(of: self.hub.prices.symbol(ofRow: row), from: path.start)
             trades += missed
             if let frame = self.resumedFrame(row, missed: missed) { self.write(frame, messages: 1) }
         }
@@ -89,7 +89,7 @@ extension StreamClient {
 
     /// The newest of a symbol, which is taken as told; `nil` where it has not traded in this run.
     private func resumedFrame(_ row: Int, missed: UInt64) -> ByteBuffer? {
-        guard let newest = self.hub.desk.newest(row: row) else { return nil }
+        guard let newest = self.hub.prices.newest(row: row) else { return nil }
         let snapshot = StreamEncoder.snapshot(
             newest.summary,
             skipped: missed,
@@ -212,10 +212,10 @@ extension StreamClient {
         }
         for priced in catchUp.priced {
             // It may have been dropped, or subscribed to in another way, meanwhile.
-            guard let row = self.hub.desk.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
+            guard let row = self.hub.prices.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
                 delivery != .all
             else { continue }
-            let missed = priced.missed + (self.hub.desk.taken(row: row) - priced.taken)
+            let missed = priced.missed + (self.hub.prices.taken(row: row) - priced.taken)
             catchUp.trades += missed
             guard let frame = self.resumedFrame(row, missed: missed) else { continue }
             out.writeImmutableBuffer(frame)
@@ -247,7 +247,7 @@ extension StreamClient {
         let resumed = run.epoch == catchUp.start.epoch ? catchUp.start.sequence : 0
         return run.symbols.names.map { name in
             var wanted = Wanted()
-            if let row = self.hub.desk.knownRow(of: name) {
+            if let row = self.hub.prices.knownRow(of: name) {
                 guard self.session.delivery(of: row) == .all else { return wanted }
                 wanted.isResuming = self.session.isResuming(row)
                 if isCurrent { wanted.first = self.session.first(of: row) }

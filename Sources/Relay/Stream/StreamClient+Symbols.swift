@@ -34,7 +34,7 @@ extension StreamClient {
 
     /// The client has forgotten the price of the released symbol.
     func symbolRecalled(_ symbol: String) {
-        guard self.isOpen, !self.wished.contains(symbol), let row = self.hub.desk.knownRow(of: symbol),
+        guard self.isOpen, !self.wished.contains(symbol), let row = self.hub.prices.knownRow(of: symbol),
             self.session.follows(row)
         else { return }
         self.showAgain(row)
@@ -55,6 +55,6 @@ extension StreamClient {
     }
 
     private func follows(_ symbol: String) -> Bool {
-        self.hub.desk.knownRow(of: symbol).map { self.session.follows($0) } ?? false
+        self.hub.prices.knownRow(of: symbol).map { self.session.follows($0) } ?? false
     }
 }

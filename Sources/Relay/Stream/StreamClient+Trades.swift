@@ -26,7 +26,7 @@ extension StreamClient {
     /// How many of some trades it wants one by one.
     func wanted(of trades: RelayLoss) -> UInt64 {
         trades.count { symbol in
-            guard let row = self.hub.desk.knownRow(of: symbol) else { return self.session.everything == .all }
+            guard let row = self.hub.prices.knownRow(of: symbol) else { return self.session.everything == .all }
             return self.session.delivery(of: row) == .all
         }
     }

@@ -28,7 +28,7 @@ struct StreamSession {
         var isResuming = false
     }
 
-    /// By the desk's row.
+    /// By the row of the ``PriceTable``.
     private var following: [Following?] = []
     private(set) var count = 0
     /// How symbols that appear later are followed; `nil` when they are not.
@@ -158,7 +158,7 @@ struct StreamSession {
 
     // MARK: Prices
 
-    /// The desk shows a price, or the newest is asked for: answers what the client gets, which is taken as sent.
+    /// A price is shown, or the newest is asked for: answers what the client gets, which is taken as sent.
     ///
     /// - Parameter showsUnchanged: whether a price that is the same as before is shown as well.
     mutating func show(

@@ -62,6 +62,7 @@ final class RelayRehearsal {
             wallClock: wallClock
         )
         self.hub.replay = replay
+        self.hub.followPrices()
         self.hub.start()
     }
 
@@ -117,7 +118,7 @@ private final class HubReader: TapeReader {
 
     init(_ hub: NIOLoopBound<RelayHub>) { self.hub = hub }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.hub.value.take(.epochBegan) }
+    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.hub.value.take(.epochBegan(epoch)) }
     func read(_ batch: TapeBatch) { self.hub.value.take(batch) }
     func statusChanged(_ status: FeedStatus) { self.hub.value.take(.status(status)) }
     func symbolChanged(_ status: SymbolStatus) { self.hub.value.take(.symbol(status)) }

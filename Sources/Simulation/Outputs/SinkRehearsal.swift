@@ -1,4 +1,5 @@
 import Alerts
+import Ingest
 package import Market
 import Measurements
 import NIOCore
@@ -151,7 +152,8 @@ package final class SinkRehearsal {
             output: output,
             loop: self.loop,
             symbols: self.plan.symbols,
-            pipeline: PricePipeline.Settings(),
+            // Prices of its own, as each output of the rehearsal has, so that no output's bytes depend on another's.
+            prices: SettledPrices(settings: PricePipeline.Settings(), loop: self.loop),
             status: self.plan.status,
             relay: nil,
             clients: nil,

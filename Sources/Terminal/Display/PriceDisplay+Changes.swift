@@ -26,7 +26,7 @@ extension PriceDisplay {
 
     /// Shows what is known of a symbol of which nothing is shown.
     func recall(_ symbol: String, in state: inout State) {
-        guard let known = state.pipeline.board.summary(of: symbol), let newest = state.newest else { return }
+        guard let known = self.prices.board.summary(of: symbol), let newest = state.newest else { return }
         let arrived = newest.monotonic - (newest.received - known.received)
         state.model.recalled(known, age: self.now - arrived, now: self.now)
     }

@@ -1,7 +1,18 @@
-import Market
+import Ingest
+package import Market
 import NIOCore
 
-/// When the screen is given what there is to show, and when what is held back is due.
+extension PriceDisplay: SettledPriceReader {
+    package func pricesSettled(_ updates: [PriceUpdate]) {
+        let now = self.now
+        self.state.withValue { state in
+            self.show(updates, in: &state, now: now)
+            self.publishPrices(&state, now: now)
+        }
+    }
+}
+
+/// When the screen is given what there is to show.
 extension PriceDisplay {
     /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
     /// the word alone would hold their price back for as long as the cap on frames wants.
@@ -38,28 +49,4 @@ extension PriceDisplay {
         self.output.publish(state.model.state)
     }
 
-    /// Sees to it that what is held back comes in time; one timer, moved only when its deadline did.
-    func arm(_ state: inout State) {
-        guard state.pipeline.deadline != state.timerDeadline else { return }
-        state.timer?.cancel()
-        state.timer = nil
-        state.timerDeadline = state.pipeline.deadline
-        guard let deadline = state.pipeline.deadline else { return }
-        state.timer = self.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(deadline, 0)))) {
-            self.fire()
-        }
-    }
-
-    private func fire() {
-        let now = self.now
-        self.state.withValue { state in
-            state.timer = nil
-            state.timerDeadline = nil
-            var updates: [PriceUpdate] = []
-            state.pipeline.fire(now: now) { updates.append($0) }
-            self.show(updates, in: &state, now: now)
-            self.publishPrices(&state, now: now)
-            self.arm(&state)
-        }
-    }
 }

@@ -1,3 +1,4 @@
+package import Ingest
 package import Market
 package import NIOCore
 import Platform
@@ -11,10 +12,7 @@ package import Wire
 package final class PriceDisplay: TapeReader {
     /// What belongs to the feed's loop.
     struct State {
-        var pipeline: PricePipeline
         var model: DisplayModel
-        var timer: Scheduled<Void>?
-        var timerDeadline: Int64?
         /// Both clocks at the newest read: between them a trade's arrival by the wall's clock becomes one by the monotonic.
         var newest: (received: Int64, monotonic: Int64)?
         /// Whether the screen gets the state at the end of this turn of the loop.
@@ -26,6 +24,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     let loop: any EventLoop
+    let prices: SettledPrices
     let output: any DisplayOutput
     let wallClock: @Sendable () -> Int64
     let relay: (@Sendable () -> DisplayRelay?)?
@@ -35,6 +34,7 @@ package final class PriceDisplay: TapeReader {
 
     /// - Parameters:
     ///   - loop: the feed's loop, on which all news come.
+    ///   - prices: the debounced prices of the same loop.
     ///   - symbols: what is subscribed, in the order of the screen.
     ///   - relay: what has become of the relay; read when something is shown on a screen.
     ///   - clients: how many clients the relay has; read when something is shown.
@@ -45,7 +45,7 @@ package final class PriceDisplay: TapeReader {
         output: any DisplayOutput,
         loop: any EventLoop,
         symbols: [String],
-        pipeline: PricePipeline.Settings,
+        prices: SettledPrices,
         status: FeedStatus,
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
@@ -54,6 +54,7 @@ package final class PriceDisplay: TapeReader {
         wallClock: @escaping @Sendable () -> Int64 = { DisplayClock.now().wall }
     ) {
         self.loop = loop
+        self.prices = prices
         self.wallClock = wallClock
         self.replay = replay
         self.relay = relay
@@ -61,12 +62,10 @@ package final class PriceDisplay: TapeReader {
         let model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
-            State(
-                pipeline: PricePipeline(settings: pipeline),
-                model: model
-            ),
+            State(model: model),
             eventLoop: loop
         )
+        loop.execute { prices.add(self) }
         // Connecting may take long, and an empty screen says nothing.
         output.publish(model.state)
     }
@@ -74,10 +73,8 @@ package final class PriceDisplay: TapeReader {
     /// Shows what is held back, and begins the board anew.
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
         let now = self.now
+        let updates = self.prices.epochBegan(epoch)
         self.state.withValue { state in
-            var updates: [PriceUpdate] = []
-            state.pipeline.flush { updates.append($0) }
-            state.pipeline = PricePipeline(settings: state.pipeline.settings)
             state.model.epochBegan()
             self.show(updates, in: &state, now: now)
         }
@@ -86,20 +83,12 @@ package final class PriceDisplay: TapeReader {
     package func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         let now = self.now
+        let updates = self.prices.updates(of: batch)
         self.state.withValue { state in
             state.newest = (batch.received, batch.receivedMonotonic)
-            var updates: [PriceUpdate] = []
-            let trades = batch.countedTrades
-            state.pipeline.take(
-                trades: trades,
-                firstSequence: batch.firstSequence,
-                received: batch.received,
-                symbols: batch.symbols,
-                now: now,
-                emit: { updates.append($0) }
-            )
             self.show(updates, in: &state, now: now)
             if self.output.isScreen {
+                let trades = batch.countedTrades
                 state.model.chart(
                     trades,
                     symbols: batch.symbols,
@@ -109,7 +98,6 @@ package final class PriceDisplay: TapeReader {
                 self.observe(trades, in: &state, now: now)
             }
             self.publishPrices(&state, now: now)
-            self.arm(&state)
         }
     }
 
@@ -144,8 +132,8 @@ package final class PriceDisplay: TapeReader {
     }
 
     package func gapFound(_ gap: Gap) {
+        if gap.movesClock { self.prices.clockMoved() }
         self.state.withValue { state in
-            if gap.movesClock { state.pipeline.clockMoved() }
             state.model.gapFound(gap)
             self.output.show(.gap(gap))
             self.publish(&state)
@@ -159,13 +147,8 @@ package final class PriceDisplay: TapeReader {
 
     /// The same, on the loop.
     package func showHeldBack() {
-        self.state.withValue { state in
-            state.timer?.cancel()
-            var updates: [PriceUpdate] = []
-            state.pipeline.flush { updates.append($0) }
-            self.show(updates, in: &state, now: self.now)
-            self.publish(&state)
-        }
+        self.prices.flush()
+        self.state.withValue { self.publish(&$0) }
     }
 
     var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
@@ -180,7 +163,7 @@ package final class PriceDisplay: TapeReader {
 
     /// Takes what the board knows of the symbols of these trades.
     private func observe(_ trades: [Trade], in state: inout State, now: Int64) {
-        let board = state.pipeline.board
+        let board = self.prices.board
         var before: Int?
         for trade in trades {
             guard let row = board.row(of: trade.symbol), row != before else { continue }

@@ -1,4 +1,5 @@
 import Glibc
+import Ingest
 import Logging
 import Market
 import Measurements
@@ -16,12 +17,15 @@ struct DisplayPart {
 
     /// Makes the display that the settings ask for, or none with `--quiet`.
     ///
-    /// - Parameter seesAllTrades: whether it gets all that the feed brings, and not what a relay was asked for.
+    /// - Parameters:
+    ///   - prices: the debounced prices of the loop, which others there read as well; `nil` where there are no others.
+    ///   - seesAllTrades: whether it gets all that the feed brings, and not what a relay was asked for.
     /// - Throws: ``OperatorError`` when what was asked for cannot be had together, or the terminal cannot be used.
     init?(
         settings: Settings,
         loop: any EventLoop,
         symbols: [String],
+        prices: SettledPrices? = nil,
         status: FeedStatus,
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
@@ -62,7 +66,7 @@ struct DisplayPart {
             output: self.output,
             loop: loop,
             symbols: symbols,
-            pipeline: settings.relay.pipeline,
+            prices: prices ?? SettledPrices(settings: settings.relay.pipeline, loop: loop),
             status: status,
             relay: relay,
             clients: clients,

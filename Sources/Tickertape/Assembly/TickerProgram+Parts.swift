@@ -19,6 +19,8 @@ struct TapeParts {
         let epoch: UInt64
         let instruments: Instruments
         let subscriptions: Subscriptions
+        /// The debounced prices of the feed's loop.
+        let prices: SettledPrices
         let door: RelayDoor?
         let history: HistoryPart?
         let keeping: KeyKeeping?
@@ -43,6 +45,7 @@ extension TickerProgram {
             settings: self.settings,
             loop: ground.loop,
             symbols: self.feed.symbols,
+            prices: ground.prices,
             status: ground.status,
             relay: ground.door.map { door in { @Sendable () -> DisplayRelay? in door.shown } },
             clients: relay.map { relay in { @Sendable () -> Int in relay.clientCount } },

@@ -34,7 +34,8 @@ extension TickerProgram {
         certificate: RelayTLS?,
         logger: Logger,
         keeping: KeyKeeping?,
-        past: RelayPast?
+        past: RelayPast?,
+        prices: SettledPrices?
     ) -> RelayDoor? {
         let place = self.settings.relay
         var (listen, socket) = (place.listen, place.unixSocket)
@@ -73,7 +74,8 @@ extension TickerProgram {
             instruments: instruments,
             tls: certificate,
             replay: self.replay,
-            past: past
+            past: past,
+            prices: prices
         )
         return RelayDoor(
             relay: relay,

@@ -73,6 +73,7 @@ struct TickerProgram {
             linger: self.settings.relay.unsubscribeGrace,
             loop: feedLoop
         )
+        let prices = SettledPrices(settings: self.settings.relay.pipeline, loop: feedLoop)
         let history = HistoryPart(settings: self.settings, source: self.feed.source)
         let door = self.makeRelay(
             on: relayLoop,
@@ -85,7 +86,8 @@ struct TickerProgram {
             certificate: certificate,
             logger: relayLog,
             keeping: keeping,
-            past: history?.past
+            past: history?.past,
+            prices: self.relaySharesLoop ? prices : nil
         )
         // Before it listens: who comes back asks for what was before.
         if let door { await self.remember(door.relay) }
@@ -102,6 +104,7 @@ struct TickerProgram {
                     epoch: epoch,
                     instruments: instruments,
                     subscriptions: subscriptions,
+                    prices: prices,
                     door: door,
                     history: history,
                     keeping: keeping,

@@ -43,6 +43,7 @@ final class HubBench {
             flow: flow.map { FlowGate($0) },
             status: FeedStatus(source: .live, phase: .live, since: 1)
         )
+        self.hub.followPrices()
     }
 
     deinit { self.stop() }
@@ -95,7 +96,8 @@ final class HubBench {
     func play(_ before: [String], anew after: [String]) {
         let first = self.feed.batch(before)
         self.feed.beginAnew()
-        self.hub.take([.batch(first), .epochBegan, .batch(self.feed.batch(after))])
+        let second = self.feed.batch(after)
+        self.hub.take([.batch(first), .epochBegan(second.epoch), .batch(second)])
     }
 }
 

@@ -1,5 +1,7 @@
+import Ingest
 import Market
 import NIOCore
+import NIOEmbedded
 import Testing
 import TickertapeTesting
 import Wire
@@ -30,28 +32,28 @@ struct NewEpochTests {
     }
 
     @Test("what was held back is shown, no price goes to another symbol, and the count of what was left out goes on")
-    func desk() {
+    func table() {
         var feed = HandFeed()
-        var desk = PriceDesk(settings: PricePipeline.Settings(quiet: 100, atMost: nil))
-        func texts(_ showings: [PriceDesk.Showing]) -> [String] {
+        let settings = PricePipeline.Settings(quiet: 100, atMost: nil)
+        var table = PriceTable(SettledPrices(settings: settings, loop: EmbeddedEventLoop()))
+        func texts(_ showings: [PriceTable.Showing]) -> [String] {
             showings.map { "\($0.update.summary.symbol) \($0.update.summary.price) \($0.ordinal)" }
         }
-        let first = desk.take(
-            feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2"), Frames.trade("B", "3")]),
-            now: 0
+        let first = table.take(
+            feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2"), Frames.trade("B", "3")])
         )
         // The first price of a symbol is shown at once, the second is held back.
         #expect(texts(first) == ["A 1 1", "B 3 1"])
         feed.beginAnew()
-        #expect(texts(desk.epochBegan()) == ["A 2 2"])
-        let second = desk.take(feed.batch([Frames.trade("B", "4"), Frames.trade("C", "5")]), now: 1)
+        #expect(texts(table.epochBegan(8)) == ["A 2 2"])
+        let second = table.take(feed.batch([Frames.trade("B", "4"), Frames.trade("C", "5")]))
         #expect(texts(second) == ["B 4 2", "C 5 1"])
-        let third = desk.take(feed.batch([Frames.trade("A", "6")]), now: 2)
+        let third = table.take(feed.batch([Frames.trade("A", "6")]))
         #expect(texts(third) == ["A 6 3"])
         for (symbol, price) in [("A", "6"), ("B", "4"), ("C", "5")] {
-            let newest = desk.knownRow(of: symbol).flatMap { desk.newest(row: $0) }
+            let newest = table.knownRow(of: symbol).flatMap { table.newest(row: $0) }
             #expect(newest?.summary.symbol == symbol && newest.map { "\($0.summary.price)" } == price)
         }
-        #expect(desk.rowCount == 3)
+        #expect(table.rowCount == 3)
     }
 }

@@ -148,7 +148,7 @@ struct ReleasedSymbolTests {
             bench.hub.take(.unwished("X:\(number)"))
             #expect(self.states(try all.takeTexts(), of: "X:\(number)") == ["asked", "released"])
         }
-        #expect(bench.hub.releasedSince.isEmpty && bench.hub.desk.liveRowCount == 0)
+        #expect(bench.hub.releasedSince.isEmpty && bench.hub.prices.liveRowCount == 0)
         bench.stop()
     }
 }

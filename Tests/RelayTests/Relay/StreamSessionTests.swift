@@ -1,9 +1,23 @@
+import Ingest
 import Market
 import NIOCore
+import NIOEmbedded
 import Testing
 import TickertapeTesting
 import Wire
 @testable import Relay
+
+/// The prices that became due between two batches.
+private final class SettledList: SettledPriceReader {
+    private var updates: [PriceUpdate] = []
+
+    func pricesSettled(_ updates: [PriceUpdate]) { self.updates += updates }
+
+    func takeUpdates() -> [PriceUpdate] {
+        defer { self.updates = [] }
+        return self.updates
+    }
+}
 
 @Suite("What a client of the stream is told")
 struct StreamSessionTests {
@@ -14,7 +28,12 @@ struct StreamSessionTests {
     func isExact(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var feed = HandFeed()
-        var desk = PriceDesk(settings: PricePipeline.Settings(quiet: 3, atMost: seed % 2 == 0 ? 10 : nil))
+        let loop = EmbeddedEventLoop()
+        let settings = PricePipeline.Settings(quiet: 3, atMost: seed % 2 == 0 ? 10 : nil)
+        let prices = SettledPrices(settings: settings, loop: loop)
+        let settled = SettledList()
+        prices.add(settled)
+        var table = PriceTable(prices)
         var session = StreamSession()
         var isWritable = true
         var follows = false
@@ -41,18 +60,19 @@ struct StreamSessionTests {
             }
         }
         func newest(_ row: Int) throws {
-            guard let newest = desk.newest(row: row) else { return }
+            guard let newest = table.newest(row: row) else { return }
             try deliver(newest.summary.price, newest.ordinal, row)
         }
 
         for now in 0..<2_000 as Range<Int64> {
-            var showings: [PriceDesk.Showing] = []
-            if let deadline = desk.deadline, deadline <= now { showings += desk.fire(now: now) }
+            var showings: [PriceTable.Showing] = []
+            loop.advanceTime(to: .uptimeNanoseconds(UInt64(now)))
+            showings += table.showings(settled.takeUpdates())
             if Int.random(in: 0..<3, using: &random) == 0 {
-                let prices = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                let values = (0..<Int.random(in: 1...4, using: &random)).map { _ in
                     Int.random(in: 1...3, using: &random)
                 }
-                showings += desk.take(feed.batch(prices.map { Frames.trade("A", "\($0)", time: Int(now)) }), now: now)
+                showings += table.take(feed.batch(values.map { Frames.trade("A", "\($0)", time: Int(now)) }))
             }
             for showing in showings { try deliver(showing.update.summary.price, showing.ordinal, showing.row) }
             switch Int.random(in: 0..<60, using: &random) {
@@ -61,14 +81,14 @@ struct StreamSessionTests {
                 if isWritable { for row in session.takePostponed() { try newest(row) } }
             case 1 where !follows:
                 follows = true
-                let row = desk.row(of: "A")
-                base = desk.taken(row: row)
+                let row = table.row(of: "A")
+                base = table.taken(row: row)
                 ordinal = base
                 let isNew = session.follow(row, taken: base)
                 #expect(isNew)
                 try newest(row)
             case 2 where follows && now % 5 == 0:
-                session.unfollow(desk.row(of: "A"))
+                session.unfollow(table.row(of: "A"))
                 (follows, last, ordinal) = (false, nil, 0)
             default:
                 break

@@ -1,11 +1,12 @@
+import Ingest
 import Market
 import Wire
 
-/// The prices of all symbols as the pipeline shows them, each with its place in the symbol's own count of trades.
+/// The rows of the relay's symbols: the prices of ``SettledPrices``, each with its place in the symbol's own count of trades.
 ///
 /// The count makes `skipped` exact for a reader who is not in step with the pipeline: one who has just come and was given
 /// a newer price than the last one shown, or one who was too slow for some.
-struct PriceDesk {
+struct PriceTable {
     /// A price to show.
     struct Showing: Equatable {
         /// The symbol's row.
@@ -30,13 +31,13 @@ struct PriceDesk {
         var shown: UInt64 = 0
         /// Trades up to and with the newest that a client has been told of in any way.
         var told: UInt64 = 0
-        /// The row of the pipeline's board, once the symbol has traded.
+        /// The row of the board, once the symbol has traded in this epoch.
         var boardRow: Int?
         /// Whether it is nobody's, to be used again.
         var isFree = false
     }
 
-    private var pipeline: PricePipeline
+    private let settled: SettledPrices
     private var rows: [Row] = []
     private var rowOfName: [String: Int] = [:]
     /// The row by the feed's number of the symbol.
@@ -46,13 +47,10 @@ struct PriceDesk {
     /// Rows that are new since they were last asked for.
     private var appeared: [Int] = []
 
-    init(settings: PricePipeline.Settings) { self.pipeline = PricePipeline(settings: settings) }
-
-    /// When `fire` wants to be called, monotonic ns.
-    var deadline: Int64? { self.pipeline.deadline }
+    init(_ settled: SettledPrices) { self.settled = settled }
 
     /// The symbols that have traded, in order of first appearance.
-    var summaries: [SymbolSummary] { self.pipeline.board.rows }
+    var summaries: [SymbolSummary] { self.settled.board.rows }
 
     /// How many rows there are, those that are nobody's among them.
     var rowCount: Int { self.rows.count }
@@ -106,22 +104,12 @@ struct PriceDesk {
     /// Returns the newest of a row, if it has traded.
     func newest(row: Int) -> Newest? {
         guard let boardRow = self.rows[row].boardRow else { return nil }
-        return Newest(summary: self.pipeline.board.rows[boardRow], ordinal: self.rows[row].taken)
+        return Newest(summary: self.settled.summary(ofRow: boardRow), ordinal: self.rows[row].taken)
     }
 
-    /// Notes that the tape goes on at another time: the next trade of each symbol is its newest.
-    mutating func clockMoved() { self.pipeline.clockMoved() }
-
-    /// Takes in a batch that came at `now`, and returns what is to be shown at once.
-    mutating func take(_ batch: TapeBatch, now: Int64) -> [Showing] {
-        var updates: [PriceUpdate] = []
-        self.pipeline.take(
-            trades: batch.countedTrades,
-            firstSequence: batch.firstSequence,
-            received: batch.received,
-            symbols: batch.symbols,
-            now: now
-        ) { updates.append($0) }
+    /// Takes in a batch, and returns what is to be shown at once.
+    mutating func take(_ batch: TapeBatch) -> [Showing] {
+        let updates = self.settled.updates(of: batch)
         for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
         return self.showings(updates)
     }
@@ -137,12 +125,12 @@ struct PriceDesk {
         }
     }
 
-    /// Notes that symbols' numbers mean others from now on: returns what was held back, and begins the board anew. The rows and
+    /// Notes that symbols' numbers mean others from now on, and returns what was held back. The rows and
     /// the counts of their trades stay until the hub gives back those that nobody asks for (``takeEpochBegan()``).
-    mutating func epochBegan() -> [Showing] {
-        guard !self.pipeline.board.rows.isEmpty else { return [] }
-        let showings = self.flush()
-        self.pipeline = PricePipeline(settings: self.pipeline.settings)
+    mutating func epochBegan(_ epoch: UInt64) -> [Showing] {
+        let updates = self.settled.epochBegan(epoch)
+        guard self.rows.contains(where: { $0.boardRow != nil }) else { return [] }
+        let showings = self.showings(updates)
         self.rowOfSymbol = []
         self.hasEpochBegun = true
         for row in self.rows.indices {
@@ -156,20 +144,6 @@ struct PriceDesk {
     mutating func takeEpochBegan() -> Bool {
         defer { self.hasEpochBegun = false }
         return self.hasEpochBegun
-    }
-
-    /// Returns what is due at `now`.
-    mutating func fire(now: Int64) -> [Showing] {
-        var updates: [PriceUpdate] = []
-        self.pipeline.fire(now: now) { updates.append($0) }
-        return self.showings(updates)
-    }
-
-    /// Returns all that has not been shown.
-    mutating func flush() -> [Showing] {
-        var updates: [PriceUpdate] = []
-        self.pipeline.flush { updates.append($0) }
-        return self.showings(updates)
     }
 
     /// Returns what has traded without a price being shown since the last call or price, by row.
@@ -188,11 +162,12 @@ struct PriceDesk {
         while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(nil) }
         let row = self.row(of: batch.symbols.name(of: symbol))
         self.rowOfSymbol[index] = row
-        self.rows[row].boardRow = self.pipeline.board.row(of: symbol)
+        self.rows[row].boardRow = self.settled.board.row(of: symbol)
         return row
     }
 
-    private mutating func showings(_ updates: [PriceUpdate]) -> [Showing] {
+    /// Returns the rows and the counts of prices that are shown.
+    mutating func showings(_ updates: [PriceUpdate]) -> [Showing] {
         updates.map { update in
             let row = self.row(of: update.summary.symbol)
             self.rows[row].shown += update.skipped + 1
