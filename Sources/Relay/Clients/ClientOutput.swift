@@ -34,6 +34,10 @@ package final class ClientOutput: ChannelInboundHandler {
     private(set) var isOpen = false
     private var mustFlush = false
     private var queue: OutboundQueue
+    /// Whether ``drained()`` is to be called.
+    private var awaitsDrain = false
+    /// When the client was watched for the last time.
+    private var lastWatched: NIODeadline?
     /// The client's place in the fan-out, while it is in a pipeline.
     private(set) var lane = ClientLanes.none
     /// The socket behind it, where bytes may go straight to one.
@@ -168,6 +172,7 @@ package final class ClientOutput: ChannelInboundHandler {
             now: self.relay.now
         )
         self.paceChanged(from: before)
+        if offer == .leaveOut { self.goOnSoon() }
         return offer
     }
 
@@ -196,6 +201,34 @@ package final class ClientOutput: ChannelInboundHandler {
         self.session?.obey(self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) })
         // Where little waited the channel stayed writable, and does not report that it was read.
         if wasBehind, !self.isBehind { self.session?.becameWritable() }
+        self.goOnSoon()
+    }
+
+    /// Has a client that is behind go on as soon as it has taken what was written. Where little waits for it the channel stays
+    /// writable and does not report that; until the next look at all slow clients it would miss trades for nothing.
+    private func goOnSoon() {
+        if self.isWatched, self.isBehind, self.isWritable { self.awaitDrain() }
+    }
+
+    /// Has ``drained()`` called when all that was written so far has left this program.
+    private func awaitDrain() {
+        guard !self.awaitsDrain, let webSocket, let context else { return }
+        self.awaitsDrain = true
+        let left = context.eventLoop.makePromise(of: Void.self)
+        let loop = context.eventLoop.assumeIsolated()
+        left.futureResult.assumeIsolated().whenComplete { result in
+            self.awaitsDrain = false
+            // Later, for this may be amid a write.
+            if case .success = result { loop.execute { self.drained() } }
+        }
+        webSocket.writeFramed(ByteBuffer(), promise: left)
+        self.push()
+    }
+
+    private func drained() {
+        guard self.isOpen else { return }
+        if self.isBehind, self.waitingBytes == 0 { self.timePassed() }
+        self.relay.flush()
     }
 
     /// Some of what was written could not leave at once.
@@ -203,6 +236,13 @@ package final class ClientOutput: ChannelInboundHandler {
         guard !self.isWatched else { return }
         let (drained, now) = (self.drainedBytes, self.relay.now)
         self.change { $0.leftWaiting(drained: drained, now: now) }
+    }
+
+    /// Whether a limit is kept of how long the client may take nothing, or was until so recently that what waited here may now
+    /// wait in the kernel: then a client that has just begun to read again cannot have come to the newest ping.
+    private var isGivenTime: Bool {
+        if self.isWatched { return true }
+        return self.lastWatched.map { self.relay.now - $0 < self.relay.settings.stallTimeout } ?? false
     }
 
     private func change<Answer>(_ event: (inout Backlog) -> Answer) -> Answer {
@@ -222,7 +262,9 @@ package final class ClientOutput: ChannelInboundHandler {
         }
         switch (before.isWatched, pace.isWatched) {
         case (false, true): self.relay.watch(self)
-        case (true, false): self.relay.unwatch(self)
+        case (true, false):
+            self.lastWatched = self.relay.now
+            self.relay.unwatch(self)
         case (true, true), (false, false): break
         }
     }
@@ -244,7 +286,7 @@ package final class ClientOutput: ChannelInboundHandler {
             return OutflowBelow(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
                 taken: kernel.taken,
-                isWatched: kernel.isAnswered && self?.isWatched == true
+                isWatched: kernel.isAnswered && self?.isGivenTime == true
             )
         }
         self.lane = self.relay.lanes.make()

@@ -92,6 +92,8 @@ struct PendingWrites {
         count: Int,
         with connection: TLSConnection
     ) throws(TLSError) {
+        // An empty write says only when those before it have left.
+        guard count > 0 else { return }
         let result = bytes.withUnsafeReadableBytes { readable -> Result<Void, TLSError> in
             do throws(TLSError) {
                 try connection.write(UnsafeRawBufferPointer(rebasing: readable[offset...].prefix(count)))

@@ -58,6 +58,41 @@ struct KernelBacklogTests {
         }
     }
 
+    @Test("it is waited for when it takes nothing for a while, once nothing waits in the program any more")
+    func takesItsTime() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) {
+            $0.webSocket.pingInterval = .milliseconds(150)
+            $0.webSocket.pongTimeout = .milliseconds(600)
+            $0.stallTimeout = .hours(1)
+            $0.textPingInterval = .milliseconds(150)
+            $0.maximumWaitingBytes = 64 << 10
+            $0.sendBufferBytes = 8 << 10
+        } body: { fixture in
+            let slow = try await RawClient.open(
+                at: fixture.address,
+                receiveBuffer: 4 << 10,
+                below: { [DropReader()] }
+            )
+            try await slow.subscribe(Frames.btc)
+            try await fixture.settleAnswered(slow)
+            let clock = try await RawClient.open(at: fixture.address)
+            try await slow.onlyDrops(true)
+            for frame in Self.frames { fixture.feed([frame]) }
+            // Longer than the time for a pong, while something waits in the program; the suite's limit ends it.
+            #expect(try await fixture.waitingBytes(below: { [] }) > 4 << 10)
+            for _ in 0..<8 { try await clock.tick() }
+            while try await fixture.waitingBytes(below: { [] }) > 0 { try await slow.readDrop() }
+            // And now that what it has not read is in the kernels alone.
+            for _ in 0..<16 { try await clock.tick() }
+            #expect(fixture.relay.clientCount == 2)
+            try await slow.onlyDrops(false)
+            for frame in Self.frames { #expect(try await slow.trades() == frame) }
+            try await fixture.settleAnswered(slow)
+            #expect(instruments.refusals.all.allSatisfy { $0.type != "pong-timeout" })
+        }
+    }
+
     @Test("it is ended when it takes nothing any more, and for want of its pong", arguments: [false, true])
     func ends(isEncrypted: Bool) async throws {
         try await self.run(isEncrypted) { fixture, slow, clock, instruments in
