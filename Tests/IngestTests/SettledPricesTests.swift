@@ -58,7 +58,9 @@ struct SettledPricesTests {
         self.expect("A 1 0 of 1", "A 3 1 of 3")
     }
 
-    @Test("what is held back when an epoch ends goes to each reader once, and the next epoch begins with an empty board")
+    @Test(
+        "what is held back when an epoch ends goes to each reader once, and the next epoch begins with an empty board"
+    )
     func epoch() {
         var feed = HandFeed()
         for reader in self.readers { reader.epochBegan(7) }

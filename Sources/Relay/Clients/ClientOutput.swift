@@ -6,8 +6,9 @@ import WebSocket
 ///
 /// It writes what the client's session says, in whatever protocol that is, with one flush however much was written, and tells
 /// the session what becomes of the channel.
-package final class ClientOutput: ChannelInboundHandler {
+package final class ClientOutput: ChannelDuplexHandler {
     typealias InboundIn = WebSocketMessage
+    typealias OutboundIn = WebSocketOutput
     typealias OutboundOut = WebSocketOutput
 
     /// How much may wait in the channel before it counts as unwritable, and how little makes it writable again, in bytes.
@@ -34,6 +35,9 @@ package final class ClientOutput: ChannelInboundHandler {
     private(set) var isOpen = false
     private var mustFlush = false
     private var queue: OutboundQueue
+    private var requests = RequestQueue()
+    /// All bytes that were written before the last flush; without those that went by the lane.
+    private var flushedBytes = 0
     /// Whether ``drained()`` is to be called.
     private var awaitsDrain = false
     /// When the client was watched for the last time.
@@ -98,6 +102,7 @@ package final class ClientOutput: ChannelInboundHandler {
     }
 
     private func push() {
+        self.flushedBytes = self.writtenBytes
         guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
         if webSocket.flushFramed() { self.leftWaiting() }
     }
@@ -111,6 +116,7 @@ package final class ClientOutput: ChannelInboundHandler {
     /// Takes over bytes of which the lane has taken the first.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
         self.queue.wrote(bytes: bytes.readableBytes)
+        self.flushedBytes = self.writtenBytes
         if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.leftWaiting() }
     }
 
@@ -228,6 +234,7 @@ package final class ClientOutput: ChannelInboundHandler {
     private func drained() {
         guard self.isOpen else { return }
         if self.isBehind, self.waitingBytes == 0 { self.timePassed() }
+        self.takeRequests()
         self.relay.flush()
     }
 
@@ -318,13 +325,45 @@ package final class ClientOutput: ChannelInboundHandler {
         guard self.isOpen else { return }  // late: it is being closed
         switch Self.unwrapInboundIn(data) {
         case .text(let text):
-            self.session?.received(text)
+            self.requests.append(text)
+            self.takeRequests()
         case .binary:
             self.close(.unsupported, reason: "text messages only")
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { self.relay.flush() }
+
+    func read(context: ChannelHandlerContext) {
+        if self.requests.isEmpty { context.read() } else { self.requests.isReadHeld = true }
+    }
+
+    /// Answers the requests that have come, as long as not too much of the answers waits.
+    private func takeRequests() {
+        while self.isOpen, !self.requests.isEmpty, self.mayAnswer, let request = self.requests.popFirst() {
+            let before = self.writtenBytes
+            self.session?.received(request)
+            self.requests.answered(before..<self.writtenBytes)
+        }
+        if self.requests.isEmpty { self.goOnReading() } else { self.awaitDrain() }
+    }
+
+    private var mayAnswer: Bool {
+        if self.owedBytes < RequestQueue.mostOwedBytes { return true }
+        // They may leave at once.
+        self.push()
+        return self.owedBytes < RequestQueue.mostOwedBytes
+    }
+
+    private var owedBytes: Int {
+        self.requests.owedBytes { min(self.flushedBytes, self.writtenBytes - self.waitingBytes) }
+    }
+
+    private func goOnReading() {
+        guard self.requests.isReadHeld else { return }
+        self.requests.isReadHeld = false
+        self.context?.read()
+    }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard self.isOpen else { return }
@@ -349,6 +388,9 @@ package final class ClientOutput: ChannelInboundHandler {
     private func end() {
         guard self.isOpen else { return }
         self.isOpen = false
+        self.requests.removeAll()
+        // The client's close frame may stand behind requests.
+        self.goOnReading()
         self.relay.lanes.close(self.lane)
         self.change { $0.ended() }
         self.session?.closed()

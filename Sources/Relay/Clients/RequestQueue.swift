@@ -1,0 +1,57 @@
+import NIOCore
+
+/// The requests of one client, and how much of the answers to them waits for it in this program.
+///
+/// What a client's input makes the relay owe is bounded, also for one that reads nothing: from ``mostOwedBytes`` on its requests
+/// wait here, and nothing more is read from it, until some of the answers have left.
+struct RequestQueue {
+    /// The most bytes of answers that may wait when a request is answered. They are a part of the 16 KiB that input may make
+    /// a connection owe; TLS and the pongs have the others.
+    static let mostOwedBytes = 4 << 10
+
+    /// The requests that came in one read of the socket; those before `first` have been taken.
+    private var requests: [ByteBuffer] = []
+    private var first = 0
+    /// The places of the answers among all bytes that were written to the client.
+    private var answers: [Range<Int>] = []
+    /// Whether more input was asked for while requests wait.
+    var isReadHeld = false
+
+    init() {}
+
+    var isEmpty: Bool { self.first == self.requests.count }
+
+    mutating func append(_ request: ByteBuffer) { self.requests.append(request) }
+
+    mutating func popFirst() -> ByteBuffer? {
+        guard !self.isEmpty else { return nil }
+        defer {
+            self.first += 1
+            if self.isEmpty {
+                self.requests = []
+                self.first = 0
+            }
+        }
+        return self.requests[self.first]
+    }
+
+    mutating func removeAll() {
+        self.requests = []
+        self.first = 0
+    }
+
+    /// Notes where the answer to a request stands among all bytes that were written.
+    mutating func answered(_ places: Range<Int>) {
+        if !places.isEmpty { self.answers.append(places) }
+    }
+
+    /// Returns how many bytes of answers wait.
+    ///
+    /// - Parameter left: how many of all bytes that were written have left; asked for only where there are answers.
+    mutating func owedBytes(left: () -> Int) -> Int {
+        guard !self.answers.isEmpty else { return 0 }
+        let left = left()
+        self.answers.removeAll { $0.upperBound <= left }
+        return self.answers.reduce(0) { $0 + $1.upperBound - max($1.lowerBound, left) }
+    }
+}

@@ -1,0 +1,65 @@
+import NIOCore
+import Testing
+import TickertapeTesting
+import WebSocket
+@testable import Relay
+
+@Suite("The requests of a client that does not read the answers", .timeLimit(.minutes(3 * Patience.factor)))
+struct RequestQueueTests {
+    @Test("answers are owed from where they begin to where they end, as far as they have not left")
+    func owed() {
+        var queue = RequestQueue()
+        #expect(queue.owedBytes { 0 } == 0)
+        queue.answered(100..<150)
+        queue.answered(150..<150)
+        queue.answered(400..<430)
+        #expect(queue.owedBytes { 0 } == 80)
+        #expect(queue.owedBytes { 120 } == 60)
+        #expect(queue.owedBytes { 200 } == 30)
+        #expect(queue.owedBytes { 430 } == 0)
+    }
+
+    @Test("requests come out in the order in which they went in")
+    func order() {
+        var queue = RequestQueue()
+        for round in 0..<2 {
+            for number in 0..<3 { queue.append(ByteBuffer(string: "\(round) \(number)")) }
+            for number in 0..<3 { #expect(queue.popFirst() == ByteBuffer(string: "\(round) \(number)")) }
+            #expect(queue.isEmpty && queue.popFirst() == nil)
+        }
+    }
+
+    @Test(
+        "of however many requests only a few answers wait, and all are answered when they are read",
+        arguments: ["/?token=any", "/v1/stream"],
+        [false, true]
+    )
+    func bounded(path: String, isEncrypted: Bool) async throws {
+        try await RelayFixture.run(isEncrypted: isEncrypted) {
+            $0.sendBufferBytes = 8 << 10
+            $0.webSocket.pingInterval = .hours(1)
+            // However long the looks below take, the client is not given up.
+            $0.stallTimeout = .hours(1)
+        } body: { fixture, below in
+            let client = try await RawClient.open(path, at: fixture.address, receiveBuffer: 4 << 10, below: below)
+            if path == "/v1/stream" { _ = try await client.frame() }
+            try await client.read(false)
+            let requests = 3_000
+            var flood = ByteBuffer()
+            for _ in 0..<requests { flood.writeImmutableBuffer(RawClient.masked(opcode: 1, "?")) }
+            async let sent: Void = client.channel.writeAndFlush(flood)
+            var most = 0
+            // The suite's limit ends it.
+            while most == 0 { most = try await fixture.waitingBytes(below: below) }
+            // Each of these gives the relay's loop turns in which it could answer more.
+            for _ in 0..<100 { most = max(most, try await fixture.waitingBytes(below: below)) }
+            #expect(most < 16 << 10, "\(most) bytes waited")
+            try await client.read(true)
+            try await sent
+            for number in 0..<requests {
+                let text = try await client.frame().text
+                try #require(text.contains("Invalid message"), "answer \(number): \(text)")
+            }
+        }
+    }
+}
