@@ -11,6 +11,11 @@ package enum UTCText {
         return "\(date)T\(Self.clock(rest)).\(Self.padded(milliseconds, 3))Z"
     }
 
+    /// Formats ns since 1970 as `2026-11-21T05:31:02Z`, cut to seconds.
+    package static func secondStamp(_ nanoseconds: Int64) -> String {
+        "\(Self.date(nanoseconds))T\(Self.timeOfDay(nanoseconds))Z"
+    }
+
     /// Formats ns since 1970 as `2026-11-21`.
     package static func date(_ nanoseconds: Int64) -> String { String(Self.timestamp(nanoseconds).prefix(10)) }
 

@@ -30,7 +30,18 @@ struct RecordCommand: SettingsCommand {
     }
 
     mutating func run() async throws {
-        try await Assembly.record(self.loadSettings().settings)
+        var settings = try self.loadSettings().settings
+        EarlyStop.take()
+        guard let token = settings.token else {
+            throw OperatorError(
+                "record needs a key: set FINNHUB_TOKEN, or use --token-file",
+                status: .configuration
+            )
+        }
+        if settings.record.file == nil {
+            settings.record.file = RecordingName.makeNew(in: settings.record.directory, at: WallClock.now())
+        }
+        try await TickerProgram(settings: settings, feed: settings.liveFeed(token: token)).run()
     }
 
     /// The argument, as what it is: the setting `record.file`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MockUpstream
 
 /// Follows the market: display, relay and, when asked, recording.
 struct RunCommand: SettingsCommand {
@@ -25,6 +26,46 @@ struct RunCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.feed, self.display, self.alerts, self.relay, self.record, self.common] }
 
     mutating func run() async throws {
-        try await Assembly.run(self.loadSettings().settings, wantsDemo: self.demo)
+        var settings = try self.loadSettings().settings
+        EarlyStop.take()
+        guard let token = settings.token, !self.demo else { return try await self.playDemo(settings) }
+        let watchlist =
+            DisplayPart.format(settings) == .tui
+            ? KeptWatchlist(settings) { Console.complain("warning: \($0)") } : nil
+        if let watchlist { settings.finnhub.symbols = watchlist.load() }
+        try await TickerProgram(
+            settings: settings,
+            feed: settings.liveFeed(token: token),
+            watchlist: watchlist
+        ).run()
+    }
+
+    /// Replays the bundled recording over and over, marked as what it is.
+    private func playDemo(_ settings: Settings) async throws {
+        // Who wants one price of the market must not take the demo's for it.
+        guard self.demo || !settings.display.isOnce else {
+            throw OperatorError(
+                "no key is set, so there is no price to print: set FINNHUB_TOKEN, or use --token-file; --demo prints the "
+                    + "bundled recording's",
+                status: .configuration
+            )
+        }
+        guard let path = BundledRecording.path else {
+            throw OperatorError(
+                "\(self.demo ? "" : "no key is set, and ")the bundled recording is missing: set FINNHUB_TOKEN, or reinstall "
+                    + "the program with its resources",
+                status: .failure
+            )
+        }
+        if !settings.display.isQuiet, !self.demo {
+            Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
+        }
+        var standIn = StandInSettings()
+        standIn.speed = 1
+        standIn.repeats = true
+        standIn.rebasesTimes = true
+        let recording = try OperatorError.opening(recording: path)
+        try await ReplayProgram(settings: settings, material: .recording(recording), standIn: standIn, source: .demo)
+            .run()
     }
 }

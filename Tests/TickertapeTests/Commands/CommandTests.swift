@@ -157,15 +157,15 @@ struct CommandTests {
             "--max-connections",
             "9"
         )
-        let order = command.order
-        #expect(order.faults.faults.count == 2)
-        #expect(order.faults.faults.first?.connections == 1...3)
-        #expect(order.faults.seed == 7)
-        #expect(order.faults.latency == 50_000_000)
-        #expect(order.faults.jitter == 100_000_000)
-        #expect(order.oneConnectionPerKey == .both)
-        #expect(order.symbolLimit == 50)
-        #expect(order.connectionLimit == 9)
+        let settings = command.standInSettings
+        #expect(settings.faults.faults.count == 2)
+        #expect(settings.faults.faults.first?.connections == 1...3)
+        #expect(settings.faults.seed == 7)
+        #expect(settings.faults.latency == 50_000_000)
+        #expect(settings.faults.jitter == 100_000_000)
+        #expect(settings.oneConnectionPerKey == .both)
+        #expect(settings.symbolLimit == 50)
+        #expect(settings.connectionLimit == 9)
         for wrong in [
             ["--fault", "explode"], ["--fault", "drop@soon"], ["--fault", "hang=tls", "--plain"], ["--seed", "x"],
             ["--latency", "2m"], ["--latency", "soon"], ["--one-per-key", "some"], ["--max-connections", "0"],

@@ -170,7 +170,7 @@ struct HangingDiskTests {
         }
         let path = try folder.write(String(buffer: recording.bytes), to: "a.jsonl")
         let material = ReplayMaterial.recording(try RecordingFile(path: path, beforeRead: { disk.wait() }))
-        // As `InnerReplay` and `TickerProgram` have it: the player's loop, the feed's, and the relay's.
+        // As `ReplayProgram` and `TickerProgram` have it: the player's loop, the feed's, and the relay's.
         let groups = (0..<3).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         var standInSettings = StandInSettings()
         standInSettings.sharesClock = true
@@ -189,8 +189,11 @@ struct HangingDiskTests {
         settings.webSocket.pingInterval = nil
         settings.session.silentAfter = nil
         settings.source = .replay(file: path, speed: 1)
-        var program = TickerProgram(settings: Settings(), feed: settings)
-        program.replay = standIn.remote
+        let program = TickerProgram(
+            settings: Settings(),
+            feed: settings,
+            replay: PlayedMaterial(material, standIn: standIn)
+        )
         #expect(!program.relaySharesLoop)
         let feedLoop = groups[1].next()
         let relay = RelayServer(

@@ -1,2 +1,0 @@
-/// Where rooms become a program: one function a command, each in a file of its own.
-package enum Assembly {}

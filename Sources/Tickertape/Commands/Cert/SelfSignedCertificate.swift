@@ -1,0 +1,131 @@
+import Glibc
+import TLS
+
+/// A certificate for a relay that is its own issuer, with its key.
+///
+/// It is no authority (CA:FALSE): it is trusted as it is, and whoever steals its key can be this relay to those who trust it
+/// and nobody else.
+struct SelfSignedCertificate {
+    /// The paths of the two files, from the root.
+    struct Files {
+        let certificate: String
+        let key: String
+    }
+
+    private let names: [MachineName]
+    private let credentials: TLSCredentials
+    private let facts: CertificateFacts
+
+    /// - Parameter days: how long it is valid.
+    init(for names: [MachineName], days: Int) throws(OperatorError) {
+        self.names = names
+        do throws(TLSError) {
+            self.credentials = try CertificateAuthority.selfSigned(
+                names: Self.hosts(of: names),
+                addresses: Self.addresses(of: names),
+                commonName: Self.best(of: names).text,
+                notAfter: .seconds(Int64(days) * 86_400)
+            )
+            self.facts = try CertificateFacts(certificatePEM: self.credentials.certificateChainPEM)
+        } catch {
+            throw OperatorError("\(error)", status: .failure)
+        }
+    }
+
+    private static func hosts(of names: [MachineName]) -> [String] {
+        names.compactMap { name in if case .host(let host) = name { host } else { nil } }
+    }
+
+    private static func addresses(of names: [MachineName]) -> [String] {
+        names.compactMap { name in if case .address(let address) = name { address } else { nil } }
+    }
+
+    /// The first name by which others on the network reach the machine.
+    private static func best(of names: [MachineName]) -> MachineName {
+        names.first { !MachineName.ofLoopback.contains($0) } ?? .host("localhost")
+    }
+
+    /// Writes `certificate.pem` and `key.pem` to a folder that is there.
+    ///
+    /// - Parameter replaces: whether files that are there are replaced.
+    func write(to folder: String, replaces: Bool) throws(OperatorError) -> Files {
+        let folder = try Self.wholePath(of: folder)
+        let files = Files(certificate: "\(folder)/certificate.pem", key: "\(folder)/key.pem")
+        if !replaces {
+            for path in [files.certificate, files.key] where access(path, F_OK) == 0 {
+                throw OperatorError(
+                    "\(path) is there already; choose another --out, or replace both with --force",
+                    status: .failure
+                )
+            }
+        }
+        try NewFile.place(self.credentials.privateKeyPEM, at: files.key, mode: 0o600, replaces: replaces)
+        try NewFile.place(
+            self.credentials.certificateChainPEM,
+            at: files.certificate,
+            mode: 0o644,
+            replaces: replaces
+        )
+        return files
+    }
+
+    /// Describes the two files and their use: in the config file of the relay, and by clients.
+    func description(of files: Files) -> [String] {
+        let (certificate, key) = (files.certificate, files.key)
+        let best = Self.best(of: self.names)
+        let host = best.text.contains(":") ? "[\(best.text)]" : best.text
+        let isReached = !MachineName.ofLoopback.contains(best)
+        let token =
+            isReached
+            ? (watch: " --set relay.token-file=FILE", curl: " -H \"Authorization: Bearer $(cat FILE)\"")
+            : (watch: "", curl: "")
+        let names = Self.hosts(of: self.names) + Self.addresses(of: self.names)
+        return [
+            "certificate  \(certificate)",
+            "key          \(key) (mode 0600; keep it secret)",
+            "names        \(names.joined(separator: ", "))",
+            "valid until  \(UTCDate.text(self.facts.notAfter))",
+            "fingerprint  \(self.facts.fingerprint) (SHA-256)",
+            "pin          \(self.facts.pin)",
+            "",
+            "In the config file of the relay:",
+            "  relay:",
+            "    certificate-file: \(certificate)",
+            "    key-file: \(key)",
+        ] + self.linesForOthers + [
+            "",
+            "Clients must trust \(certificate), which is no secret:",
+            "  tickertape watch wss://\(host):8080 --ca-file \(certificate)\(token.watch)",
+            "  curl --cacert \(certificate)\(token.curl) https://\(host):8080/v1/snapshot",
+            "  Python (websocket-client): run_forever(sslopt={\"ca_certs\": \"\(certificate)\"})",
+            "  Node: NODE_EXTRA_CA_CERTS=\(certificate)",
+            "  browsers: open https://\(host):8080/ and compare the fingerprint before you go on",
+        ]
+    }
+
+    /// The lines that the config file also needs, so that other machines reach the relay by these names.
+    private var linesForOthers: [String] {
+        let others = self.names.filter { !MachineName.ofLoopback.contains($0) }
+        if others.isEmpty { return [] }
+        let hosts = Self.hosts(of: others)
+        var lines = [
+            "    listen: 0.0.0.0:8080      # so that other machines can reach it",
+            "    token-file: FILE          # which they then need: openssl rand -hex 24 > FILE; chmod 600 FILE",
+        ]
+        if !hosts.isEmpty { lines.append("    host-names: [\(hosts.joined(separator: ", "))]") }
+        return lines
+    }
+
+    /// The path from the root, for the config file, which is read from anywhere.
+    private static func wholePath(of folder: String) throws(OperatorError) -> String {
+        guard let found = realpath(folder, nil) else {
+            throw OperatorError(
+                "--out \(folder): \(String(cString: strerror(errno))); make the folder",
+                status: .failure
+            )
+        }
+        defer { free(found) }
+        let path = String(cString: found)
+        return path == "/" ? "" : path
+    }
+}

@@ -1,0 +1,50 @@
+import Recordings
+import Wire
+
+/// A recording being read for an export, from its start to its end, over all of its files, compressed or not.
+final class ExportSource {
+    private let stream: RecordingStream
+    private var losses = RecordingLosses()
+    /// Of the newest line, µs since 1970.
+    private var wall: Int64?
+    private(set) var hasFrames = false
+    /// The files in which the named one goes on.
+    let followers: [String]
+
+    init(path: String) throws(OperatorError) {
+        do throws(RecordingFailure) {
+            self.stream = try RecordingStream(path: path)
+            self.followers = self.stream.segments.dropFirst().map(\.path)
+            PlainWords.tellLeftOut(self.stream.unreadable)
+            try self.stream.readAhead()
+        } catch {
+            throw OperatorError(error)
+        }
+        self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
+    }
+
+    var damagedParts: Int { self.stream.damagedParts }
+    /// Lines that were told to be missing, and came later.
+    var returnedLines: UInt64 { self.losses.returned }
+
+    /// What comes next, and what is missing before it.
+    func next() throws(OperatorError) -> (event: RecordingEvent, loss: RecordingLoss?)? {
+        do throws(RecordingFailure) {
+            var missing: RecordingLoss?
+            while let line = try self.stream.next() {
+                if var loss = self.losses.take(line) {
+                    loss.from = self.wall.map { $0 &* 1_000 } ?? 0
+                    loss.to = line.wall.map { $0 &* 1_000 } ?? loss.from
+                    missing = missing?.joined(loss) ?? loss
+                }
+                self.wall = line.wall ?? self.wall
+                guard let event = line.event else { continue }
+                if case .frame = event { self.hasFrames = true }
+                return (event, missing)
+            }
+            return nil
+        } catch {
+            throw OperatorError(error)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import NIOCore
+import Recordings
+
+/// What commands that make a new file have in common.
+struct NewRecordingOptions: ParsableArguments {
+    @Flag(help: "Write the plain form: JSON Lines with \"at\" and \"frame\" only, without gaps and events.")
+    var plain = false
+
+    var form: RecordingOutputFile.Form { self.plain ? .plain : .current }
+
+    /// Makes a new file, and says what is in it.
+    func write(
+        _ target: String,
+        _ body: () throws(RecordingFailure) -> RecordingEdits.Result
+    ) throws(OperatorError) {
+        HalfFile.take()
+        do throws(RecordingFailure) {
+            let result = try body()
+            let frames = PlainWords.count(result.frames, "frame")
+            Console.print("\(target): \(frames), \(PlainWords.count(result.lines, "line"))")
+            PlainWords.tellLeftOut(result.unreadable)
+            if let missing = result.missing { Console.complain("warning: \(missing)") }
+            if result.files > 1 { Console.print("read from \(result.files) files") }
+            if result.damagedLines > 0 {
+                Console.print(
+                    "\(PlainWords.count(result.damagedLines, "damaged line was", "damaged lines were")) left out"
+                )
+            }
+            if result.losses > 0 {
+                Console.print("something is missing at \(PlainWords.count(result.losses, "place")), which it tells")
+            }
+            if result.duplicates > 0 {
+                Console.print("\(PlainWords.count(result.duplicates, "line was", "lines were")) in several recordings")
+            }
+        } catch {
+            throw OperatorError(error)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Market
+import Recordings
+import Wire
+
+/// What commands that look at recordings have in common.
+struct RecordingFilesOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Flag(help: "Print one JSON object a file.")
+    var json = false
+
+    /// Says what recordings hold and what is wrong with them.
+    ///
+    /// - Throws: after all were described, when one is damaged and it is a check.
+    func describe(isCheck: Bool) throws(OperatorError) {
+        var broken: [String] = []
+        var unread: [String] = []
+        var run = RecordingRun()
+        for named in self.files {
+            // A file that has been compressed is found under its name of before, as for all other commands.
+            let file = SegmentNames.present(named)
+            do throws(RecordingFailure) {
+                let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
+                if !findings.isIntact { broken.append(file) }
+                run.add(file, findings)
+                if self.json {
+                    Console.print(json: FindingsJSON.line(file, findings, trades))
+                } else {
+                    for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
+                }
+            } catch {
+                // The others may be none the worse.
+                unread.append(error.description)
+            }
+        }
+        let holes = isCheck ? run.holes : []
+        for hole in holes { Console.complain(hole) }
+        var failures = unread
+        if isCheck, !broken.isEmpty {
+            failures.append(
+                "damaged: \(broken.joined(separator: ", ")); `tickertape recording repair FILE NEW-FILE` saves the rest"
+            )
+        }
+        if !holes.isEmpty { failures.append("files do not follow each other") }
+        if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
+    }
+
+    /// The same with the trades of each symbol, which takes reading every frame.
+    private static func look(
+        _ file: String
+    ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
+        var reader = FrameReader()
+        var table = SymbolTable()
+        var trades: [Trade] = []
+        var counts: [Int] = []
+        let findings = try RecordingCheck.check(file) { line in
+            guard case .frame(let frame, _, let dialect) = line.content else { return }
+            _ = reader.read(frame, of: dialect, symbols: &table, into: &trades)
+            while counts.count < table.count { counts.append(0) }
+            for trade in trades { counts[Int(trade.symbol.index)] += 1 }
+            trades.removeAll(keepingCapacity: true)
+        }
+        return (findings, Dictionary(uniqueKeysWithValues: zip(table.names, counts)))
+    }
+}

@@ -1,0 +1,253 @@
+import ArgumentParser
+import Feeds
+import MockUpstream
+import NIOCore
+import NIOPosix
+import Recordings
+import Relay
+import ServiceLifecycle
+import TLS
+
+/// Offers a recording to other programs as if it were the service.
+struct ServeCommand: SettingsCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve a recording as a stand-in Finnhub, for testing other clients.",
+        discussion: """
+            Each client gets the recording from its start, or from the place that it names (&start=50%25), over TLS with a certificate for the host of --listen, made \
+            at the start by a CA of its own. Give your client that CA's certificate with --ca-out.
+
+            EXAMPLES:
+              tickertape serve btc.jsonl --ca-out ca.pem
+              FINNHUB_TOKEN=any tickertape --upstream wss://127.0.0.1:8443 --ca-file ca.pem
+              tickertape serve btc.jsonl --plain --listen 127.0.0.1:9000 --speed max
+              tickertape serve --simulate --plain --rate 20000
+              tickertape serve btc.jsonl --plain --fault status=429,retry-after=30@1 --fault drop@10s-20s
+
+            FAULTS: --fault FAULT[@WHEN]..., as often as you like. WHEN is connections, counted from 1 (@1, @1-3, @2-), \
+            or a time after the WebSocket opened (@10s, @10s-20s), or one of each (@2@10s); without it, every \
+            connection, and at once. What happens at a moment happens at a moment that --seed picks within a span; what \
+            lasts lasts for that span. P is a probability per frame of trades. A value with a comma or an @ of its own \
+            stands in double quotes.
+            \(Fault.manual.map { "  \($0.form)\n      \($0.meaning)" }.joined(separator: "\n"))
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
+    var file: String?
+
+    @Flag(
+        name: .customLong("simulate"),
+        help: "Serve a simulated market instead of a recording; --seed and the flags of `tickertape simulate` shape it."
+    )
+    var simulates = false
+
+    @OptionGroup(title: "The market of --simulate") var market: ServedMarketOptions
+
+    @Option(help: ArgumentHelp("Where to listen; without --plain on any address.", valueName: "host:port"))
+    var listen = Endpoint(host: "127.0.0.1", port: 8443)
+
+    @OptionGroup var pace: PaceOptions
+
+    @Flag(
+        name: .customLong("shared-clock"),
+        help: "Play it once for all clients, who join where it is, instead of to each from its start."
+    )
+    var sharesClock = false
+
+    @Flag(
+        name: .customLong("with-breaks"),
+        help:
+            "End connections where the recording's ended, with the service's close frame or cut, and refuse new ones with 503 until it goes on (--shared-clock)."
+    )
+    var hasBreaks = false
+
+    @Flag(
+        name: .customLong("live-times"),
+        help: "Move the trades' times, so that the recording happens while a client gets it."
+    )
+    var liveTimes = false
+
+    @Flag(help: "Serve ws:// without TLS; only on this machine (127.0.0.1, [::1], localhost).")
+    var plain = false
+
+    @Option(
+        name: .customLong("ca-out"),
+        help: ArgumentHelp("Write the CA's certificate (PEM) to this file.", valueName: "file"),
+        completion: .file()
+    )
+    var authorityOut: String?
+
+    @Option(
+        name: .customLong("fault"),
+        help: ArgumentHelp("What goes wrong, and when; see FAULTS. May be given often.", valueName: "fault"),
+        transform: Self.fault
+    )
+    var faults: [Fault] = []
+
+    @Option(help: ArgumentHelp("What the chances and moments of --fault and --jitter are drawn from.", valueName: "n"))
+    var seed: UInt64 = 1
+
+    @Option(
+        help: ArgumentHelp("Send everything so much later (default: 0).", valueName: "duration"),
+        transform: Self.delay
+    )
+    var latency = TimeAmount.zero
+
+    @Option(
+        help: ArgumentHelp("And by chance up to so much later still, in order (default: 0).", valueName: "duration"),
+        transform: Self.delay
+    )
+    var jitter = TimeAmount.zero
+
+    @Option(
+        name: .customLong("one-per-key"),
+        help: ArgumentHelp(
+            "Allow one connection per key, as the real service: on a second one throw out both, throw out the older, or"
+                + " refuse the newer with 429.",
+            valueName: "both|older|refuse"
+        )
+    )
+    var onePerKey: OnePerKey?
+
+    @Option(
+        name: .customLong("symbol-limit"),
+        help: ArgumentHelp("Symbols that a connection may subscribe to.", valueName: "n")
+    )
+    var symbolLimit = 50
+
+    @Option(
+        name: .customLong("max-connections"),
+        help: ArgumentHelp("Connections at a time; more are cut off at once.", valueName: "n")
+    )
+    var connectionLimit = 250
+
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] { [self.common] }
+
+    func validate() throws {
+        guard self.simulates != (self.file != nil) else {
+            throw ValidationError("serve takes a recording, or --simulate; one of them.")
+        }
+        if self.simulates, !self.pace.playsWhole {
+            throw ValidationError("--from, --to, --loop and --skip-idle are for recordings.")
+        }
+        if self.plain && !self.listen.isLoopback {
+            throw ValidationError("--plain is not encrypted, so --listen must be 127.0.0.1, [::1] or localhost.")
+        }
+        if self.plain && self.authorityOut != nil {
+            throw ValidationError("--ca-out writes a certificate, and --plain has none; leave one of them out.")
+        }
+        if self.plain && self.faults.contains(where: \.needsTLS) {
+            throw ValidationError("a fault in the TLS handshake (=tls) needs TLS, and --plain has none.")
+        }
+        guard (1...100_000).contains(self.symbolLimit), (1...100_000).contains(self.connectionLimit) else {
+            throw ValidationError("--symbol-limit and --max-connections are numbers from 1 to 100000.")
+        }
+    }
+
+    @Sendable private static func fault(_ text: String) throws -> Fault {
+        do {
+            return try Fault(text)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    @Sendable private static func delay(_ text: String) throws -> TimeAmount {
+        do {
+            return try Syntax<TimeAmount>.duration.within(.zero ... .minutes(1)).read(text)
+        } catch {
+            throw ValidationError("\"\(text)\" \(error.reason)")
+        }
+    }
+
+    mutating func run() async throws {
+        let settings = try self.loadSettings().settings
+        EarlyStop.take()
+        let material = try self.material()
+        var standInSettings = self.standInSettings
+        let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
+        if let recording {
+            // Before places are looked for: what is found then is not reported again.
+            RecordedDamage.complainAtOnce(of: recording)
+            try self.pace.apply(to: &standInSettings.replay, recording: recording)
+        }
+        let authority = try CertificateAuthority(name: "tickertape stand-in")
+        if !self.plain {
+            standInSettings.credentials = try authority.issue(for: self.listen.host)
+            if let path = self.authorityOut { try NewFile.write(authority.certificatePEM, to: path) }
+        }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let standIn: StandIn
+        do {
+            standIn = try await StandIn.start(
+                material,
+                settings: standInSettings,
+                on: group.next(),
+                host: self.listen.host,
+                port: self.listen.port,
+                logger: ProgramLog.make(level: settings.logLevel),
+                wallClock: WallClock.now
+            )
+        } catch let error where error is TLSError || error is RecordingFailure {
+            throw OperatorError("\(error)", status: .failure)
+        } catch {
+            throw OperatorError(
+                "cannot listen on \(self.listen): \(PlainWords.of(error)); choose another --listen HOST:PORT",
+                status: .addressInUse
+            )
+        }
+        self.announce(port: standIn.address?.port ?? self.listen.port, authority: authority)
+        try await TickerProgram.live([
+            ProgramPart("stand-in") {
+                try? await gracefulShutdown()
+                await standIn.stop()
+            }
+        ])
+        await group.end()
+        if let recording { RecordedDamage.complain(of: recording) }
+    }
+
+    /// What is served.
+    private func material() throws(OperatorError) -> ReplayMaterial {
+        if let file { return .recording(try OperatorError.opening(recording: file)) }
+        return .market(self.market.run(seed: self.seed, start: WallClock.now() / 1_000_000))
+    }
+
+    /// How it is served, whatever it is.
+    var standInSettings: StandInSettings {
+        var settings = StandInSettings()
+        settings.speed = self.pace.speed.factor
+        settings.rebasesTimes = self.liveTimes
+        settings.sharesClock = self.sharesClock || self.hasBreaks
+        settings.replay.hasBreaks = self.hasBreaks
+        settings.replay.waitsForAll = !settings.sharesClock
+        settings.keepaliveInterval = .seconds(20)
+        settings.faults = FaultPlan(self.faults, seed: self.seed)
+        settings.faults.latency = self.latency.nanoseconds
+        settings.faults.jitter = self.jitter.nanoseconds
+        settings.oneConnectionPerKey = self.onePerKey?.rule
+        settings.symbolLimit = self.symbolLimit
+        settings.connectionLimit = self.connectionLimit
+        settings.faultHappened = { connection, fault in Console.complain("connection \(connection): \(fault)") }
+        return settings
+    }
+
+    /// Prints where it is served, and whom clients must trust.
+    private func announce(port: Int, authority: CertificateAuthority) {
+        let address = "\(self.plain ? "ws" : "wss")://\(Endpoint(host: self.listen.host, port: port))"
+        Console.complain(
+            "serving \(self.file ?? "a simulated market") as Finnhub on \(address)/?token=anything; Ctrl-C stops"
+        )
+        if self.plain { return }
+        if let path = self.authorityOut {
+            Console.complain("the authority to trust is in \(path)")
+        } else {
+            // On standard output, so that it can go into a file or a variable.
+            for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
+            Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
+        }
+    }
+}

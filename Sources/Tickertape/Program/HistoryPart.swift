@@ -1,0 +1,155 @@
+import Feeds
+import History
+import Market
+import NIOConcurrencyHelpers
+import Recordings
+import Relay
+import ServiceLifecycle
+import Terminal
+import Wire
+
+/// The history of a program that records: its keeper, and what the relay asks of it.
+final class HistoryPart: Sendable {
+    /// The newest bars of each symbol and width that a program begins with, and of how many symbols.
+    private static let seededBars = 120
+    private static let seededSymbols = 64
+    /// Bars that begin later than this from now are of no time that was, ns.
+    private static let ahead: Int64 = 3_600_000_000_000
+
+    let keeper: HistoryKeeper
+    private let source: String
+    private let folder: String
+    private let recorder: NIOLockedValueBox<Recorder?>
+    private let warn: NIOLockedValueBox<@Sendable (String) -> Void>
+
+    /// Opens the history where one is kept. What keeps it from that is told, and the program goes on without: prices matter
+    /// more.
+    init?(settings: Settings, source: FeedStatus.Source) {
+        guard let recording = settings.record.file,
+            let path = HistoryPlace.path(settings.history.file, recording: recording, source: source)
+        else { return nil }
+        let recorder = NIOLockedValueBox<Recorder?>(nil)
+        let warn = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.complain("warning: \($0)") })
+        self.recorder = recorder
+        self.warn = warn
+        self.source = source.word
+        self.folder = FilePath.absolute(FilePath.folder(of: recording))
+        do throws(HistoryFailure) {
+            self.keeper = try HistoryKeeper(
+                path: path,
+                recording: { recorder.withLockedValue { $0 }.map { FilePath.absolute($0.path) } },
+                wallClock: WallClock.now,
+                tell: { line in warn.withLockedValue { $0 }(line) }
+            )
+        } catch {
+            Console.complain("warning: no history is kept: \(error); history.file: off does without")
+            return nil
+        }
+    }
+
+    /// Tells where the frames are recorded, and to whom warnings go from now on.
+    func connect(_ recorder: Recorder?, warn: @escaping @Sendable (String) -> Void) {
+        self.recorder.withLockedValue { $0 = recorder }
+        self.warn.withLockedValue { $0 = warn }
+        let keeper = self.keeper
+        recorder?.whenCompleted { completed, newest in
+            keeper.completed(completed.map(FilePath.absolute), newest: FilePath.absolute(newest))
+        }
+    }
+
+    /// What the relay's HTTP asks.
+    var past: RelayPast {
+        let keeper = self.keeper
+        return RelayPast(
+            bars: { symbol, width, from, to, limit in
+                try await keeper.ask { try $0.bars(of: symbol, width, from: from, to: to, limit: limit) }
+            },
+            trades: { symbol, query in
+                try await keeper.ask { store in
+                    var search = RecordedPast(symbol: symbol, query: query)
+                    return search.find(in: try store.segments())
+                }
+            }
+        )
+    }
+
+    /// Gives the relay the newest bars of the runs before this one, and notes recordings that the index does not have.
+    func seed(_ relay: RelayServer) async {
+        await relay.remember(await self.earlierBars())
+        let (folder, source) = (self.folder, self.source)
+        await self.asked { store in
+            try store.forget(RecordingFolder.gone(from: folder, known: try store.segments()))
+            try store.note(RecordingFolder.scan(folder, source: source, known: try store.segments()))
+        }
+    }
+
+    /// Asks the history; where it cannot be read, that is told, and what builds on it begins with nothing.
+    @discardableResult
+    private func asked<Answer: Sendable>(
+        _ question: @escaping @Sendable (HistoryStore) throws -> Answer
+    ) async -> Answer? {
+        do {
+            return try await self.keeper.ask(question)
+        } catch {
+            self.warn.withLockedValue { $0 }("the history cannot be read: \(error)")
+            return nil
+        }
+    }
+
+    /// The newest bars of the runs before this one.
+    func earlierBars() async -> [EarlierBars] {
+        let bars = await self.asked { store in
+            let now = WallClock.now()
+            let end = try store.newestTime(notAfter: now + ArrivalCheck.tolerance) ?? .min
+            return try store.symbols().prefix(Self.seededSymbols).flatMap { symbol in
+                try BarWidth.allCases.map { width in
+                    let to = now + Self.ahead
+                    return EarlierBars(
+                        symbol: symbol,
+                        width: width,
+                        bars: try store.bars(of: symbol, width, from: nil, to: to, limit: Self.seededBars),
+                        endedAt: end
+                    )
+                }
+            }
+        }
+        return (bars ?? []).filter { !$0.bars.isEmpty }
+    }
+
+    /// What the charts of a screen begin with: bars of the newest hours, by the second as far as one hour back.
+    ///
+    /// - Parameter now: ns since 1970.
+    func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {
+        let reaches: [(BarWidth, Int64)] = [(.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach)]
+        let bars = await self.asked { store in
+            try symbols.prefix(Self.seededSymbols).flatMap { symbol in
+                try reaches.map { width, reach in
+                    EarlierBars(
+                        symbol: symbol,
+                        width: width,
+                        bars: try store.bars(of: symbol, width, from: now - reach, to: now, limit: 4_000),
+                        endedAt: now
+                    )
+                }
+            }
+        }
+        return (bars ?? []).filter { !$0.bars.isEmpty }
+    }
+
+    var part: ProgramPart {
+        ProgramPart("history") {
+            try? await gracefulShutdown()
+            await self.finish()
+        }
+    }
+
+    func finish() async {
+        let report = await self.keeper.finish()
+        guard report.isWhole else {
+            return Console.complain("warning: the disk of the history does not answer; its newest bars may be missing")
+        }
+        if report.lost > 0 {
+            Console.complain("warning: \(report.lost) trades are missing in the history; the disk was full or too slow")
+        }
+    }
+}
