@@ -14,7 +14,7 @@ package final class TapeWriter {
     @exclusivity(unchecked) private var tape: Tape
     /// Names for the symbols of all trades of the epoch.
     @exclusivity(unchecked) var symbols = SymbolTable()
-    private let readers: [any TapeReader]
+    private var readers: [any TapeReader]
     /// Whether the readers know of the epoch.
     private var isEpochPublished = false
     private var inputs: [Weak] = []
@@ -22,10 +22,13 @@ package final class TapeWriter {
     /// more has the trades of the others left out and counted as such.
     private static let leastRoom = 256
 
-    package init(epoch: UInt64, readers: [any TapeReader]) {
+    package init(epoch: UInt64, readers: [any TapeReader] = []) {
         self.tape = Tape(epoch: epoch)
         self.readers = readers
     }
+
+    /// Adds readers, which are called in this order, behind those before; before a feed starts.
+    package func add(_ readers: [any TapeReader]) { self.readers += readers }
 
     package var nextSequence: UInt64 { self.tape.nextSequence }
 

@@ -31,7 +31,7 @@ struct RecordCommand: SettingsCommand {
 
     mutating func run() async throws {
         var settings = try self.loadSettings().settings
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         guard let token = settings.token else {
             throw OperatorError(
                 "record needs a key: set FINNHUB_TOKEN, or use --token-file",

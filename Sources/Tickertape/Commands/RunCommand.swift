@@ -27,11 +27,11 @@ struct RunCommand: SettingsCommand {
 
     mutating func run() async throws {
         var settings = try self.loadSettings().settings
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         guard let token = settings.token, !self.demo else { return try await self.playDemo(settings) }
         let watchlist =
-            DisplayPart.format(settings) == .tui
-            ? KeptWatchlist(settings) { Console.complain("warning: \($0)") } : nil
+            DisplayService.format(settings) == .tui
+            ? WatchlistFile(settings) { Console.complain("warning: \($0)") } : nil
         if let watchlist { settings.finnhub.symbols = watchlist.load() }
         try await TickerProgram(
             settings: settings,

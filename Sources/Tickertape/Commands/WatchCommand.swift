@@ -45,7 +45,7 @@ struct WatchCommand: SettingsCommand {
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
         let url = try self.relayURL(settings)
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
@@ -54,7 +54,7 @@ struct WatchCommand: SettingsCommand {
         // The relay's times, and not ours, are what its trades have.
         let latency = LatencyBook(clocks: .relayed)
         let relay = WatchedRelay(symbols: symbols, monotonic: DisplayClock.monotonic)
-        let shown = try DisplayPart(
+        let service = try DisplayService(
             settings: settings,
             loop: loop,
             symbols: symbols,
@@ -65,38 +65,34 @@ struct WatchCommand: SettingsCommand {
             seesAllTrades: false,
             replay: { relay.position() }
         )
-        guard let shown else {
+        guard let service else {
             throw OperatorError("watch with --quiet shows nothing; leave --quiet out", status: .usage)
         }
-        let logger = shown.logger
-        var feedSettings = StreamFeed.Settings(
-            relay: url,
-            symbols: symbols
-        )
-        // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
-        feedSettings.takesEveryTrade = shown.isScreen
-        feedSettings.dial = try settings.dial(to: url)
-        feedSettings.token = settings.relayToken.map { APIKey($0.reveal()) }
-        let display = shown.display
-        let alerts = try AlertsPart(
+        let warnings = Warnings()
+        warnings.show(on: service)
+        let display = service.display
+        let alerts = try AlertService(
             settings,
             loop: loop,
             source: .live,
             symbols: symbols,
             registry: MetricRegistry(),
-            shown: shown,
+            display: service,
             // What was set by key belongs to the program with the feed, and any number of these may run beside it.
             keeps: false,
-            warn: { [isScreen = shown.isScreen] text in
-                isScreen ? display.notice("warning: \(text)") : Console.complain("warning: \(text)")
-            }
+            warnings: warnings
         )
-        let past = shown.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
-        let charts = EarlierCharts(past, display: shown.display, loop: loop)
+        var feedSettings = StreamFeed.Settings(relay: url, symbols: symbols)
+        // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
+        feedSettings.takesEveryTrade = service.isScreen
+        feedSettings.dial = try settings.dial(to: url)
+        feedSettings.token = settings.relayToken.map { APIKey($0.reveal()) }
+        let past = service.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
+        let charts = EarlierCharts(past, display: display, loop: loop)
         let feed = try await StreamFeed.make(
             settings: feedSettings,
             loop: loop,
-            logger: logger,
+            logger: service.logger,
             wallClock: WallClock.now
         ) { event in
             switch event {
@@ -108,23 +104,38 @@ struct WatchCommand: SettingsCommand {
                 relay.showLost(status, on: display)
             }
         }
-        shown.connect(
-            ScreenControls.make(
-                watching: feed,
-                display: display,
-                symbols: symbols,
-                alerts: alerts,
-                charts: charts,
-                // It asks Finnhub's REST service, which does not use the key's one connection.
-                desk: settings.token == nil ? nil : Result { () throws(OperatorError) in try ServiceDesk(settings) }
-            )
-        )
-        defer { if !settings.display.isOnce { TickerProgram.report(latency) } }
-        try await TickerProgram.live(
-            [shown.part, alerts.part, ProgramPart("feed") { try await feed.run() }, charts.part],
-            hasScreen: shown.isScreen
+        let list = ScreenSymbols(symbols: symbols, source: WatchedSymbols(feed: feed, charts: charts), display: display)
+        let remote = self.controls(settings, symbols: list, feed: feed, alerts: alerts)
+        defer { if !settings.display.isOnce { latency.complain() } }
+        try await NamedService.run(
+            [service.part(remote), alerts.part, NamedService("feed") { try await feed.run() }, charts.part],
+            hasScreen: service.isScreen
         )
         await group.end()
+    }
+
+    /// What the keys of the screen can have done.
+    private func controls(
+        _ settings: Settings,
+        symbols: ScreenSymbols,
+        feed: StreamFeed,
+        alerts: AlertService
+    ) -> DisplayRemote {
+        var remote = DisplayRemote(without: "ask for this at the tickertape whose relay is watched")
+        remote.connect(to: symbols)
+        remote.connect(to: alerts)
+        remote.reconnect = .can { await feed.reconnect().refusal() }
+        remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
+        if settings.token == nil {
+            remote.search = .cannot(
+                "type the whole name, such as BINANCE:ETHUSDT; names are searched with FINNHUB_TOKEN set"
+            )
+            remote.news = .cannot("news are Finnhub's: set FINNHUB_TOKEN, also where a relay is watched")
+        } else {
+            // It asks Finnhub's REST service, which does not use the key's one connection.
+            remote.connect(to: Result { () throws(OperatorError) in try ServiceLookup(settings) })
+        }
+        return remote
     }
 
     /// The address on the command line, or the relay's own of the settings.
@@ -154,6 +165,23 @@ struct WatchCommand: SettingsCommand {
                 status: .usage
             )
         }
+    }
+}
+
+/// The symbols of a watched relay, whose charts begin with its bars.
+private struct WatchedSymbols: ScreenSymbolSource {
+    let feed: StreamFeed
+    let charts: EarlierCharts
+
+    func add(_ symbol: String) async -> String? {
+        if let problem = await self.feed.adopt(symbol) { return problem }
+        self.charts.added(symbol)
+        return nil
+    }
+
+    func remove(_ symbol: String) async {
+        self.feed.unsubscribe(symbol)
+        self.charts.forget(symbol)
     }
 }
 

@@ -57,8 +57,8 @@ final class EarlierCharts: Sendable {
         self.loop.execute { self.want([symbol]) }
     }
 
-    var part: ProgramPart {
-        ProgramPart("history") { [past, display, wanted, known, loop] in
+    var part: NamedService {
+        NamedService("history") { [past, display, wanted, known, loop] in
             let asking = Task {
                 guard let past else { return }
                 for await symbol in wanted {

@@ -33,8 +33,8 @@ struct InheritedSocket: Sendable, Equatable {
     /// The variables are removed, so that no program that this one might start takes the socket for its own.
     ///
     /// - Throws: ``OperatorError`` when something was passed that no relay can listen on.
-    static func take(_ surroundings: Surroundings = .ofThisProcess) throws(OperatorError) -> InheritedSocket? {
-        let offer = try Self.offer(surroundings)
+    static func take(_ environment: ProcessEnvironment = .current) throws(OperatorError) -> InheritedSocket? {
+        let offer = try Self.offer(environment)
         for name in Self.variables { unsetenv(name) }
         guard let offer else { return nil }
         for descriptor in offer.descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -43,9 +43,9 @@ struct InheritedSocket: Sendable, Equatable {
     }
 
     /// Reads the variables; `nil` where they are not there, or are meant for another process.
-    static func offer(_ surroundings: Surroundings) throws(OperatorError) -> Offer? {
-        guard let process = surroundings.environment("LISTEN_PID"), process == "\(surroundings.processID)",
-            let count = surroundings.environment("LISTEN_FDS")
+    static func offer(_ environment: ProcessEnvironment) throws(OperatorError) -> Offer? {
+        guard let process = environment.variable("LISTEN_PID"), process == "\(environment.processID)",
+            let count = environment.variable("LISTEN_FDS")
         else { return nil }
         guard let count = Int32(count), (0...1_000).contains(count) else {
             throw OperatorError(
@@ -54,7 +54,7 @@ struct InheritedSocket: Sendable, Equatable {
             )
         }
         guard count > 0 else { return nil }
-        let names = surroundings.environment("LISTEN_FDNAMES").map {
+        let names = environment.variable("LISTEN_FDNAMES").map {
             $0.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         }
         return Offer(

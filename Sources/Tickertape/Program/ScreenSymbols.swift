@@ -1,27 +1,28 @@
 import Terminal
 
+/// Where the symbols of a screen come from.
+protocol ScreenSymbolSource: Sendable {
+    /// Asks for a symbol; returns why it cannot be had, in one line, or `nil`.
+    func add(_ symbol: String) async -> String?
+    /// Gives a symbol up.
+    func remove(_ symbol: String) async
+}
+
 /// The watchlist of a screen: what a person adds and removes, one after the other.
 actor ScreenSymbols {
-    /// How a symbol is asked for and given up.
-    struct Source: Sendable {
-        /// Answers with why it cannot be had, in one line, or `nil`.
-        var adopt: @Sendable (String) async -> String?
-        var disown: @Sendable (String) async -> Void
-    }
-
     private var symbols: [String]
-    private let source: Source
+    private let source: any ScreenSymbolSource
     private let display: PriceDisplay
-    private let watchlist: KeptWatchlist?
+    private let watchlist: WatchlistFile?
     /// The symbols that there are, where that is known: those of a recording.
     private let recorded: Set<String>?
     private let material: String
 
     init(
         symbols: [String],
-        source: Source,
+        source: any ScreenSymbolSource,
         display: PriceDisplay,
-        watchlist: KeptWatchlist?,
+        watchlist: WatchlistFile? = nil,
         recorded: Set<String>? = nil,
         material: String = "the recording"
     ) {
@@ -44,7 +45,7 @@ actor ScreenSymbols {
         if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
         // What is known of it may come before the answer.
         self.display.symbolAwaited(symbol)
-        if let problem = await self.source.adopt(symbol) {
+        if let problem = await self.source.add(symbol) {
             self.display.symbolDenied(symbol)
             return problem
         }
@@ -58,7 +59,7 @@ actor ScreenSymbols {
     func remove(_ symbol: String) async -> String? {
         self.symbols.removeAll { $0 == symbol }
         self.display.symbolRemoved(symbol)
-        await self.source.disown(symbol)
+        await self.source.remove(symbol)
         self.keep()
         return nil
     }

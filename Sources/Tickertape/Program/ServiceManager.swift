@@ -13,16 +13,16 @@ final class ServiceManager: TapeReader {
     /// How often the manager wants to hear that the program works; `nil` where it does not.
     let watchdogInterval: Duration?
 
-    init(_ surroundings: Surroundings = .ofThisProcess) {
-        self.address = surroundings.environment("NOTIFY_SOCKET").flatMap { text in
+    init(_ environment: ProcessEnvironment = .current) {
+        self.address = environment.variable("NOTIFY_SOCKET").flatMap { text in
             var bytes = Array(text.utf8)
             // A path of a file or the name of a socket without one; other kinds (vsock) need more than a datagram.
             guard let first = bytes.first, bytes.count < 107 else { return nil }
             if first == UInt8(ascii: "@") { bytes[0] = 0 } else if first != UInt8(ascii: "/") { return nil }
             return bytes
         }
-        let isMeant = surroundings.environment("WATCHDOG_PID").map { $0 == "\(surroundings.processID)" } ?? true
-        let microseconds = surroundings.environment("WATCHDOG_USEC").flatMap(Int64.init) ?? 0
+        let isMeant = environment.variable("WATCHDOG_PID").map { $0 == "\(environment.processID)" } ?? true
+        let microseconds = environment.variable("WATCHDOG_USEC").flatMap(Int64.init) ?? 0
         // Twice as often as is wanted, so that one late message is no death (sd_watchdog_enabled(3)).
         self.watchdogInterval = isMeant && microseconds > 0 ? .microseconds(max(microseconds / 2, 1_000)) : nil
     }
@@ -62,9 +62,21 @@ final class ServiceManager: TapeReader {
         return PrintableText.line(text, limit: 256)
     }
 
+    /// Tells that the program runs, and at once when its end begins.
+    ///
+    /// - Parameter closing: what also comes first at the end.
+    func life(closing: @escaping @Sendable () async -> Void) -> NamedService {
+        NamedService("readiness") {
+            self.tell("READY=1")
+            try? await gracefulShutdown()
+            self.tell("STOPPING=1")
+            await closing()
+        }
+    }
+
     /// Tells again and again that the program works, as long as every one of these loops does.
-    func watch(_ loops: [any EventLoop]) -> ProgramPart {
-        ProgramPart("watchdog") {
+    func watch(_ loops: [any EventLoop]) -> NamedService {
+        NamedService("watchdog") {
             guard self.isThere, let interval = self.watchdogInterval else {
                 try? await gracefulShutdown()
                 return

@@ -3,25 +3,31 @@ import Ingest
 import Logging
 import Market
 import Measurements
-import MockUpstream
 import NIOCore
 import NIOPosix
+import Recordings
+import Relay
 import ServiceLifecycle
+import Terminal
 import Wire
 
-/// A whole running ticker: one feed, and the relay, the display and the recorder that read its tape.
+/// A whole running ticker: one feed, and the relay, the display, the alerts and the recorder that read its tape.
 struct TickerProgram {
+    /// The most clients of a relay that lives on the feed's loop: writing to so many takes about 4 ms, for which a read of
+    /// the feed may then have to wait.
+    private static let mostClientsBesideFeed = 1_000
+
     let settings: Settings
     let feed: FinnhubSettings
     /// Where the symbols that are added and removed at the screen are kept.
-    let watchlist: KeptWatchlist?
+    let watchlist: WatchlistFile?
     /// What is played, where it is not the market.
     let played: PlayedMaterial?
 
     init(
         settings: Settings,
         feed: FinnhubSettings,
-        watchlist: KeptWatchlist? = nil,
+        watchlist: WatchlistFile? = nil,
         replay played: PlayedMaterial? = nil
     ) {
         var settings = settings.withoutNeedlessRelay
@@ -32,126 +38,250 @@ struct TickerProgram {
         self.played = played
     }
 
-    /// Runs until it is told to stop, a person quits, a replay is over, or only a person can mend what is wrong.
+    /// Whether the relay lives on the feed's loop, which saves every read two wake-ups and a change of threads.
+    ///
+    /// Not where a feed can wait for its readers, for then both sides have work all the time; nor with TLS, for there each
+    /// new client costs a signature.
+    var relaySharesLoop: Bool {
+        self.played?.remote == nil && self.settings.relay.maximumClients <= Self.mostClientsBesideFeed
+            && self.settings.relayFiles.certificate == nil
+    }
+
+    /// Runs until it is stopped, a person quits, a replay is over, or only a person can mend what is wrong.
     func run() async throws {
+        // What wrong settings can spoil comes before anything is opened.
         try self.feed.checkTrust()
         if let warning = try self.settings.checkRelay() { Console.complain("warning: \(warning)") }
+        let warnings = Warnings()
         // A replay needs no key and leaves no trace.
-        let keeping = self.played != nil ? nil : KeyKeeping(self.settings.state, feed: self.feed)
-        var feedSettings = self.feed
-        if let keeping { feedSettings.holding = keeping.holding }
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: self.relaySharesLoop ? 1 : 2)
-        let feedLoop = group.next()
-        let relayLoop = group.next()
+        let key = self.played == nil ? KeyStorage(self.settings.state, feed: self.feed, warnings: warnings) : nil
+        let manager = ServiceManager()
+        let inherited = try InheritedSocket.take()
+        let instruments = Instruments(source: self.feed.source)
+        let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
+        let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
+        let place = RelayPlace(self.settings, inherited: inherited, isEncrypted: certificate != nil)
+        if place == nil { key?.announceNoRelay() }
+
+        // The feed, with a tape that has no readers yet.
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: self.relaySharesLoop ? 1 : 2)
+        let loop = loops.next()
+        let relayLoop = loops.next()
+        let epoch = UInt64(WallClock.now() / 1_000_000)
         let status = FeedStatus(
             source: self.feed.source,
             phase: .connecting,
             since: WallClock.now(),
             certificateChecked: self.feed.certificateIsChecked
         )
-        let instruments = Instruments(source: self.feed.source)
-        let manager = ServiceManager()
-        let inherited = try InheritedSocket.take()
-        let epoch = UInt64(WallClock.now() / 1_000_000)
-        feedSettings.handshakeEnded = { handshake in
+        let tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
+        let logger = ProgramLog.make(self.settings, format: DisplayService.format(self.settings))
+        let feed = try await self.makeFeed(into: tape, on: loop, key: key, instruments: instruments, logger: logger)
+        let subscriptions = Subscriptions(
+            limit: self.settings.finnhub.watch.symbolLimit,
+            retained: self.feed.symbols,
+            linger: self.settings.relay.unsubscribeGrace,
+            loop: loop
+        )
+
+        // Those who read the tape.
+        let prices = SettledPrices(settings: self.settings.relay.pipeline, loop: loop)
+        let history = HistoryService(self.settings, source: self.feed.source, warnings: warnings)
+        let server = place.map { place in
+            RelayServer(
+                settings: place.settings,
+                subscriptions: subscriptions,
+                freshness: self.settings.finnhub.watch.freshness,
+                eventLoop: relayLoop,
+                logger: relayLog,
+                flow: self.played?.remote == nil ? nil : feed,
+                status: status,
+                epoch: epoch,
+                wallClock: WallClock.now,
+                instruments: instruments,
+                tls: certificate,
+                replay: self.played?.remote,
+                past: history?.past,
+                prices: self.relaySharesLoop ? prices : nil
+            )
+        }
+        let relayState = place.map(RelayState.init)
+        let display: DisplayService?
+        let alerts: AlertService
+        let relay: RelayService?
+        let recording: RecordingService?
+        do {
+            display = try DisplayService(
+                settings: self.settings,
+                loop: loop,
+                symbols: self.feed.symbols,
+                prices: prices,
+                status: status,
+                relay: relayState.map { state in { @Sendable () -> DisplayRelay? in state.shown } },
+                clients: server.map { server in { @Sendable () -> Int in server.clientCount } },
+                latency: instruments.latency,
+                replay: self.played?.remote.map { replay in { @Sendable () -> ReplayPosition? in replay.position() } }
+            )
+            if let server, let place, let relayState {
+                relay = RelayService(server, at: place, state: relayState, key: key, display: display)
+                // Before it listens: clients that come back ask for what was before.
+                await self.recall(server)
+                await history?.seed(server)
+            } else {
+                relay = nil
+            }
+            try await relay?.open()
+            if let display { warnings.show(on: display) }
+            alerts = try AlertService(
+                self.settings,
+                loop: loop,
+                source: self.feed.source,
+                symbols: self.feed.symbols,
+                registry: instruments.registry,
+                display: display,
+                // One look ends before an alert is set; what was set by key is watched by the program that stays.
+                keeps: !self.settings.display.isOnce,
+                warnings: warnings
+            )
+            // The last: a program that cannot run leaves no empty recording behind.
+            recording = try RecordingService(self.settings, feed: self.feed, epoch: epoch, warnings: warnings)
+        } catch {
+            await server?.stop()
+            await history?.finish()
+            throw error
+        }
+        for warning in certificate?.warnings ?? [] { warnings.warn(warning) }
+        if let recording {
+            history?.follow(recording.recorder)
+            instruments.recorderDropped { recording.recorder.dropped }
+            instruments.recorderDoubted { recording.recorder.doubted }
+        }
+        if let history { instruments.historyLost { history.keeper.report.lost } }
+        if let history, let display, display.isScreen {
+            display.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
+        }
+        let tally = TradeTally()
+        let meter = TapeMeter(instruments, loop: loop, logger: logger, warn: warnings.warn)
+        let readers: [(any TapeReader)?] = [
+            subscriptions, tally, meter, alerts.reader, display?.display, recording?.recorder, history?.keeper,
+            manager.isThere ? manager : nil,
+            // The last: on the same loop it has written to all clients when it returns.
+            server,
+        ]
+        try await loop.submit { tape.value.add(readers.compactMap { $0 }) }.get()
+        subscriptions.connect(feed)
+        if let display, let replay = self.played?.remote {
+            replay.watch { _ in display.display.replayMoved() }
+            // It may begin with a pause.
+            display.display.replayMoved()
+        }
+        relay?.announce()
+
+        // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
+        let job = FeedJob(
+            feed: feed,
+            played: self.played,
+            relay: relay,
+            display: display,
+            alerts: alerts,
+            tally: tally
+        )
+        let services: [NamedService?] = [
+            SignalServices.secondStop { server?.cut() }, manager.watch([loop, relayLoop]), history?.part,
+            recording?.part, relay?.part,
+            display.map { $0.part(self.controls(of: $0, feed: feed, subscriptions: subscriptions, alerts: alerts)) },
+            alerts.part, job.part,
+            // The first to hear of the end.
+            manager.life { await server?.closeDoor() },
+        ]
+        defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { instruments.latency.complain() } }
+        do {
+            try await NamedService.run(
+                services.compactMap { $0 },
+                hasScreen: display?.isScreen == true,
+                certificate: certificate
+            )
+        } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
+            throw OperatorError(failure.description, status: .keyRejected)
+        }
+        // As long as it plays it reports to these loops where it stands.
+        await self.played?.standIn.stop()
+        await self.watchlist?.settle()
+        await loops.end()
+    }
+
+    /// Makes the feed, which has not begun: the one place that names the services that trades come from.
+    private func makeFeed(
+        into tape: NIOLoopBound<TapeWriter>,
+        on loop: any EventLoop,
+        key: KeyStorage?,
+        instruments: Instruments,
+        logger: Logger
+    ) async throws -> FeedService {
+        var settings = self.feed
+        if let key { settings.holding = key.holding }
+        settings.handshakeEnded = { handshake in
             switch handshake {
             case .completed(let session, let nanoseconds):
                 instruments.handshakes.completed(session, nanoseconds: nanoseconds)
             case .failed: instruments.handshakes.failed()
             }
         }
-        let relayLog = ProgramLog.make(level: self.settings.isVerbose ? self.settings.logLevel : .error)
-        let certificate = try self.settings.relayTLS(instruments: instruments, logger: relayLog)
-        let valve = FeedValve()
-        let subscriptions = Subscriptions(
-            limit: self.settings.finnhub.watch.symbolLimit,
-            retained: self.feed.symbols,
-            linger: self.settings.relay.unsubscribeGrace,
-            loop: feedLoop
+        return try await FinnhubSupervisor.make(
+            settings,
+            into: tape,
+            loop: loop,
+            logger: logger,
+            wallClock: WallClock.now
         )
-        let prices = SettledPrices(settings: self.settings.relay.pipeline, loop: feedLoop)
-        let history = HistoryPart(settings: self.settings, source: self.feed.source)
-        let door = self.makeRelay(
-            on: relayLoop,
-            inherited: inherited,
-            subscriptions: subscriptions,
-            valve: valve,
-            status: status,
-            epoch: epoch,
-            instruments: instruments,
-            certificate: certificate,
-            logger: relayLog,
-            keeping: keeping,
-            past: history?.past,
-            prices: self.relaySharesLoop ? prices : nil
-        )
-        // Before it listens: who comes back asks for what was before.
-        if let door { await self.remember(door.relay) }
-        if let door, let history { await history.seed(door.relay) }
-        try await door?.open()
-        if door == nil { keeping?.announceNoRelay() }
-        let relay = door?.relay
-        let made: TapeParts
-        do {
-            made = try await self.makeTapeParts(
-                TapeParts.Ground(
-                    loop: feedLoop,
-                    status: status,
-                    epoch: epoch,
-                    instruments: instruments,
-                    subscriptions: subscriptions,
-                    prices: prices,
-                    door: door,
-                    history: history,
-                    keeping: keeping,
-                    certificate: certificate,
-                    manager: manager
-                ),
-                feedSettings: feedSettings
+    }
+
+    /// Gives the relay the newest trades of the runs before this one, as far as they are recorded where this one records.
+    private func recall(_ server: RelayServer) async {
+        guard self.feed.source == .live, let path = self.settings.record.file else { return }
+        let recordings = EarlierRecordings(folder: FilePath.folder(of: path))
+        await server.remember(recordings.trades(now: WallClock.now()))
+    }
+
+    /// What the keys of the screen can have done.
+    private func controls(
+        of display: DisplayService,
+        feed: FeedService,
+        subscriptions: Subscriptions,
+        alerts: AlertService
+    ) -> DisplayRemote {
+        var remote = DisplayRemote(without: "this version cannot do that")
+        guard display.isScreen else { return remote }
+        remote.connect(
+            to: ScreenSymbols(
+                symbols: self.feed.symbols,
+                source: subscriptions,
+                display: display.display,
+                watchlist: self.watchlist,
+                recorded: self.played?.allSymbols,
+                material: self.played?.name ?? "the recording"
             )
-        } catch {
-            await relay?.stop()
-            await history?.finish()
-            throw error
+        )
+        remote.connect(to: feed, of: self.feed.source)
+        remote.connect(
+            to: Result { () throws(OperatorError) in
+                let lookup = try ServiceLookup(self.settings)
+                return self.played.map { lookup.searching(Set($0.symbols), of: $0.name) } ?? lookup
+            }
+        )
+        remote.connect(to: alerts)
+        if let replay = self.played?.remote {
+            remote.connect(to: replay)
+        } else {
+            remote.replay = .cannot("this is not a replay")
         }
-        let (shown, alerts, recorder, feed) = (made.shown, made.alerts, made.recorder, made.feed)
-        valve.connect(feed)
-        subscriptions.connect(feed)
-        self.connectKeys(of: shown, to: feed, subscriptions: subscriptions, alerts: alerts)
-        if shown?.isScreen != true { door?.announce { Console.complain($0) } }
-        // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
-        var parts = [
-            Impatience.part { relay?.cut() }, manager.watch([feedLoop, relayLoop]),
-        ]
-        if let history { parts.append(history.part) }
-        if let recorder { parts.append(self.recorderPart(recorder)) }
-        if let door { parts.append(Self.relayPart(door)) }
-        if let shown { parts.append(shown.part) }
-        parts.append(alerts.part)
-        parts.append(self.feedPart(feed, door: door, shown: shown, tally: made.tally, alerts: alerts))
-        // The first to hear of the end.
-        parts.append(Self.doorPart(relay, manager: manager))
-        defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { Self.report(instruments.latency) } }
-        do {
-            try await Self.live(parts, hasScreen: shown?.isScreen == true, certificate: certificate)
-        } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
-            throw OperatorError(failure.description, status: .keyRejected)
-        }
-        // As long as it plays it tells these loops where it stands.
-        await self.played?.standIn.stop()
-        await self.watchlist?.settle()
-        await group.end()
+        return remote
     }
+}
 
-    /// Says a warning where the person sees it: in the picture, which a line on standard error would tear, or there.
-    static func warning(on shown: DisplayPart?) -> @Sendable (String) -> Void {
-        guard let shown, shown.isScreen else { return { Console.complain("warning: \($0)") } }
-        let display = shown.display
-        return { display.notice("warning: \($0)") }
-    }
-
-    /// The last line: how long everything took.
-    static func report(_ latency: LatencyBook) {
-        if let line = latency.report.line { Console.complain(line) }
+extension LatencyBook {
+    /// Prints the last line of a program: how long everything took.
+    func complain() {
+        if let line = self.report.line { Console.complain(line) }
     }
 }

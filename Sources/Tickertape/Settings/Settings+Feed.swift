@@ -11,7 +11,7 @@ extension Settings {
             options: self.finnhub,
             dial: try self.dial(to: self.finnhub.upstream)
         )
-        feed.ladder.rejectedKey = self.rejectedKey.wait(isService: Surroundings.ofThisProcess.isService)
+        feed.ladder.rejectedKey = self.rejectedKey.wait(isService: ProcessEnvironment.current.isService)
         feed.relayToken = self.relayToken.map { APIKey($0.reveal()) }
         return feed
     }

@@ -67,6 +67,17 @@ package struct Settings: Sendable, Equatable {
             case auto
             case off
             case path(String)
+
+            /// The folder in force.
+            ///
+            /// - Parameter system: where this system has such things; `nil` where it names no place.
+            func path(orAuto system: String?) -> String? {
+                switch self {
+                case .off: nil
+                case .path(let path): path
+                case .auto: system
+                }
+            }
         }
 
         /// For what counts over a restart.

@@ -88,10 +88,10 @@ struct AlertFileTests {
         keeps: Bool = true,
         hasRules: Bool = false,
         warnings: Warnings
-    ) -> AlertKeeper {
+    ) -> AlertPersistence {
         var state = Settings.State()
         state.directory = .path(folder.path)
-        return AlertKeeper(state, source: source, keeps: keeps, hasRules: hasRules) { warnings.add($0) }
+        return AlertPersistence(state, source: source, keeps: keeps, hasRules: hasRules) { warnings.add($0) }
     }
 
     @Test("a watch neither takes nor locks it, so that the program with the feed has what was set by key")

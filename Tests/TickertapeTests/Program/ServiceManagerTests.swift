@@ -9,8 +9,8 @@ import TickertapeTesting
 
 @Suite("The service manager")
 struct ServiceManagerTests {
-    private func surroundings(_ environment: [String: String]) -> Surroundings {
-        Surroundings(environment: { environment[$0] }, userID: 1, processID: 99, parentID: 1, hasTerminal: false)
+    private func surroundings(_ environment: [String: String]) -> ProcessEnvironment {
+        ProcessEnvironment(variable: { environment[$0] }, userID: 1, processID: 99, parentID: 1, hasTerminal: false)
     }
 
     /// A datagram socket at a path; a leading NUL makes one without a file.

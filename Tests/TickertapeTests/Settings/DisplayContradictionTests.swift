@@ -53,10 +53,10 @@ struct DisplayContradictionTests {
     @Test("are refused where a terminal gets a screen by itself, and a bar by a file, and a flag asks for fields")
     func fields() throws {
         let settings = try self.load(["--fields", "price"])
-        #expect(DisplayPart.format(settings, outputIsTerminal: true, term: "xterm") == .tui)
+        #expect(DisplayService.format(settings, outputIsTerminal: true, term: "xterm") == .tui)
         let error = #expect(throws: OperatorError.self) { try settings.refuseFields(of: .tui) }
         #expect(error?.status == .usage && error?.message.contains("--format plain, json or csv") == true)
-        #expect(DisplayPart.format(settings, outputIsTerminal: false, term: "xterm") == .plain)
+        #expect(DisplayService.format(settings, outputIsTerminal: false, term: "xterm") == .plain)
         try settings.refuseFields(of: .plain)
         #expect(throws: OperatorError.self) {
             try self.load(["--fields", "price"], environment: ["TICKERTAPE_DISPLAY_FORMAT": "oneline"])
@@ -69,10 +69,10 @@ struct DisplayContradictionTests {
     @Test("lead to one output, and --once to none that is gone at once")
     func once() throws {
         let once = try self.load(["--once"])
-        #expect(DisplayPart.format(once, outputIsTerminal: true, term: "xterm") == .plain)
+        #expect(DisplayService.format(once, outputIsTerminal: true, term: "xterm") == .plain)
         let quiet = try self.load(["--quiet"])
-        #expect(DisplayPart.format(quiet, outputIsTerminal: true, term: "xterm") == nil)
-        #expect(DisplayPart.format(try self.load([]), outputIsTerminal: true, term: "dumb") == .plain)
+        #expect(DisplayService.format(quiet, outputIsTerminal: true, term: "xterm") == nil)
+        #expect(DisplayService.format(try self.load([]), outputIsTerminal: true, term: "dumb") == .plain)
     }
 
     @Test("are no contradiction where the command line says otherwise than a file or a variable")

@@ -74,7 +74,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        if self.output != nil { HalfFile.take() }
+        if self.output != nil { SignalHandling.removeUnfinishedFile() }
         // Who reads no more ends it in order.
         signal(SIGPIPE, SIG_IGN)
         var order = try self.order()

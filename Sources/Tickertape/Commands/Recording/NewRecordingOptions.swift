@@ -14,7 +14,7 @@ struct NewRecordingOptions: ParsableArguments {
         _ target: String,
         _ body: () throws(RecordingFailure) -> RecordingEdits.Result
     ) throws(OperatorError) {
-        HalfFile.take()
+        SignalHandling.removeUnfinishedFile()
         do throws(RecordingFailure) {
             let result = try body()
             let frames = PlainWords.count(result.frames, "frame")

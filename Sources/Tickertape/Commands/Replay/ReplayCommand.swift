@@ -76,14 +76,14 @@ struct ReplayCommand: SettingsCommand {
         if self.waitsForClient, settings.relay.isOff {
             throw OperatorError("--wait-client waits for a client of the relay, which is off", status: .usage)
         }
-        if self.paused, settings.relay.isOff, DisplayPart.format(settings) != .tui {
+        if self.paused, settings.relay.isOff, DisplayService.format(settings) != .tui {
             throw OperatorError(
                 "--paused waits for a key or for a program to let it go on, and there is neither a screen nor a relay; "
                     + "leave out --paused, or let the relay on",
                 status: .usage
             )
         }
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         let recording = try OperatorError.opening(recording: self.file)
         if settings.origin(of: .symbols) != .builtIn {
             try RecordedSymbols.check(settings.finnhub.symbols, in: recording)

@@ -165,7 +165,7 @@ struct ServeCommand: SettingsCommand {
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         let material = try self.material()
         var standInSettings = self.standInSettings
         let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
@@ -200,8 +200,8 @@ struct ServeCommand: SettingsCommand {
             )
         }
         self.announce(port: standIn.address?.port ?? self.listen.port, authority: authority)
-        try await TickerProgram.live([
-            ProgramPart("stand-in") {
+        try await NamedService.run([
+            NamedService("stand-in") {
                 try? await gracefulShutdown()
                 await standIn.stop()
             }

@@ -66,7 +66,7 @@ struct SimulateCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         let symbols = settings.origin(of: .symbols) == .builtIn ? nil : settings.finnhub.symbols
         if let write { return try self.writeMarket(of: symbols, to: write) }
-        EarlyStop.take()
+        SignalHandling.endAtOnce()
         let run = self.market.run(symbols: symbols, start: WallClock.now() / 1_000_000)
         var standIn = StandInSettings()
         standIn.speed = self.speed.factor
@@ -82,7 +82,7 @@ struct SimulateCommand: SettingsCommand {
 
     /// Writes the market to a new file as a recording.
     private func writeMarket(of symbols: [String]?, to path: String) throws(OperatorError) {
-        HalfFile.take()
+        SignalHandling.removeUnfinishedFile()
         var bytes = 0
         do {
             let file = try OutputFile(path)

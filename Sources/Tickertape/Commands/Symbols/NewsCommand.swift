@@ -33,9 +33,9 @@ struct NewsCommand: SettingsCommand {
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
         guard settings.token != nil else { throw OperatorError(.noKey) }
-        let desk = try ServiceDesk(settings)
-        if let warning = desk.warning { Console.complain("warning: \(warning)") }
-        let headlines = try await desk.headlines.latest().mapError { OperatorError($0) }.get()
+        let lookup = try ServiceLookup(settings)
+        if let warning = lookup.warning { Console.complain("warning: \(warning)") }
+        let headlines = try await lookup.headlines.latest().mapError { OperatorError($0) }.get()
         var list = PrintedList(columns: ["time", "source", "headline", "url"])
         list.rows = headlines.prefix(self.limit).map { headline in
             [

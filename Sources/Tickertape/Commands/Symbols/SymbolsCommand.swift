@@ -25,7 +25,7 @@ struct SymbolsCommand: SettingsCommand {
     var words: [String] = []
 
     @Option(help: ArgumentHelp("The exchange whose symbols are searched.", valueName: "name"))
-    var exchange = ServiceDesk.usualExchange
+    var exchange = ServiceLookup.usualExchange
 
     @Option(help: ArgumentHelp("The most symbols to print.", valueName: "n"))
     var limit = 20
@@ -55,10 +55,10 @@ struct SymbolsCommand: SettingsCommand {
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        let desk = try ServiceDesk(settings, exchange: self.exchange, recording: self.recording)
-        if let warning = desk.warning { Console.complain("warning: \(warning)") }
+        let lookup = try ServiceLookup(settings, exchange: self.exchange, recording: self.recording)
+        if let warning = lookup.warning { Console.complain("warning: \(warning)") }
         // One more than is printed, to know whether there are more.
-        switch await desk.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
+        switch await lookup.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
         case .failure(let failure):
             throw OperatorError(failure)
         case .success(let found):

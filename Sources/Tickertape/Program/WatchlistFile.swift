@@ -7,7 +7,7 @@ import Recordings
 ///
 /// What the settings name wins: the file says from which list it was made, and where the settings name another one by now,
 /// it counts no more. With `--symbol` there is none, for whoever names symbols at the start means these and for this time.
-struct KeptWatchlist: Sendable {
+struct WatchlistFile: Sendable {
     static let fileName = "watchlist"
     /// More than the most symbols need, in bytes.
     static let largestFile = 256 << 10
@@ -50,7 +50,7 @@ struct KeptWatchlist: Sendable {
                 default: return nil
                 }
             }
-            let counts = 1...KeptWatchlist.mostSymbols
+            let counts = 1...WatchlistFile.mostSymbols
             guard counts.contains(self.symbols.count), counts.contains(self.base.count),
                 Set(self.symbols).count == self.symbols.count
             else { return nil }
@@ -67,20 +67,13 @@ struct KeptWatchlist: Sendable {
     /// - Returns: `nil` where nothing is to be kept, or nothing can be.
     init?(
         _ settings: Settings,
-        surroundings: Surroundings = .ofThisProcess,
+        environment: ProcessEnvironment = .current,
         warn: @escaping @Sendable (String) -> Void
     ) {
         guard settings.display.keepsWatchlist else { return nil }
         if case .flag = settings.origin(of: .symbols) { return nil }
-        let path: String
-        switch settings.state.directory {
-        case .off: return nil
-        case .path(let chosen): path = chosen
-        case .auto:
-            // That there is no place for it, whoever keeps the attempts says.
-            guard let found = surroundings.stateFolder else { return nil }
-            path = found
-        }
+        // Where the system names no folder, the file of the attempts warns of it.
+        guard let path = settings.state.directory.path(orAuto: environment.stateFolder) else { return nil }
         do throws(PrivateFolder.Failure) {
             self.folder = try PrivateFolder(path)
         } catch {

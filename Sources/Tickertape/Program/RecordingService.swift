@@ -1,32 +1,35 @@
 import Feeds
-import Market
 import Recordings
 import ServiceLifecycle
 
-/// The recorder of the program, and what it says at the end.
-extension TickerProgram {
-    func makeRecorder(epoch: UInt64, warn: @escaping @Sendable (String) -> Void) throws -> Recorder? {
-        guard let path = self.settings.record.file else { return nil }
+/// The recorder of a program, and what it reports at the end.
+struct RecordingService {
+    let recorder: Recorder
+
+    /// Makes the file; `nil` where nothing is recorded.
+    init?(_ settings: Settings, feed: FinnhubSettings, epoch: UInt64, warnings: Warnings) throws(OperatorError) {
+        guard let path = settings.record.file else { return nil }
         do {
-            return try Recorder(
+            self.recorder = try Recorder(
                 path: path,
-                symbols: self.feed.symbols,
+                symbols: feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
                 epoch: epoch,
-                source: self.feed.source.word,
-                address: "\(self.feed.upstream)",
-                settings: self.settings.recorder,
+                source: feed.source.word,
+                address: "\(feed.upstream)",
+                settings: settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
-                complain: warn
+                complain: warnings.warn
             )
         } catch {
             throw OperatorError("\(error)", status: .failure)
         }
     }
 
-    func recorderPart(_ recorder: Recorder) -> ProgramPart {
-        ProgramPart("recorder") {
+    /// Records until the program stops, and reports then.
+    var part: NamedService {
+        NamedService("recorder") {
             try? await gracefulShutdown()
             let report = await recorder.finish()
             guard report.isWhole else {

@@ -1,22 +1,32 @@
 import Logging
-import NIOPosix
 import Relay
 import ServiceLifecycle
 import UnixSignals
 
-extension TickerProgram {
+/// One part of a running program, as a service with a name.
+struct NamedService: Service {
+    let name: String
+    private let body: @Sendable () async throws -> Void
+
+    init(_ name: String, body: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    func run() async throws { try await self.body() }
+
     /// Runs the parts until one of them ends or a signal comes, and stops them from the last to the first.
     ///
     /// - Parameters:
     ///   - hasScreen: whether the screen is drawn, which a hangup ends.
     ///   - certificate: what SIGHUP loads again where it is not the end.
-    static func live(_ parts: [ProgramPart], hasScreen: Bool = false, certificate: RelayTLS? = nil) async throws {
+    static func run(_ parts: [NamedService], hasScreen: Bool = false, certificate: RelayTLS? = nil) async throws {
         var parts = parts
         var signals: [UnixSignal] = [.sigterm, .sigint]
-        if HangUp.endsProgram(hasScreen: hasScreen) {
+        if SignalHandling.hangUpEndsProgram(hasScreen: hasScreen) {
             signals.append(.sighup)
         } else {
-            parts.insert(HangUp.part(certificate: certificate), at: 0)
+            parts.insert(SignalServices.reload(certificate), at: 0)
         }
         let services = ServiceGroup(
             configuration: Self.configuration(for: parts, signals: signals, logger: ProgramLog.silent)
@@ -30,7 +40,7 @@ extension TickerProgram {
 
     /// The life of the parts: a part that ends ends the program, and so do the signals.
     static func configuration(
-        for parts: [ProgramPart],
+        for parts: [NamedService],
         signals: [UnixSignal] = [.sigterm, .sigint, .sighup],
         logger: Logger
     ) -> ServiceGroupConfiguration {
@@ -50,22 +60,5 @@ extension TickerProgram {
         // recorder and for the history); this is for the part that does not.
         configuration.maximumGracefulShutdownDuration = .seconds(25)
         return configuration
-    }
-}
-
-extension MultiThreadedEventLoopGroup {
-    /// How long the end of the loops is waited for, after everything on them has been told to close.
-    private static let endLimit = Duration.milliseconds(200)
-
-    /// Ends the loops, without letting a peer that does not answer hold up the program's end.
-    func end() async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        self.shutdownGracefully { _ in continuation.yield() }
-        let timer = Task {
-            try await Task.sleep(for: Self.endLimit)
-            continuation.yield()
-        }
-        for await _ in stream { break }
-        timer.cancel()
     }
 }

@@ -9,7 +9,7 @@ import Terminal
 import Wire
 
 /// The history of a program that records: its keeper, and what the relay asks of it.
-final class HistoryPart: Sendable {
+final class HistoryService: Sendable {
     /// The newest bars of each symbol and width that a program begins with, and of how many symbols.
     private static let seededBars = 120
     private static let seededSymbols = 64
@@ -20,18 +20,17 @@ final class HistoryPart: Sendable {
     private let source: String
     private let folder: String
     private let recorder: NIOLockedValueBox<Recorder?>
-    private let warn: NIOLockedValueBox<@Sendable (String) -> Void>
+    private let warnings: Warnings
 
     /// Opens the history where one is kept. What keeps it from that is told, and the program goes on without: prices matter
     /// more.
-    init?(settings: Settings, source: FeedStatus.Source) {
+    init?(_ settings: Settings, source: FeedStatus.Source, warnings: Warnings) {
         guard let recording = settings.record.file,
             let path = HistoryPlace.path(settings.history.file, recording: recording, source: source)
         else { return nil }
         let recorder = NIOLockedValueBox<Recorder?>(nil)
-        let warn = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.complain("warning: \($0)") })
         self.recorder = recorder
-        self.warn = warn
+        self.warnings = warnings
         self.source = source.word
         self.folder = FilePath.absolute(FilePath.folder(of: recording))
         do throws(HistoryFailure) {
@@ -39,20 +38,19 @@ final class HistoryPart: Sendable {
                 path: path,
                 recording: { recorder.withLockedValue { $0 }.map { FilePath.absolute($0.path) } },
                 wallClock: WallClock.now,
-                tell: { line in warn.withLockedValue { $0 }(line) }
+                tell: warnings.warn
             )
         } catch {
-            Console.complain("warning: no history is kept: \(error); history.file: off does without")
+            warnings.warn("no history is kept: \(error); history.file: off does without")
             return nil
         }
     }
 
-    /// Tells where the frames are recorded, and to whom warnings go from now on.
-    func connect(_ recorder: Recorder?, warn: @escaping @Sendable (String) -> Void) {
+    /// Keeps in its index what is recorded from now on.
+    func follow(_ recorder: Recorder) {
         self.recorder.withLockedValue { $0 = recorder }
-        self.warn.withLockedValue { $0 = warn }
         let keeper = self.keeper
-        recorder?.whenCompleted { completed, newest in
+        recorder.whenCompleted { completed, newest in
             keeper.completed(completed.map(FilePath.absolute), newest: FilePath.absolute(newest))
         }
     }
@@ -91,7 +89,7 @@ final class HistoryPart: Sendable {
         do {
             return try await self.keeper.ask(question)
         } catch {
-            self.warn.withLockedValue { $0 }("the history cannot be read: \(error)")
+            self.warnings.warn("the history cannot be read: \(error)")
             return nil
         }
     }
@@ -136,8 +134,8 @@ final class HistoryPart: Sendable {
         return (bars ?? []).filter { !$0.bars.isEmpty }
     }
 
-    var part: ProgramPart {
-        ProgramPart("history") {
+    var part: NamedService {
+        NamedService("history") {
             try? await gracefulShutdown()
             await self.finish()
         }

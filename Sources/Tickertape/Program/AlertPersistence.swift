@@ -1,7 +1,7 @@
 import Market
 
 /// Whether alerts that are set by key outlive the program, and if not, why not.
-struct AlertKeeper: Sendable {
+struct AlertPersistence: Sendable {
     let file: AlertFile?
     /// What an earlier run of this program left.
     let memory: AlertMemory
@@ -18,15 +18,10 @@ struct AlertKeeper: Sendable {
         source: FeedStatus.Source,
         keeps: Bool,
         hasRules: Bool,
-        surroundings: Surroundings = .ofThisProcess,
+        environment: ProcessEnvironment = .current,
         warn: @escaping @Sendable (String) -> Void
     ) {
-        let folder: String? =
-            switch state.directory {
-            case .off: nil
-            case .path(let path): path
-            case .auto: surroundings.stateFolder
-            }
+        let folder = state.directory.path(orAuto: environment.stateFolder)
         var obstacle: String?
         // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
         switch source {

@@ -5,7 +5,7 @@ import TLS
 import Terminal
 
 /// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
-struct ServiceDesk: Sendable {
+struct ServiceLookup: Sendable {
     private(set) var symbols: SymbolCatalogue
     /// Whose symbols these are, where they are the service's.
     private var exchange: String?
@@ -22,7 +22,7 @@ struct ServiceDesk: Sendable {
         _ settings: Settings,
         exchange: String = Self.usualExchange,
         recording: String? = nil,
-        surroundings: Surroundings = .ofThisProcess
+        environment: ProcessEnvironment = .current
     ) throws(OperatorError) {
         var client: ServiceClient?
         if let token = settings.token {
@@ -33,7 +33,7 @@ struct ServiceDesk: Sendable {
             settings.dial.tls.verification == .full || client == nil
             ? nil : "the certificate of the service is not checked (tls.verify), so anybody could have sent this"
         if let client, recording == nil {
-            let folder = settings.cacheFolder(surroundings)
+            let folder = settings.state.cache.path(orAuto: environment.cacheFolder)
             let address = settings.service.address
             self.symbols = SymbolCatalogue(
                 .service(
@@ -50,7 +50,7 @@ struct ServiceDesk: Sendable {
             throw OperatorError(ServiceFailure.noKey.description, status: .failure)
         }
         let file = try OperatorError.opening(recording: path)
-        let name = recording == nil ? "the bundled recording" : "the recording \(path.split(separator: "/").last ?? "")"
+        let name = recording == nil ? "the bundled recording" : "the recording \(FilePath.last(of: path))"
         self.symbols = SymbolCatalogue(.recording(symbols: file.symbols, name: name), wallClock: WallClock.now)
     }
 
@@ -71,14 +71,14 @@ struct ServiceDesk: Sendable {
     /// The same, with the symbols of a recording in place of the service's.
     ///
     /// - Parameter name: what it is called: `the recording`.
-    func searching(_ recorded: Set<String>, of name: String) -> ServiceDesk {
-        var desk = self
-        desk.symbols = SymbolCatalogue(
+    func searching(_ recorded: Set<String>, of name: String) -> ServiceLookup {
+        var lookup = self
+        lookup.symbols = SymbolCatalogue(
             .recording(symbols: recorded.sorted(), name: name),
             wallClock: WallClock.now
         )
-        desk.exchange = nil
-        return desk
+        lookup.exchange = nil
+        return lookup
     }
 
     // MARK: For the screen
@@ -116,17 +116,6 @@ struct ServiceDesk: Sendable {
             return .headlines(
                 headlines.map { DisplayHeadline(time: $0.time, source: $0.source, text: $0.text) }
             )
-        }
-    }
-}
-
-extension Settings {
-    /// Where lists are kept for a day; `nil` keeps none.
-    func cacheFolder(_ surroundings: Surroundings) -> String? {
-        switch self.state.cache {
-        case .off: nil
-        case .path(let path): path
-        case .auto: surroundings.cacheFolder
         }
     }
 }

@@ -1,17 +1,18 @@
 import Glibc
 
-/// Where the program runs: what the environment and the process say of it.
-struct Surroundings: Sendable {
-    var environment: @Sendable (String) -> String?
+/// What the environment variables and the process say of where the program runs.
+struct ProcessEnvironment: Sendable {
+    /// The value of an environment variable by its name.
+    var variable: @Sendable (String) -> String?
     var userID: UInt32
     var processID: Int32
     var parentID: Int32
     /// Whether a person could see what it prints or type to it.
     var hasTerminal: Bool
 
-    static var ofThisProcess: Surroundings {
-        Surroundings(
-            environment: { name in getenv(name).map { String(cString: $0) } },
+    static var current: ProcessEnvironment {
+        ProcessEnvironment(
+            variable: { name in getenv(name).map { String(cString: $0) } },
             userID: geteuid(),
             processID: getpid(),
             parentID: getppid(),
@@ -25,9 +26,9 @@ struct Surroundings: Sendable {
     /// `SYSTEMD_EXEC_PID` (since systemd 248) names the process that the manager itself started.
     var isService: Bool {
         guard !self.hasTerminal else { return false }
-        if let process = self.environment("SYSTEMD_EXEC_PID") { return process == "\(self.processID)" }
+        if let process = self.variable("SYSTEMD_EXEC_PID") { return process == "\(self.processID)" }
         return self.parentID == 1
-            && (self.environment("INVOCATION_ID") != nil || self.environment("NOTIFY_SOCKET") != nil)
+            && (self.variable("INVOCATION_ID") != nil || self.variable("NOTIFY_SOCKET") != nil)
     }
 
     /// The folder for what counts over a restart; `nil` when the system names none.
@@ -59,7 +60,7 @@ struct Surroundings: Sendable {
 
     /// A path in a variable; a relative one counts as none (XDG Base Directory Specification 0.8).
     private func path(of name: String) -> String? {
-        self.environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        self.variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     /// The first of systemd's folders (systemd.exec(5)): they are separated by colons.

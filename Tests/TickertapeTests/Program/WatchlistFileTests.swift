@@ -6,7 +6,7 @@ import TickertapeTesting
 @testable import Tickertape
 
 @Suite("The watchlist that is kept")
-struct KeptWatchlistTests {
+struct WatchlistFileTests {
     private let folder = ScratchFolder()
     private let warnings = NIOLockedValueBox<[String]>([])
 
@@ -18,8 +18,8 @@ struct KeptWatchlistTests {
         return settings
     }
 
-    private func list(_ settings: Settings) -> KeptWatchlist? {
-        KeptWatchlist(settings) { [warnings] text in warnings.withLockedValue { $0.append(text) } }
+    private func list(_ settings: Settings) -> WatchlistFile? {
+        WatchlistFile(settings) { [warnings] text in warnings.withLockedValue { $0.append(text) } }
     }
 
     private func write(_ text: String) {

@@ -4,14 +4,14 @@ import Testing
 @testable import Tickertape
 
 @Suite("Where the program runs")
-struct SurroundingsTests {
+struct ProcessEnvironmentTests {
     private func surroundings(
         _ environment: [String: String],
         parent: Int32 = 7,
         hasTerminal: Bool = false
-    ) -> Surroundings {
-        Surroundings(
-            environment: { environment[$0] },
+    ) -> ProcessEnvironment {
+        ProcessEnvironment(
+            variable: { environment[$0] },
             userID: 42,
             processID: 99,
             parentID: parent,

@@ -8,13 +8,13 @@ import ServiceLifecycle
 import TLS
 
 /// The alerts of a program: the list of them, the reader that watches, and what happens when one fires.
-struct AlertsPart {
+struct AlertService: Sendable {
     /// For who sets and removes alerts while the program runs.
     let board: AlertBoard
     let reader: AlertReader
     private let programs: [AlertPrograms]
     private let webhook: AlertWebhook?
-    private let keeper: AlertKeeper
+    private let keeper: AlertPersistence
 
     /// Why an alert that is set by key is lost at the end, in one line; `nil` where it is kept. From any thread.
     var loss: @Sendable () -> String? {
@@ -28,7 +28,6 @@ struct AlertsPart {
 
     /// - Parameters:
     ///   - keeps: whether what is set by key is kept over a restart, where the source and the settings allow it.
-    ///   - warn: is told what does not work; from any thread, must return at once.
     /// - Throws: ``OperatorError`` when the webhook cannot be what it is said to be.
     init(
         _ settings: Settings,
@@ -36,10 +35,11 @@ struct AlertsPart {
         source: FeedStatus.Source,
         symbols: [String],
         registry: MetricRegistry,
-        shown: DisplayPart?,
+        display shown: DisplayService?,
         keeps: Bool = true,
-        warn: @escaping @Sendable (String) -> Void
+        warnings: Warnings
     ) throws {
+        let warn: @Sendable (String) -> Void = warnings.warn
         let isReplay: Bool
         switch source {
         case .live, .demo: isReplay = false
@@ -50,7 +50,7 @@ struct AlertsPart {
         watch.staleAfter = settings.finnhub.watch.freshness.staleAfter
         watch.isReplay = isReplay
 
-        self.keeper = AlertKeeper(
+        self.keeper = AlertPersistence(
             settings.state,
             source: source,
             keeps: keeps,
@@ -167,8 +167,8 @@ struct AlertsPart {
     }
 
     /// Ends what was set off, and writes what is kept.
-    var part: ProgramPart {
-        ProgramPart("alerts") {
+    var part: NamedService {
+        NamedService("alerts") {
             try? await gracefulShutdown()
             await self.reader.finish()
             await withTaskGroup(of: Void.self) { group in
@@ -177,23 +177,5 @@ struct AlertsPart {
                 if let file = self.keeper.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
             }
         }
-    }
-}
-
-/// The local clock, for quiet hours.
-enum LocalTime {
-    /// Has the C library read the time zone once and for all: without `TZ` it looks at `/etc/localtime` for each line of the
-    /// log, on the thread that writes it, which may be an event loop's (tzset(3)). Before there are other threads.
-    static func readZone() {
-        setenv("TZ", ":/etc/localtime", 0)
-        tzset()
-    }
-
-    /// How far local time is ahead of UTC at `time` (ns since 1970), ns.
-    @Sendable static func offset(at time: Int64) -> Int64 {
-        var seconds = time_t(time / 1_000_000_000)
-        var parts = tm()
-        guard localtime_r(&seconds, &parts) != nil else { return 0 }
-        return Int64(parts.tm_gmtoff) * 1_000_000_000
     }
 }

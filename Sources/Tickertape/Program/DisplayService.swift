@@ -8,7 +8,7 @@ import ServiceLifecycle
 import Terminal
 
 /// The display of a program: the screen or lines, what feeds it, and the log that does not disturb it.
-struct DisplayPart {
+struct DisplayService: Sendable {
     let display: PriceDisplay
     let isScreen: Bool
     /// Goes to standard error, unless that is the terminal that the screen is drawn on.
@@ -35,7 +35,6 @@ struct DisplayPart {
     ) throws {
         guard let format = Self.format(settings) else { return nil }
         try settings.refuseFields(of: format)
-        let environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
         let isOnce = settings.display.isOnce
         var limits = settings.finnhub.watch.freshness
         limits.seesAllTrades = seesAllTrades
@@ -43,7 +42,7 @@ struct DisplayPart {
             switch format {
             case .tui:
                 try settings.refuseAmbiguousNumbers()
-                let look = DisplaySettings(settings.screen, environment: environment)
+                let look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
                 self.output = try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency)
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
@@ -59,9 +58,7 @@ struct DisplayPart {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)
         }
         self.isScreen = format == .tui
-        // A display tells every state itself; the log is for whoever asks for it, and never into the picture.
-        let mayLog = settings.isVerbose && !(self.isScreen && isatty(STDERR_FILENO) == 1)
-        self.logger = mayLog ? ProgramLog.make(level: settings.logLevel) : ProgramLog.silent
+        self.logger = ProgramLog.make(settings, format: format)
         self.display = PriceDisplay(
             output: self.output,
             loop: loop,
@@ -73,11 +70,6 @@ struct DisplayPart {
             limits: limits,
             replay: replay
         )
-    }
-
-    /// Has the keys of the screen carried out; before it runs. Without a screen there are none.
-    func connect(_ remote: DisplayRemote) {
-        (self.output as? TerminalDisplay)?.connect(remote)
     }
 
     /// What the settings lead to here; `nil` for no output. A screen that was asked for is one only on a terminal.
@@ -95,11 +87,14 @@ struct DisplayPart {
         )
     }
 
-    /// Runs until a person quits, nobody reads the lines any more, or the program stops.
-    var part: ProgramPart {
+    /// Runs until a person quits, the reader of the lines goes away, or the program stops.
+    ///
+    /// - Parameter remote: carries out the keys of a screen.
+    func part(_ remote: DisplayRemote) -> NamedService {
         let display = self.display
         let output = self.output
-        return ProgramPart("display") {
+        (output as? TerminalDisplay)?.connect(remote)
+        return NamedService("display") {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     switch await output.run() {

@@ -1,0 +1,52 @@
+import Feeds
+import Platform
+
+/// The lock and the memory of a live feed's key, where the settings and the system have a place for them.
+struct KeyStorage {
+    let lock: KeyLock?
+    let ledger: AttemptFile?
+    private let warnings: Warnings
+    /// What waits for the disk of the lock, which is mostly memory, and for that of the attempts, which is not.
+    let lockDisk = WorkQueue("key-lock")
+    private let ledgerDisk = WorkQueue("attempts")
+
+    init(
+        _ settings: Settings.State,
+        feed: FinnhubSettings,
+        environment: ProcessEnvironment = .current,
+        warnings: Warnings
+    ) {
+        let identity = KeyIdentity(key: feed.key, upstream: feed.upstream)
+        self.warnings = warnings
+        let folder = settings.directory.path(orAuto: environment.stateFolder)
+        if folder == nil, settings.directory == .auto {
+            warnings.log("attempts are not remembered over a restart: there is no HOME (state.directory)")
+        }
+        self.ledger = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.log) }
+        let folders: [String] =
+            switch settings.runtimeDirectory {
+            case .off: []
+            case .path(let path): [path]
+            case .auto: environment.runtimeFolders
+            }
+        self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.log)
+        // A damaged file is reported while there is no picture yet.
+        _ = self.ledger?.load()
+    }
+
+    var holding: KeyHolding {
+        KeyHolding(
+            ownership: self.lock,
+            ledger: self.ledger,
+            lockDisk: self.lockDisk,
+            ledgerDisk: self.ledgerDisk,
+            warn: self.warnings.log
+        )
+    }
+
+    /// Says in the lock's file that there is no relay.
+    func announceNoRelay() {
+        let lock = self.lock
+        self.lockDisk.submit { lock?.announce(.off) }
+    }
+}
