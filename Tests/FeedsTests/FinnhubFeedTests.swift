@@ -31,7 +31,7 @@ struct FinnhubFeedTests {
         authority: CertificateAuthority?,
         change: (inout FinnhubSettings) -> Void = { _ in }
     ) async throws -> Running {
-        var settings = FinnhubSettings(key: APIKey(Canary.key))
+        var settings = FinnhubSettings(key: Secret(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: authority != nil, host: "127.0.0.1", port: server.port)
         if let authority { settings.dial.tls.trust = .certificates(pem: authority.certificatePEM) }
         settings.ladder.first = 1_000_000
@@ -383,7 +383,7 @@ struct FinnhubFeedTests {
     @Test("is over when it is stopped before it began")
     func stopsUnstarted() async throws {
         let server = try await ScriptedFinnhub.start { _ in .hang }
-        var settings = FinnhubSettings(key: APIKey("x"))
+        var settings = FinnhubSettings(key: Secret("x"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         let feed = try await FinnhubSupervisor.make(
             settings: settings,

@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Market
 import NIOCore
@@ -7,7 +8,7 @@ import Wire
 @testable import Feeds
 
 @Suite struct KeyTraceTests {
-    private let key = APIKey("c0ffee1234567890abcd")
+    private let key = Secret("c0ffee1234567890abcd")
 
     @Test(
         "a key is left out of a text, whole or cut, plain or escaped, in any case of letters",
@@ -29,13 +30,13 @@ import Wire
     @Test("a key of a few letters is none, and is not looked for")
     func shortKeys() {
         for short in ["", "x", "replay", "1234567"] {
-            #expect(APIKey(short).redacted("x replay 1234567") == "x replay 1234567")
+            #expect(Secret(short).redacted("x replay 1234567") == "x replay 1234567")
         }
     }
 
     @Test("no description, mirror or dump of what holds the key shows it")
     func noDescription() throws {
-        let settings = FinnhubSettings(key: APIKey(Canary.key))
+        let settings = FinnhubSettings(key: Secret(Canary.key))
         var text = "\(settings) \(settings.key) \(settings.connector)"
         debugPrint(settings, settings.connector, to: &text)
         dump(settings, to: &text)
@@ -47,7 +48,7 @@ import Wire
     /// What a reader of the tape gets of one frame.
     private func passed(_ frame: String) -> (message: FinnhubMessage, frames: [String], trades: [String]) {
         let log = TapeLog()
-        let writer = FinnhubTape(epoch: 1, readers: [log], key: APIKey(Canary.key))
+        let writer = FinnhubTape(epoch: 1, readers: [log], key: Secret(Canary.key))
         _ = writer.take(
             ByteBuffer(
                 string: #"{"data":[{"c":null,"p":1,"s":"BINANCE:OLDUSDT","t":1721555886208,"v":1}],"type":"trade"}"#

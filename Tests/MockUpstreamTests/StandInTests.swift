@@ -59,7 +59,7 @@ struct StandInTests {
             logger: Self.quiet,
             wallClock: { 2_000_000_000_000_000_000 }
         )
-        var feedSettings = FinnhubSettings(key: APIKey("replay"))
+        var feedSettings = FinnhubSettings(key: Secret("replay"))
         feedSettings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
         feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: nil)

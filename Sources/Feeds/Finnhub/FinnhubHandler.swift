@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Market
 import NIOCore
@@ -27,7 +28,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     init(
         session: FinnhubSession,
         input: FeedInput,
-        key: APIKey?,
+        key: Secret?,
         wallClock: @escaping @Sendable () -> Int64,
         owner: FinnhubSupervisor
     ) {

@@ -1,7 +1,7 @@
 package import Ingest
 package import Market
 package import NIOCore
-import TLS
+package import TLS
 package import WebSocket
 
 /// What a ``FinnhubSupervisor`` needs to know when it is made.
@@ -29,7 +29,7 @@ package struct FinnhubSettings: Sendable {
         package init() {}
     }
 
-    package var key: APIKey
+    package var key: Secret
     package var options: Options
     package var dial: DialSettings
     /// Where the trades come from, as every status says.
@@ -40,12 +40,12 @@ package struct FinnhubSettings: Sendable {
     package var holding = KeyHolding.none
 
     /// What the relay of another program of this user wants to be shown.
-    package var relayToken: APIKey?
+    package var relayToken: Secret?
 
     /// Is told on the feed's loop of every TLS handshake with the upstream.
     package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
 
-    package init(key: APIKey, options: Options = Options(), dial: DialSettings = DialSettings()) {
+    package init(key: Secret, options: Options = Options(), dial: DialSettings = DialSettings()) {
         self.key = key
         self.options = options
         self.dial = dial

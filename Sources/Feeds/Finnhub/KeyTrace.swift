@@ -1,3 +1,5 @@
+import TLS
+
 /// What is looked for where a key might be repeated: every eight bytes of it in a row, in any case of letters.
 ///
 /// Eight rather than all, since a text that was cut may hold the greater part of a key. The text is read as it stands and
@@ -10,11 +12,11 @@ struct KeyTrace: Sendable, Equatable {
     /// One bit for each window's hash: most of what is read is no part of the key, and is known by this not to be.
     private let marks: [UInt64]
 
-    init(_ key: String) {
+    init(_ key: Secret) {
         var windows: Set<UInt64> = []
         var marks = [UInt64](repeating: 0, count: 64)
         var word: UInt64 = 0
-        for (index, byte) in key.utf8.enumerated() {
+        for (index, byte) in key.reveal().utf8.enumerated() {
             word = word << 8 | UInt64(Self.folded(byte))
             guard index >= Self.length - 1 else { continue }
             windows.insert(word)

@@ -9,7 +9,7 @@ package struct ServiceSettings: Sendable, Equatable {
     /// The base address; its path stands before that of every request.
     package var address: UpstreamAddress
     /// Without one nothing is asked.
-    package var key: APIKey?
+    package var key: Secret?
     /// Whether it is a relay that is asked: its token is shown as `Authorization: Bearer`, and it may have none.
     package var isRelay = false
     package var dial = DialSettings()
@@ -18,7 +18,7 @@ package struct ServiceSettings: Sendable, Equatable {
     /// The largest body taken, in bytes; the list of an exchange has some MB.
     package var maximumBytes = 16 << 20
 
-    package init(address: UpstreamAddress = .finnhubService, key: APIKey? = nil) {
+    package init(address: UpstreamAddress = .finnhubService, key: Secret? = nil) {
         self.address = address
         self.key = key
     }
@@ -70,8 +70,8 @@ package final class ServiceClient: Sendable {
     ///   - query: names and values, not yet escaped.
     /// - Returns: the body of an answer with status 200, whatever it is.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
-        let key = self.settings.key ?? APIKey("")
-        guard !key.isEmpty || self.settings.isRelay else { return .failure(.noKey) }
+        let key = self.settings.key ?? Secret("")
+        guard !key.reveal().isEmpty || self.settings.isRelay else { return .failure(.noKey) }
         guard let shown = key.serviceHeader else {
             return .failure(
                 ServiceFailure(
@@ -80,7 +80,7 @@ package final class ServiceClient: Sendable {
                 )
             )
         }
-        let header = self.settings.isRelay ? (key.isEmpty ? nil : key.bearer) : shown
+        let header = self.settings.isRelay ? (key.reveal().isEmpty ? nil : key.bearer) : shown
         do {
             switch try await self.outcome(of: self.target(path, query), header: header) {
             case .success(let answer) where answer.head.status == .ok:
@@ -96,7 +96,7 @@ package final class ServiceClient: Sendable {
         }
     }
 
-    private func redacted(_ failure: ServiceFailure, _ key: APIKey) -> ServiceFailure {
+    private func redacted(_ failure: ServiceFailure, _ key: Secret) -> ServiceFailure {
         ServiceFailure(failure.kind, key.redacted(failure.description))
     }
 

@@ -1,3 +1,4 @@
+package import TLS
 package import Logging
 package import Market
 package import NIOCore
@@ -20,7 +21,7 @@ package final class StreamFeed: Service {
         package var takesEveryTrade = false
         package var dial = DialSettings()
         /// What the relay wants to be shown, if anything.
-        package var token: APIKey?
+        package var token: Secret?
         package var upgradeTimeout: TimeAmount = .seconds(5)
         package var ladder: ReconnectLadder.Settings
 

@@ -1,3 +1,4 @@
+package import TLS
 package import Logging
 package import Market
 package import NIOCore
@@ -48,7 +49,7 @@ package final class ConnectionKeeper {
         package var connector: any Connecting
         package var ladder: ReconnectLadder.Settings
         /// What a reason must not hold, should the service repeat it.
-        package var secret: APIKey?
+        package var secret: Secret?
         /// Who else may hold the key, and what is remembered over a restart.
         package var holding = KeyHolding.none
         /// Makes the way to another program's relay.

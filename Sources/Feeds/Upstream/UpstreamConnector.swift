@@ -14,7 +14,7 @@ package struct ConnectorSettings: Sendable {
     /// The request target; may carry a key, so it is never logged.
     var target: String
     /// The token of the relay that is connected to, if it wants one; travels in a header and is never logged.
-    var relayToken: APIKey?
+    var relayToken: Secret?
     var dial: DialSettings
     /// Is told on the loop of every TLS handshake that came to its end, well or not.
     var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?

@@ -1,3 +1,4 @@
+package import TLS
 package import Market
 package import NIOCore
 package import WebSocket
@@ -13,7 +14,7 @@ package struct RelaySettings: Sendable, Equatable {
     /// The path of a socket file to listen at as well; only this user can connect to it, so it needs no token.
     package var unixSocket: String?
     /// What clients must show, on loopback too; without one anybody on this machine is let in, and nobody else.
-    package var token: ClientToken?
+    package var token: Secret?
     /// Names of this machine that may stand in `Host`, besides the address that was connected to and those of loopback.
     package var hostNames: [String] = []
     /// Most WebSocket clients at a time.

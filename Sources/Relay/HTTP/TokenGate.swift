@@ -1,16 +1,19 @@
+import TLS
 import HTTP
 import NIOCore
 import NIOHTTP1
 
 /// The check of the token that clients must show, where one is set; for all connections of a relay, on its loop.
-final class TokenGate {
+package final class TokenGate {
+    /// The fewest characters that are taken for a token: shorter ones can be guessed.
+    package static let leastCharacters = 16
     /// Says only that the program runs, and is asked by supervisors that have no token.
     private static let openPath = "/livez"
 
-    private let token: ClientToken
+    private let token: Secret
     private var guesses = GuessLimit()
 
-    init(_ token: ClientToken) { self.token = token }
+    init(_ token: Secret) { self.token = token }
 
     /// Returns why the request is refused, or `nil`.
     ///

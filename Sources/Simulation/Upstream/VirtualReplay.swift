@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Feeds
 import Logging
@@ -85,7 +86,7 @@ package final class VirtualReplay {
     /// - Returns: the time that it took by the player's clock, ns: the recording's length at the recorded pace.
     /// - Throws: ``RecordingFailure`` if the recording cannot be played to its end.
     package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFailure) -> Int64 {
-        var settings = FinnhubSettings(key: APIKey("replay"))
+        var settings = FinnhubSettings(key: Secret("replay"))
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
         settings.symbols = order.symbols
         settings.source = order.source

@@ -86,7 +86,7 @@ struct WatchCommand: SettingsCommand {
         // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
         feedSettings.takesEveryTrade = service.isScreen
         feedSettings.dial = try settings.dial(to: url)
-        feedSettings.token = settings.relayToken.map { APIKey($0.reveal()) }
+        feedSettings.token = settings.relayToken
         let past = service.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
         let charts = EarlierCharts(past, display: display, loop: loop)
         let feed = try await StreamFeed.make(

@@ -31,7 +31,7 @@ struct RelayPlace {
             Console.complain("relay.listen is off, so the socket that was passed is not used")
         }
         guard relay.listen != nil || socket != nil else { return nil }
-        relay.token = settings.relayToken.map { ClientToken($0.reveal()) }
+        relay.token = settings.relayToken
         relay.version = tickertapeVersion
         self.settings = relay
         self.socket = socket

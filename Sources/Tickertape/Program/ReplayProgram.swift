@@ -60,7 +60,7 @@ struct ReplayProgram {
         trusting authority: CertificateAuthority,
         marks: FrameMarks
     ) -> FinnhubSettings {
-        var feed = FinnhubSettings(key: APIKey("replay"), options: settings.finnhub, dial: settings.dial)
+        var feed = FinnhubSettings(key: Secret("replay"), options: settings.finnhub, dial: settings.dial)
         feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: port)
         feed.dial.tls = TLSClientConfiguration()
         feed.dial.tls.trust = .certificates(pem: authority.certificatePEM)

@@ -1,3 +1,4 @@
+package import TLS
 import HTTP
 import Relay
 

@@ -1,3 +1,4 @@
+import TLS
 import Glibc
 import Relay
 
@@ -45,7 +46,7 @@ enum RelayTokenChoice {
         status: ExitStatus
     ) throws(OperatorError) -> (token: Secret, cure: String?) {
         let (token, cure) = try TokenChoice.read(path, "token", named: name, status: status)
-        let least = ClientToken.leastCharacters
+        let least = TokenGate.leastCharacters
         guard token.reveal().utf8.count >= least else {
             throw OperatorError(
                 "\(name): the token in \(path) is shorter than \(least) characters and can be guessed; make one with "

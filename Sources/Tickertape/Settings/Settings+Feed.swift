@@ -7,12 +7,12 @@ extension Settings {
     /// - Throws: ``OperatorError`` when the proxy is none that can be used.
     func liveFeed(token: Secret) throws(OperatorError) -> FinnhubSettings {
         var feed = FinnhubSettings(
-            key: APIKey(token.reveal()),
+            key: token,
             options: self.finnhub,
             dial: try self.dial(to: self.finnhub.upstream)
         )
         feed.ladder.rejectedKey = self.rejectedKey.wait(isService: ProcessEnvironment.current.isService)
-        feed.relayToken = self.relayToken.map { APIKey($0.reveal()) }
+        feed.relayToken = self.relayToken
         return feed
     }
 }

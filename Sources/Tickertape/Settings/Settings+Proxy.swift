@@ -1,3 +1,4 @@
+import TLS
 import Relay
 package import Feeds
 

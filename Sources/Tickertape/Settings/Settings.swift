@@ -1,3 +1,4 @@
+package import TLS
 package import Feeds
 package import Logging
 package import NIOCore

@@ -1,3 +1,4 @@
+import TLS
 import Glibc
 
 /// Which of the ways to give the key counts: within a layer only one may be used, and a higher layer's covers all ways of

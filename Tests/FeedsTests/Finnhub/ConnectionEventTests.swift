@@ -1,3 +1,4 @@
+import TLS
 import Market
 import NIOCore
 import NIOEmbedded
@@ -54,7 +55,7 @@ struct ConnectionEventTests {
 
     @Test("a ping that repeats the key is told without it")
     func keys() {
-        let reader = FinnhubFrameReader(key: APIKey("0123456789abcdef"))
+        let reader = FinnhubFrameReader(key: Secret("0123456789abcdef"))
         #expect(reader.safe(ByteBuffer(string: "see 0123456789abcdef")) == ByteBuffer())
         #expect(reader.safe(ByteBuffer(string: "see")) == ByteBuffer(string: "see"))
     }

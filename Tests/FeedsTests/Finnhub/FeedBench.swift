@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Logging
 import Market
@@ -80,7 +81,7 @@ final class FeedBench: Connecting, @unchecked Sendable {
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
         _ change: (inout FinnhubSettings) -> Void = { _ in }
     ) {
-        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.symbols = ["A"]
         change(&settings)
         let clock = Clock()

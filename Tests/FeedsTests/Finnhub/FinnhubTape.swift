@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Logging
 import Market
@@ -14,7 +15,7 @@ final class FinnhubTape {
     init(
         epoch: UInt64,
         readers: [any TapeReader],
-        key: APIKey? = nil,
+        key: Secret? = nil,
         isLive: Bool = true,
         marks: FrameMarks? = nil
     ) {

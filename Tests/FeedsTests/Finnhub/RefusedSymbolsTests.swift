@@ -1,3 +1,4 @@
+import TLS
 import Feeds
 import Ingest
 import Logging
@@ -45,7 +46,7 @@ struct RefusedSymbolsTests {
         _ log: TapeLog,
         change: (inout FinnhubSettings) -> Void
     ) async throws -> FeedService {
-        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         change(&settings)
         return try await FinnhubSupervisor.make(

@@ -23,7 +23,7 @@ struct ServiceClientTests {
     ) throws -> ServiceClient {
         var settings = ServiceSettings(
             address: UpstreamAddress(isEncrypted: false, host: host, port: port, path: "/api/v1"),
-            key: key.map { APIKey($0) }
+            key: key.map { Secret($0) }
         )
         settings.timeout = .seconds(60)
         settings.dial.tls = Certificates.client()

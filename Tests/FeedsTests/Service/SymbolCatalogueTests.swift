@@ -1,3 +1,4 @@
+import TLS
 import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
@@ -41,7 +42,7 @@ struct SymbolCatalogueTests {
             let address = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: self.server.port, path: "/v1")
             let clock = self.clock
             let client = try ServiceClient(
-                ServiceSettings(address: address, key: APIKey(Canary.key)),
+                ServiceSettings(address: address, key: Secret(Canary.key)),
                 on: MultiThreadedEventLoopGroup.singleton
             ) { clock.withLockedValue { $0 } }
             let file = SymbolListFile(directory: "\(self.folder.path)/cache", exchange: "BINANCE", service: address)
@@ -210,7 +211,7 @@ struct SymbolCatalogueTests {
         }
         let address = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         let client = try ServiceClient(
-            ServiceSettings(address: address, key: APIKey(Canary.key)),
+            ServiceSettings(address: address, key: Secret(Canary.key)),
             on: MultiThreadedEventLoopGroup.singleton
         ) { clock.withLockedValue { $0 } }
         let headlines = Headlines(client) { clock.withLockedValue { $0 } }

@@ -1,3 +1,4 @@
+import TLS
 import Market
 import NIOCore
 import NIOPosix
@@ -27,7 +28,7 @@ struct StreamPastTests {
             symbols: []
         )
         settings.dial.tls = Certificates.client()
-        settings.token = token.map { APIKey($0) }
+        settings.token = token.map { Secret($0) }
         return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout) { 0 }
     }
 

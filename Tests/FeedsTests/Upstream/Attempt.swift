@@ -26,7 +26,7 @@ struct Attempt {
         dial.tls = Certificates.client()
         var settings = ConnectorSettings(
             address: UpstreamAddress(isEncrypted: false, host: host, port: port),
-            target: APIKey(Self.key).target(path: "/"),
+            target: Secret(Self.key).target(path: "/"),
             dial: dial,
             upgradeTimeout: .seconds(30),
             webSocket: WebSocketSettings(role: .client)

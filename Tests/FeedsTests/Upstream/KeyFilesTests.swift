@@ -1,3 +1,4 @@
+import TLS
 import Feeds
 import Glibc
 import NIOConcurrencyHelpers
@@ -12,7 +13,7 @@ private final class Warnings: Sendable {
 }
 
 private func identity(_ key: String = "a key that is long enough", host: String = "ws.finnhub.io") -> KeyIdentity {
-    KeyIdentity(key: APIKey(key), upstream: UpstreamAddress(isEncrypted: true, host: host, port: 443))
+    KeyIdentity(key: Secret(key), upstream: UpstreamAddress(isEncrypted: true, host: host, port: 443))
 }
 
 private func mode(of path: String) -> mode_t {

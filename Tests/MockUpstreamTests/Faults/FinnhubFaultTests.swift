@@ -87,7 +87,7 @@ struct FinnhubFaultTests {
             credentials: isEncrypted ? Certificates.localhost : nil,
             faults: try FaultPlan(parsing: faults)
         ) { .play(acts($0)) }
-        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: isEncrypted, host: "127.0.0.1", port: server.port)
         settings.dial.tls = Certificates.client()
         settings.ladder.first = 1_000_000
@@ -264,7 +264,7 @@ struct FinnhubFaultTests {
         let server = try await ScriptedFinnhub.start(credentials: Certificates.localhost, faults: plan) { _ in
             .play((0..<50).map { .send(Self.trade($0)) })
         }
-        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: server.port)
         settings.dial.tls = Certificates.client()
         let log = TapeLog()

@@ -1,3 +1,4 @@
+import TLS
 import Feeds
 import Logging
 import Market
@@ -44,7 +45,7 @@ struct StandInFaultTests {
         on standIn: StandIn,
         ladder: Int64 = 1_000_000
     ) async throws -> (FeedService, TapeLog, Task<Void, any Error>) {
-        var settings = FinnhubSettings(key: APIKey("a secret key"))
+        var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: standIn.address?.port ?? 0)
         settings.symbols = ["A"]
         settings.source = .replay(file: "test", speed: nil)

@@ -84,7 +84,7 @@ struct AbuseRefusalTests {
         try await Self.everywhere {
             // The bystanders have every place.
             $0.maximumClients = 10
-            $0.token = ClientToken(token)
+            $0.token = Secret(token)
         } body: { fixture, places, below in
             try await Bystanders.watch(fixture, path: "/?token=\(token)", below: below) {
                 for place in places {

@@ -1,3 +1,4 @@
+import TLS
 import NIOCore
 import NIOHTTP1
 import Testing
@@ -32,7 +33,7 @@ struct TokenGateTests {
     @Test("lets in who shows it, in any of its places", arguments: 0..<8)
     func letsIn(place: Int) {
         let (uri, headers) = Self.places[place]
-        let gate = TokenGate(ClientToken(Self.token))
+        let gate = TokenGate(Secret(Self.token))
         let isRefused = gate.refusal(of: Self.head(uri, headers), from: .here, now: .uptimeNanoseconds(1)) != nil
         #expect(!isRefused)
         let rest = TokenPlaces.withoutToken(Self.head(uri, headers))
@@ -51,7 +52,7 @@ struct TokenGateTests {
     @Test("keeps out who shows none, half of it, more than it, or another one", arguments: Self.wrongQueries.indices)
     func keepsOut(index: Int) throws {
         let query = Self.wrongQueries[index]
-        let gate = TokenGate(ClientToken(Self.token))
+        let gate = TokenGate(Secret(Self.token))
         let refusal = try #require(
             gate.refusal(of: Self.head("/\(query)"), from: .here, now: .uptimeNanoseconds(1))
         )
@@ -66,7 +67,7 @@ struct TokenGateTests {
 
     @Test("is not asked of /livez, nor of a page's question beforehand")
     func exempts() {
-        let gate = TokenGate(ClientToken(Self.token))
+        let gate = TokenGate(Secret(Self.token))
         for head in [Self.head("/livez"), Self.head("/livez?x"), Self.head("/v1/status", method: .OPTIONS)] {
             #expect(gate.refusal(of: head, from: .here, now: .uptimeNanoseconds(1)) == nil)
         }
@@ -74,7 +75,7 @@ struct TokenGateTests {
 
     @Test("cannot be guessed at speed: one address has sixty guesses and then one a second, others are not held up")
     func limitsGuesses() throws {
-        let gate = TokenGate(ClientToken(Self.token))
+        let gate = TokenGate(Secret(Self.token))
         let start = NIODeadline.uptimeNanoseconds(5)
         func ask(_ token: String, _ address: PeerAddress, after seconds: Int64 = 0) -> UInt? {
             gate.refusal(of: Self.head("/?token=\(token)"), from: address, now: start + .seconds(seconds))?.status.code
@@ -93,7 +94,7 @@ struct TokenGateTests {
 
     @Test("wrong tokens of one program of this machine lock out no other one")
     func locksNoneOutHere() {
-        let gate = TokenGate(ClientToken(Self.token))
+        let gate = TokenGate(Secret(Self.token))
         let now = NIODeadline.uptimeNanoseconds(5)
         func ask(_ token: String) -> UInt? {
             gate.refusal(of: Self.head("/?token=\(token)"), from: .here, now: now)?.status.code
@@ -117,21 +118,21 @@ struct TokenGateTests {
 
     @Test("is in no description, dump or mirror")
     func isHidden() {
-        let token = ClientToken(Self.token)
+        let token = Secret(Self.token)
         var dumped = ""
         dump(token, to: &dumped)
         var settings = RelaySettings()
         settings.token = token
         let isFound = Canary.occurs(in: "\(token) \(dumped) \(settings) \(String(reflecting: settings))")
         #expect(!isFound)
-        #expect(token == ClientToken(Self.token) && token != ClientToken("another"))
+        #expect(token == Secret(Self.token) && token != Secret("another"))
     }
 
     @Test("is wanted on loopback too; every refusal is one line and counted, and the answers hold no token")
     func overTheWire() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
-            $0.token = ClientToken(Self.token)
+            $0.token = Secret(Self.token)
             $0.allowedOrigins = ["https://good.example"]
         } body: { fixture in
             for path in ["/", "/v1/stream", "/?token=wrong"] {
@@ -179,7 +180,7 @@ struct TokenGateTests {
     @Test("a browser's offer of it as a subprotocol is not echoed")
     func subprotocol() async throws {
         try await RelayFixture.run {
-            $0.token = ClientToken("abcdefghijklmnop")
+            $0.token = Secret("abcdefghijklmnop")
         } body: { fixture in
             let client = try await RawClient.connect(to: fixture.address)
             let head = try await client.request(

@@ -1,3 +1,4 @@
+import TLS
 import Foundation
 import NIOCore
 import NIOPosix
@@ -20,7 +21,7 @@ struct UnixSocketTests {
         let path = "\(folder.path)/relay.sock"
         try await RelayFixture.run {
             $0.unixSocket = path
-            $0.token = ClientToken("abcdefghijklmnop")
+            $0.token = Secret("abcdefghijklmnop")
         } body: { fixture in
             #expect(try self.mode(path) == 0o600)
             let client = try await RawClient.open(at: SocketAddress(unixDomainSocketPath: path))

@@ -1,3 +1,4 @@
+import TLS
 import Ingest
 import Feeds
 import Glibc
@@ -35,7 +36,7 @@ final class SoakWorld {
             span: days * SoakClock.day - 14_400 * SoakClock.second
         )
         self.ledger = SoakLedger(clock: self.clock, capacity: 8_000 * Int(days))
-        var settings = FinnhubSettings(key: APIKey("soak-key"))
+        var settings = FinnhubSettings(key: Secret("soak-key"))
         settings.symbols = SoakMarket.names
         settings.holding = KeyHolding(ledger: SoakNotebook())
         self.service = SoakService(settings: settings, clock: self.clock, ledger: self.ledger, seed: seed &+ 2)

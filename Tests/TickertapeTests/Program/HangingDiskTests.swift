@@ -1,3 +1,4 @@
+import TLS
 import WebSocket
 import Feeds
 import Ingest
@@ -97,7 +98,7 @@ struct HangingDiskTests {
         let server = try await ScriptedFinnhub.start { connection in .play([.send(Self.trade(70_000 + connection))]) }
         let warnings = NIOLockedValueBox<[String]>([])
         let warn: @Sendable (String) -> Void = { text in warnings.withLockedValue { $0.append(text) } }
-        var settings = FinnhubSettings(key: APIKey(Canary.key))
+        var settings = FinnhubSettings(key: Secret(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         settings.symbols = ["A"]
         settings.ladder.first = 1_000_000
@@ -182,7 +183,7 @@ struct HangingDiskTests {
             logger: Self.silent,
             wallClock: WallClock.now
         )
-        var settings = FinnhubSettings(key: APIKey("replay"))
+        var settings = FinnhubSettings(key: Secret("replay"))
         let port = try #require(standIn.address?.port)
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port)
         settings.symbols = ["A"]

@@ -1,3 +1,4 @@
+import TLS
 import Relay
 import Feeds
 import NIOCore

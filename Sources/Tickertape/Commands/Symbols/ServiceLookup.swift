@@ -59,7 +59,7 @@ struct ServiceLookup: Sendable {
 
     private static func client(_ settings: Settings, token: Secret) throws(OperatorError) -> ServiceClient {
         var service = settings.service
-        service.key = APIKey(token.reveal())
+        service.key = token
         service.dial = try settings.dial(to: service.address)
         do throws(TLSError) {
             return try ServiceClient(service, on: MultiThreadedEventLoopGroup.singleton, wallClock: WallClock.now)

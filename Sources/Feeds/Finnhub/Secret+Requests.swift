@@ -1,17 +1,11 @@
-/// Finnhub's key: a secret that no description, mirror or dump shows.
-package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    private let secret: String
-    private let trace: KeyTrace
+import TLS
 
-    package init(_ secret: String) {
-        self.secret = secret
-        self.trace = KeyTrace(secret)
-    }
-
+// How a key is sent, and how it is kept out of what comes back.
+extension Secret {
     /// The request target that carries the key, percent-encoded (RFC 3986, 2.3). Never log it.
     func target(path: String) -> String {
         var target = path + "?token="
-        for byte in self.secret.utf8 {
+        for byte in self.reveal().utf8 {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -26,28 +20,19 @@ package struct APIKey: Sendable, Equatable, CustomStringConvertible, CustomDebug
     }
 
     /// The header that shows the token of a relay (RFC 6750, 2.1). Never log it.
-    var bearer: (String, String) { ("Authorization", "Bearer \(self.secret)") }
+    var bearer: (String, String) { ("Authorization", "Bearer \(self.reveal())") }
 
     /// The header that shows the key to Finnhub's REST service; `nil` for a key that no header can hold. Never log it.
     var serviceHeader: (String, String)? {
-        guard self.secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
-        return ("X-Finnhub-Token", self.secret)
+        guard self.reveal().utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+        return ("X-Finnhub-Token", self.reveal())
     }
 
-    /// Whether there is no key at all.
-    var isEmpty: Bool { self.secret.isEmpty }
-
-    /// A text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their refusals.
+    /// Returns a text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their
+    /// refusals.
     ///
     /// Keys of less than ``KeyTrace/length`` bytes stay, since they are no secrets and would be found in ordinary words.
-    func redacted(_ text: String) -> String { self.trace.redacted(text) }
-
-    /// Whether bytes hold the key, or eight bytes of it in a row, plain or escaped.
-    func occurs(in bytes: some Collection<UInt8>) -> Bool { self.trace.occurs(in: bytes) }
-
-    package var description: String { "(a key)" }
-    package var debugDescription: String { self.description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    func redacted(_ text: String) -> String { KeyTrace(self).redacted(text) }
 }
 
 extension ConnectorSettings: CustomStringConvertible, CustomReflectable {

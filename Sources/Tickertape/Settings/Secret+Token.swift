@@ -1,20 +1,4 @@
-/// A text that must not be seen: prints, logs, dumps and interpolations show only that it is there.
-package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    private let text: String
-
-    package init(_ text: String) {
-        self.text = text
-    }
-
-    /// The text itself, for the one place that sends it.
-    package func reveal() -> String { self.text }
-
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-
-    /// Empty, since `dump` and test failures look through `description`.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
-}
+import TLS
 
 extension Secret {
     /// Takes a token that can stand in a URL's query as it is read; `nil` for anything else.
@@ -28,7 +12,7 @@ extension Secret {
     /// Whether there is anything in it that Finnhub's keys, which are letters and digits, do not have: quotation marks that
     /// a shell would have taken off, `${NAME}` that nobody filled in, `token=` from a URL.
     var isUnlikelyKey: Bool {
-        !self.text.utf8.allSatisfy { byte in
+        !self.reveal().utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
