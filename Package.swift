@@ -167,7 +167,7 @@ let package = Package(
         .target(
             name: "MockUpstream",
             dependencies: [
-                "HTTP", "Ingest", "Market", "Wire", "Recordings", "WebSocket", "TLS",
+                "HTTP", "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging,
             ],
             swiftSettings: outer
@@ -334,7 +334,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Feeds", "Ingest", "Market", "Simulation", "TickertapeTesting", "WebSocket",
+                "Feeds", "Ingest", "Market", "Simulation", "TLS", "TickertapeTesting", "WebSocket",
                 "Wire",
                 .nioCore, .nioEmbedded, .logging,
             ],

@@ -32,7 +32,7 @@ extension DiskWorker {
         within limit: Duration = WorkQueue.patience,
         _ work: @escaping @Sendable () -> Answer
     ) async -> Answer? {
-        await WorkQueue.result(within: limit) {
+        await withTimeLimit(limit) {
             await withCheckedContinuation { continuation in
                 self.submit { continuation.resume(returning: work()) }
             }

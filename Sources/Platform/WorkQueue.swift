@@ -87,7 +87,7 @@ package final class WorkQueue: DiskWorker {
     package func finish(within limit: Duration = WorkQueue.patience) async -> Bool {
         self.close()
         let shared = self.shared
-        return await Self.result(within: limit) {
+        return await withTimeLimit(limit) {
             await withCheckedContinuation { continuation in
                 let hasEnded = shared.state.withLockedValue { state in
                     if state.threads > 0 { state.whenEnded.append(continuation) }
@@ -104,21 +104,6 @@ package final class WorkQueue: DiskWorker {
             return state.wake
         }
         wake?.ring()
-    }
-
-    /// Returns the work's answer, or `nil` if it takes longer than the limit; the work then goes on.
-    static func result<Answer: Sendable>(
-        within limit: Duration,
-        of work: @escaping @Sendable () async -> Answer
-    ) async -> Answer? {
-        let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
-        Task.detached { answer.yield(await work()) }
-        let timer = Task.detached {
-            try await Task.sleep(for: limit)
-            answer.yield(nil)
-        }
-        defer { timer.cancel() }
-        return await Task.detached { await answers.first { _ in true } ?? nil }.value
     }
 
     // MARK: Threads

@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 import Platform
 
 /// A small text file that is replaced as a whole, so that after a power cut it has the old text or the new one.
@@ -24,7 +24,7 @@ package enum DurableFile {
     package static func write(
         _ text: String,
         to path: String,
-        mode: mode_t = 0o600,
+        mode: UInt32 = 0o600,
         replaces: Bool = true,
         disk: any SegmentDisk = SystemSegmentDisk()
     ) throws(Failure) {

@@ -70,8 +70,8 @@ extension FinnhubSupervisor {
             ),
             monotonic: now.monotonic
         )
-        if self.settings.source != .live, case .closed(let closure) = ending, closure.isEndOfRecording {
-            failure = UpstreamFailure(ReplayEnd.closeReason, disposition: .ended)
+        if self.settings.source != .live, case .closed(let closure) = ending, let reason = closure.endOfReplay {
+            failure = UpstreamFailure(reason, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
             self.input.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)

@@ -179,9 +179,12 @@ extension UpstreamFailure {
 }
 
 extension WebSocketClosure {
-    /// Whether a stand-in says that its recording is over.
-    var isEndOfRecording: Bool {
-        self.cause == .peerClosed && self.code == .normal && self.reason == ReplayEnd.closeReason
+    /// Why a mock server plays no more of its recording; `nil` if that is not why the connection ended.
+    var endOfReplay: String? {
+        guard self.cause == .peerClosed else { return nil }
+        let isEnd = self.code == .normal && self.reason == ReplayEnd.closeReason
+        let isFailure = self.code == .internalError && self.reason == ReplayEnd.failureReason
+        return isEnd || isFailure ? self.reason : nil
     }
 }
 

@@ -21,6 +21,8 @@ package final class ReplayPlayer {
     var reading: ReplayReading
     private var hasStarted = false
     private(set) var isOver = false
+    /// Why the rest of the recording cannot be read, in one line.
+    private var failure: String?
     /// Whether the recording has a gap here, in which nobody can connect.
     var isBroken = false
     var isPumping = false
@@ -72,6 +74,7 @@ package final class ReplayPlayer {
     // MARK: Outputs
 
     package func attach(_ output: any ReplayOutput) {
+        if let failure { return output.failed(failure) }
         if self.isOver { return output.ended() }
         self.outputs.append(output)
         // Somebody may have asked for a step before anyone listened: that is a replay which stands, too.
@@ -291,6 +294,8 @@ package final class ReplayPlayer {
     func fail(_ reason: String) {
         let outputs = self.outputs
         self.stop()
+        self.failure = reason
+        if case .recording(let file) = self.material { file.damage.failed(reason) }
         for output in outputs { output.failed(reason) }
     }
 }

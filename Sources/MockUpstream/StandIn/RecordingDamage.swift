@@ -17,6 +17,7 @@ package final class RecordingDamage: Sendable {
         var ends: Set<Place> = []
         var cutOff: [String] = []
         var uncounted = 0
+        var failure: String?
         var told: @Sendable (String) -> Void = { _ in }
     }
 
@@ -31,6 +32,11 @@ package final class RecordingDamage: Sendable {
 
     /// The compressed files that are cut off, as a copy that was not finished: what followed is missing.
     package var cutOff: [String] { self.state.withLockedValue { $0.cutOff } }
+
+    /// Why its rest cannot be read, in one line, where a replay had to end for that.
+    package var failure: String? { self.state.withLockedValue { $0.failure } }
+
+    func failed(_ reason: String) { self.state.withLockedValue { $0.failure = reason } }
 
     /// What is left out, in words; `nil` where there is none.
     package var summary: String? {

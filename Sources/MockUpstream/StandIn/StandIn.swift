@@ -174,11 +174,15 @@ package final class StandIn: Sendable {
         self.goPromise.succeed(())
     }
 
-    /// Stops listening and ends every connection.
-    package func stop() async {
-        let clients = self.clients
+    /// Stops listening and ends every connection; returns whether its loop did so within the limit, which it does not while
+    /// it waits for the recording's disk.
+    @discardableResult
+    package func stop(within limit: Duration = .seconds(2)) async -> Bool {
+        let (channel, clients) = (self.channel, self.clients)
         self.goPromise.succeed(())
-        try? await self.channel.close().get()
-        try? await self.channel.eventLoop.submit { clients.value.stop() }.get()
+        return await withTimeLimit(limit) {
+            try? await channel.close().get()
+            try? await channel.eventLoop.submit { clients.value.stop() }.get()
+        } != nil
     }
 }

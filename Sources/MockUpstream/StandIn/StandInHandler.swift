@@ -266,7 +266,7 @@ package final class StandInHandler: ChannelInboundHandler, ReplayOutput {
     package func failed(_ reason: String) {
         self.logger.error("The recording cannot be read", metadata: ["reason": "\(reason)"])
         self.end()
-        self.close(.internalError, reason: "the recording cannot be read")
+        self.close(.internalError, reason: ReplayEnd.failureReason)
     }
 
     private func close(_ code: WebSocketCloseCode, reason: String) {

@@ -1,4 +1,5 @@
 import NIOPosix
+import Platform
 
 extension MultiThreadedEventLoopGroup {
     /// How long the end of the loops is waited for, after everything on them has been told to close.
@@ -6,13 +7,8 @@ extension MultiThreadedEventLoopGroup {
 
     /// Ends the loops, without letting a peer that does not answer hold up the program's end.
     func end() async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        self.shutdownGracefully { _ in continuation.yield() }
-        let timer = Task {
-            try await Task.sleep(for: Self.endLimit)
-            continuation.yield()
+        _ = await withTimeLimit(Self.endLimit) {
+            await withCheckedContinuation { ended in self.shutdownGracefully { _ in ended.resume() } }
         }
-        for await _ in stream { break }
-        timer.cancel()
     }
 }

@@ -51,6 +51,7 @@ struct ReplayProgram {
             throw error
         }
         await group.end()
+        if let failure = file?.damage.failure { throw OperatorError(failure, status: .failure) }
     }
 
     /// The feed, which connects to the stand-in.

@@ -205,7 +205,9 @@ struct TickerProgram {
             throw OperatorError(failure.description, status: .keyRejected)
         }
         // As long as it plays it reports to these loops where it stands.
-        await self.played?.standIn.stop()
+        if await self.played?.standIn.stop() == false {
+            Console.complain("warning: the disk of the recording does not answer; the replay was cut short")
+        }
         await self.watchlist?.settle()
         await loops.end()
     }

@@ -2,4 +2,6 @@
 package enum ReplayEnd {
     /// The reason in the close frame after the last frame of a recording.
     package static let closeReason = "end of the recording"
+    /// The reason in the close frame where the rest of a recording cannot be read.
+    package static let failureReason = "the recording cannot be read"
 }

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import TickertapeTesting
+
+@Suite("A replay whose disk fails, from outside", .timeLimit(.minutes(3 * Patience.factor)))
+struct ReplayDiskTests {
+    /// A recording of 200 s at one trade a millisecond.
+    private static func recording(in folder: TemporaryFolder) throws -> String {
+        let lines = (0..<200_000).map { number in
+            #"{"at":\#(number * 1_000_000),"frame":"{\"data\":[{\"c\":null,\"p\":\#(number + 1),\"s\":\"A\","#
+                + #"\"t\":\#(1_723_161_255_000 + number),\"v\":1}],\"type\":\"trade\"}"}"# + "\n"
+        }
+        return try folder.write(lines.joined(), to: "a.jsonl")
+    }
+
+    /// A library that lets reads inside of files fail, or hang, while a file says so.
+    private static func library(in folder: TemporaryFolder) async throws -> String {
+        let library = "\(folder.path)/disk.so"
+        let compiler = try RunningProgram(
+            "/usr/bin/env",
+            ["cc", "-shared", "-fPIC", "-o", library, "\(RunningProgram.sources)/Tests/Clients/faulty_disk.c", "-ldl"]
+        )
+        try #require(await compiler.ending() == .exit(0), "\(compiler.errors)")
+        return library
+    }
+
+    private func start(_ folder: TemporaryFolder) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", try Self.recording(in: folder), "--symbol", "A", "--format", "plain"],
+            environment: ["LD_PRELOAD": try await Self.library(in: folder), "FAULTY_DISK": folder.path]
+        )
+        #expect(await program.prints("A "), "\(program.errors)")
+        return program
+    }
+
+    @Test("tells a failed read in one line, and ends with status 1")
+    func fails() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try await self.start(folder)
+        _ = try folder.write("", to: "fail")
+        #expect(await program.ending() == .exit(1), "\(program.errors)")
+        let lines = program.errors.split(separator: "\n").filter { $0.contains("a.jsonl") }
+        #expect(lines.count == 1 && lines[0].hasSuffix("/a.jsonl: Input/output error"), "\(program.errors)")
+        #expect(!program.errors.contains("end of the recording"))
+    }
+
+    @Test("ends at SIGTERM though a read hangs, with status 0 and a warning")
+    func hangs() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try await self.start(folder)
+        _ = try folder.write("", to: "hang")
+        // Until what was read ahead is played.
+        try await Task.sleep(for: .seconds(2))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("warning: the disk of the recording does not answer"), "\(program.errors)")
+    }
+}
