@@ -3,6 +3,7 @@ package import Logging
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Platform
 package import TLS
 import WebSocket
 
@@ -180,9 +181,10 @@ package final class StandIn: Sendable {
     package func stop(within limit: Duration = .seconds(2)) async -> Bool {
         let (channel, clients) = (self.channel, self.clients)
         self.goPromise.succeed(())
-        return await withTimeLimit(limit) {
+        let ended: Void? = await withTimeLimit(limit) {
             try? await channel.close().get()
             try? await channel.eventLoop.submit { clients.value.stop() }.get()
-        } != nil
+        }
+        return ended != nil
     }
 }

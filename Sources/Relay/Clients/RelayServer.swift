@@ -6,6 +6,7 @@ package import Measurements
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
+import Platform
 import ServiceLifecycle
 package import Wire
 
@@ -129,11 +130,7 @@ package final class RelayServer: TapeReader, Sendable {
     }
 
     /// The system's clock, ns since 1970.
-    @Sendable package static func systemTime() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    @Sendable package static func systemTime() -> Int64 { DisplayClock.now().wall }
 
     // MARK: The tape
 

@@ -7,8 +7,10 @@ extension MultiThreadedEventLoopGroup {
 
     /// Ends the loops, without letting a peer that does not answer hold up the program's end.
     func end() async {
-        _ = await withTimeLimit(Self.endLimit) {
-            await withCheckedContinuation { ended in self.shutdownGracefully { _ in ended.resume() } }
+        let _: Void? = await withTimeLimit(Self.endLimit) {
+            await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+                self.shutdownGracefully { _ in ended.resume() }
+            }
         }
     }
 }

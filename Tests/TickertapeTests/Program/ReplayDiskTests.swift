@@ -27,7 +27,7 @@ struct ReplayDiskTests {
     private func start(_ folder: TemporaryFolder) async throws -> RunningProgram {
         let program = try RunningProgram(
             RunningProgram.tickertape,
-            ["replay", try Self.recording(in: folder), "--symbol", "A", "--format", "plain"],
+            ["replay", try Self.recording(in: folder), "--symbol", "A", "--speed", "5", "--format", "plain"],
             environment: ["LD_PRELOAD": try await Self.library(in: folder), "FAULTY_DISK": folder.path]
         )
         #expect(await program.prints("A "), "\(program.errors)")
@@ -52,8 +52,8 @@ struct ReplayDiskTests {
         defer { folder.remove() }
         let program = try await self.start(folder)
         _ = try folder.write("", to: "hang")
-        // Until what was read ahead is played.
-        try await Task.sleep(for: .seconds(2))
+        // What was read before lasts for half a second.
+        try await Task.sleep(for: .seconds(3))
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("warning: the disk of the recording does not answer"), "\(program.errors)")
