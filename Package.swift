@@ -88,7 +88,11 @@ let package = Package(
             swiftSettings: outer
         ),
         .target(name: "Market", swiftSettings: house),
-        .target(name: "Wire", dependencies: ["CChecksum", "CJSONText", "Market", .nioCore], swiftSettings: house),
+        .target(
+            name: "Wire",
+            dependencies: ["CChecksum", "CJSONText", "Market", .nioConcurrency, .nioCore],
+            swiftSettings: house
+        ),
         // What the operating system gives: clocks, threads, wake-ups, patient writes.
         .target(
             name: "Platform",
@@ -167,7 +171,7 @@ let package = Package(
         .target(
             name: "MockUpstream",
             dependencies: [
-                "HTTP", "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
+                "HTTP", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .logging,
             ],
             swiftSettings: outer

@@ -3,6 +3,7 @@ package import Market
 package import NIOCore
 package import TLS
 package import WebSocket
+package import Wire
 
 /// What a ``FinnhubSupervisor`` needs to know when it is made.
 ///

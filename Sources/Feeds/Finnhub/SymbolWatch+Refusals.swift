@@ -1,4 +1,5 @@
 package import Market
+import Wire
 
 // Symbols that the service does not send.
 extension SymbolWatch {

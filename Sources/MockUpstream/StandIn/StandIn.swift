@@ -1,4 +1,3 @@
-package import Ingest
 package import Logging
 package import NIOCore
 import NIOHTTP1
@@ -6,6 +5,7 @@ import NIOPosix
 import Platform
 package import TLS
 import WebSocket
+package import Wire
 
 /// How a ``StandIn`` behaves.
 package struct StandInSettings: Sendable {

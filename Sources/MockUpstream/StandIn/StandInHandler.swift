@@ -1,4 +1,3 @@
-import Ingest
 import Logging
 package import Market
 import NIOCore

@@ -7,6 +7,7 @@ import TLS
 import Testing
 import TickertapeTesting
 import WebSocket
+import Wire
 @testable import Feeds
 @testable import MockUpstream
 

@@ -24,7 +24,7 @@ package enum FrameMark: Sendable, Equatable {
     }
 
     /// Whether what came before it must be on the tape before it takes effect.
-    var endsRead: Bool {
+    package var endsRead: Bool {
         switch self {
         // One read has one arrival.
         case .changed, .gap, .arrival: true

@@ -49,7 +49,7 @@ package final class FrameMarks: Sendable {
     /// Notes that the feed has a new connection, on which no frame has come.
     ///
     /// - Parameter connection: the local port.
-    func opened(_ connection: Int?) {
+    package func opened(_ connection: Int?) {
         self.state.withLockedValue { state in
             state.connection = connection
             state.isOpen = true
@@ -57,7 +57,7 @@ package final class FrameMarks: Sendable {
     }
 
     /// Notes that the connection has ended: nothing waits for its frames any more.
-    func ended() {
+    package func ended() {
         self.state.withLockedValue { state in
             state.isOpen = false
             state.waiting = state.waiting.filter { !$0.mark.isOfFrame }.map { (0, $0.mark) }
@@ -66,10 +66,10 @@ package final class FrameMarks: Sendable {
     }
 
     /// Whether a mark takes effect before any further frame, after so many.
-    func isDue(after frames: Int) -> Bool { frames >= self.next.load(ordering: .acquiring) }
+    package func isDue(after frames: Int) -> Bool { frames >= self.next.load(ordering: .acquiring) }
 
     /// Takes the marks that take effect after so many frames, in their order.
-    func take(after frames: Int) -> [FrameMark] {
+    package func take(after frames: Int) -> [FrameMark] {
         self.state.withLockedValue { state in
             let due = state.waiting.prefix { $0.frames <= frames }
             state.waiting.removeFirst(due.count)
