@@ -16,6 +16,8 @@ package protocol Feed: AnyObject {
     func start()
     /// Ends it, with a closing handshake where there is a connection, and no further attempt.
     func stop()
+    /// Ends it at once and without a word, because another feed takes its place: no closing handshake, and no attempt.
+    func abandon()
     /// Asks the service for symbols, now and after every reconnect, and for others no more.
     func subscriptionsChanged(_ changes: [SubscriptionChange])
     /// Holds the service back, or lets it go on.

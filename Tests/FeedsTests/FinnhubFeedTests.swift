@@ -37,7 +37,7 @@ struct FinnhubFeedTests {
         settings.ladder.first = 1_000_000
         change(&settings)
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 7,
@@ -385,7 +385,7 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { _ in .hang }
         var settings = FinnhubSettings(key: Secret("x"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

@@ -66,7 +66,7 @@ struct StandInTests {
         feedSettings.symbols = symbols ?? recording.symbols
         feedSettings.webSocket.pingInterval = nil
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: feedSettings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

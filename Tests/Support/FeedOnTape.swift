@@ -4,7 +4,7 @@ package import Logging
 package import NIOCore
 package import Wire
 
-extension FinnhubSupervisor {
+extension FinnhubFeed {
     /// Creates a feed that has not been started, with its own tape.
     package static func make(
         settings: FinnhubSettings,

@@ -16,7 +16,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private let input: FeedInput
     @exclusivity(unchecked) private var reader: FinnhubFrameReader
     private let wallClock: @Sendable () -> Int64
-    private weak var owner: FinnhubSupervisor?
+    private weak var owner: FinnhubClient?
     private var context: ChannelHandlerContext?
     /// The WebSocket below, whose messages come by a plain call.
     private var webSocket: WebSocketHandler?
@@ -30,7 +30,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         input: FeedInput,
         key: Secret?,
         wallClock: @escaping @Sendable () -> Int64,
-        owner: FinnhubSupervisor
+        owner: FinnhubClient
     ) {
         self.session = session
         self.input = input

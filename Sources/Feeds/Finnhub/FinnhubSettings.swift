@@ -5,7 +5,7 @@ package import TLS
 package import WebSocket
 package import Wire
 
-/// What a ``FinnhubSupervisor`` needs to know when it is made.
+/// What ``FinnhubClient`` and the feeds that use it need to know when they are made.
 ///
 /// The options are reached as if they were properties of this.
 @dynamicMemberLookup
@@ -59,9 +59,21 @@ package struct FinnhubSettings: Sendable {
 }
 
 extension FinnhubSettings {
+    /// Whether the trades are the market's own, and no replay's.
+    var isLive: Bool { self.source == .live }
+
+    /// Whatever a recording is silent about, asking for it again brings no more of it.
+    var takesSteps: Bool { self.isLive && self.watch.takesSteps }
+
+    /// Whether the upstream's certificate is checked; a connection without TLS has none to check and is loopback only.
+    package var certificateIsChecked: Bool {
+        guard self.upstream.isEncrypted, case .disabled = self.dial.tls.verification else { return true }
+        return false
+    }
+
     /// A replay's tape is what the recording holds.
     package var repeats: RepeatHandling {
-        guard self.source == .live else { return .ignored }
+        guard self.isLive else { return .ignored }
         return self.dropsRepeats ? .leftOut : .marked
     }
 

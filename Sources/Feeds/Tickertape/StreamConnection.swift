@@ -1,4 +1,3 @@
-import Logging
 import Market
 import NIOCore
 import Wire
@@ -16,8 +15,7 @@ protocol StreamConnectionDelegate: AnyObject {
 /// On each connection it asks for the symbols again and goes on where it left off (``StreamReading``). Belongs to one event
 /// loop.
 final class StreamConnection {
-    private let loop: any EventLoop
-    private let wallClock: @Sendable () -> Int64
+    private let context: FeedContext
     private let keeper: ConnectionKeeper
     weak var delegate: (any StreamConnectionDelegate)?
     private var reading: StreamReading
@@ -27,26 +25,15 @@ final class StreamConnection {
     private var promises: [Int: EventLoopPromise<String?>] = [:]
     private var timer: Scheduled<Void>?
 
-    /// - Parameter chance: drawn evenly from 0 to 1, for the jitter between attempts.
     init(
         _ reading: StreamReading,
         connector: any Connecting,
         ladder: ReconnectLadder.Settings,
-        loop: any EventLoop,
-        wallClock: @escaping @Sendable () -> Int64,
-        chance: @escaping @Sendable () -> Double,
-        logger: Logger
+        _ context: FeedContext
     ) {
         self.reading = reading
-        self.loop = loop
-        self.wallClock = wallClock
-        self.keeper = ConnectionKeeper(
-            ConnectionKeeper.Settings(connector: connector, ladder: ladder),
-            loop: loop,
-            wallClock: wallClock,
-            chance: chance,
-            logger: logger
-        )
+        self.context = context
+        self.keeper = ConnectionKeeper(ConnectionKeeper.Settings(connector: connector, ladder: ladder), context)
         self.keeper.delegate = self
     }
 
@@ -70,11 +57,11 @@ final class StreamConnection {
     /// Asks for a symbol; the answer is what the relay has against it, or nothing within seconds.
     func adopt(_ symbol: String) -> EventLoopFuture<String?> {
         guard let request = self.reading.wished(symbol), let handler else {
-            return self.loop.makeSucceededFuture(nil)
+            return self.context.loop.makeSucceededFuture(nil)
         }
         handler.send(request)
         handler.send(.ping(id: nil))
-        let promise = self.loop.makePromise(of: String?.self)
+        let promise = self.context.loop.makePromise(of: String?.self)
         self.promises[self.questions.asked(symbol, now: self.now)] = promise
         self.armTimer()
         return promise.futureResult
@@ -92,13 +79,13 @@ final class StreamConnection {
         self.armTimer()
     }
 
-    private var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
+    private var now: Int64 { Int64(self.context.loop.now.uptimeNanoseconds) }
 
     private func armTimer() {
         self.timer?.cancel()
         guard let deadline = self.questions.deadline else { return }
         let at = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
-        self.timer = self.loop.assumeIsolated().scheduleTask(deadline: at) {
+        self.timer = self.context.loop.assumeIsolated().scheduleTask(deadline: at) {
             self.answer { $0.waited(now: $1) }
         }
     }
@@ -106,7 +93,7 @@ final class StreamConnection {
     // MARK: What the connection's handler tells
 
     func messageArrived(_ message: StreamMessage) {
-        if let news = self.reading.took(message, wall: self.wallClock()) { self.delegate?.messageArrived(news) }
+        if let news = self.reading.took(message, wall: self.context.wallClock()) { self.delegate?.messageArrived(news) }
         for request in self.reading.takeRequests() { self.send(request) }
         self.answer { $0.heard(message, now: $1) }
     }

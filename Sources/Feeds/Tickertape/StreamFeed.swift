@@ -116,10 +116,7 @@ package final class StreamFeed: Service {
                 StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade),
                 connector: connector,
                 ladder: settings.ladder,
-                loop: loop,
-                wallClock: wallClock,
-                chance: chance,
-                logger: logger
+                FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
             )
             let status = RelayStatus(
                 FeedStatus(source: .live, phase: .connecting, since: wallClock()),

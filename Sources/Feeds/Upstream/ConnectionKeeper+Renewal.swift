@@ -47,12 +47,10 @@ extension ConnectionKeeper {
             return .begun
         case .pausing(let timer):
             if let leftAlone = self.leftAlone { return .notBefore(leftAlone.until, reason: leftAlone.reason) }
-            // Who waits for another program to open its relay looks every half a second anyway.
-            guard self.isOwner || !self.files.hasLock else { return .underWay }
             guard self.mayRenew() else { return .tooSoon }
             timer.cancel()
             let passed = (self.loop.now - self.pausedAt).nanoseconds
-            let floor = self.ladder.settings.floor
+            let floor = self.backoff.settings.floor
             if passed >= floor { self.next() } else { self.retry(in: floor - passed) }
             return .begun
         }

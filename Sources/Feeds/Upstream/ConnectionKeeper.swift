@@ -2,7 +2,6 @@ package import TLS
 package import Logging
 package import Market
 package import NIOCore
-import NIOPosix
 
 /// Who a ``ConnectionKeeper`` keeps a connection for; everything is called on its loop.
 package protocol ConnectionKeeperDelegate: AnyObject {
@@ -12,27 +11,30 @@ package protocol ConnectionKeeperDelegate: AnyObject {
     func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection
     /// Takes what is true now; that trades flow is reported by whoever reads them.
     func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
-    /// Notes through whose relay the trades come from here on; `nil` for the service itself.
-    func attachmentChanged(_ attachment: Attachment?)
+    /// Takes the end of a connection or of an attempt, before there is another.
+    ///
+    /// - Parameter retry: goes on, for this reason; not calling it leaves nothing to wait for but the end.
+    func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void)
 }
 
 extension ConnectionKeeperDelegate {
-    /// Without a key there is nobody to share it with.
-    package func attachmentChanged(_ attachment: Attachment?) {}
+    /// Goes on at once.
+    package func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
+        retry(failure)
+    }
 }
 
 /// The keeper of one connection: opens it, and opens it again by the ladder until it is told to stop.
 ///
 /// Belongs to one event loop, whose clock is its only one. It waits for exactly one thing at a time: an attempt, a
-/// connection's end, or the timer of the next attempt. Beside that, one that holds a key looks twice a second whether the
-/// key is still its own (``patrol()``).
+/// connection's end, or the timer of the next attempt.
 package final class ConnectionKeeper {
     /// How long a stop waits for the closing handshake; the rest of the program has to stop in time too.
     private static let stopLimit: TimeAmount = .milliseconds(250)
 
     enum State {
         case idle
-        /// Waiting for the disk: whose the key is, or that the next attempt is written down.
+        /// Waiting for the disk, which has what was before or on which the next attempt is written down, or for the delegate.
         case looking
         /// An attempt is under way; it has limits of its own.
         case connecting
@@ -50,10 +52,10 @@ package final class ConnectionKeeper {
         package var ladder: ReconnectLadder.Settings
         /// What a reason must not hold, should the service repeat it.
         package var secret: Secret?
-        /// Who else may hold the key, and what is remembered over a restart.
+        /// What is remembered over a restart.
         package var holding = KeyHolding.none
-        /// Makes the way to another program's relay.
-        package var relays: RelayConnector?
+        /// Why the first attempt takes the place of another program's; `nil` where it does not.
+        package var takeover: String?
 
         package init(connector: any Connecting, ladder: ReconnectLadder.Settings) {
             self.connector = connector
@@ -61,17 +63,10 @@ package final class ConnectionKeeper {
         }
     }
 
-    /// Makes the way to a path of another program's relay.
-    package typealias RelayConnector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
-
     private let settings: Settings
     package weak var delegate: (any ConnectionKeeperDelegate)?
-    let loop: any EventLoop
-    let wallClock: @Sendable () -> Int64
-    private let chance: @Sendable () -> Double
-    let logger: Logger
-    /// Whose the key is, and what was before.
-    let files: KeyFiles
+    let context: FeedContext
+    let backoff: PersistentBackoff
 
     var state = State.idle
     /// Counts the attempts, so that a late answer to an old one is known.
@@ -83,14 +78,13 @@ package final class ConnectionKeeper {
     private var attempt: (any Channel)?
     /// The end of a connection that came while its handler was being installed.
     private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
-    var ladder: ReconnectLadder
     /// When the connection opened.
-    var openedAt: NIODeadline?
-    /// When the service itself was asked for a connection last, wall clock, ns since 1970.
-    var attemptedAt: Int64 = 0
+    private var openedAt: NIODeadline?
     /// Looks whether the connection has proved to be good.
-    var proof: Scheduled<Void>?
+    private var proof: Scheduled<Void>?
     private(set) var isStopping = false
+    /// Whether it ends without a word, because another takes its place.
+    private var isAbandoned = false
     /// Whether the connection that stands is being given up for a new one, and when one was asked for last.
     var isRenewing = false
     var renewedAt: NIODeadline?
@@ -102,46 +96,23 @@ package final class ConnectionKeeper {
     /// Why the next attempt is made; `nil` for the first.
     var reason: String?
     var cause: FeedStatus.Cause?
-    /// Whether the key is this program's, as far as it knows.
-    var isOwner = false
-    /// The other program that held the key when it was last asked for.
-    var formerOwner: Int32?
-    /// Whose relay the trades come through, or shall.
-    var attachment: Attachment?
-    var patrolTimer: Scheduled<Void>?
-    /// How often in a row the other program's relay could not be reached.
-    var relayFailures = 0
     /// Completes when the keeper is done; fails only where a person must act.
     package let finished: EventLoopPromise<Void>
 
-    package init(
-        _ settings: Settings,
-        loop: any EventLoop,
-        wallClock: @escaping @Sendable () -> Int64,
-        chance: @escaping @Sendable () -> Double,
-        logger: Logger
-    ) {
+    package init(_ settings: Settings, _ context: FeedContext) {
         self.settings = settings
-        self.ladder = ReconnectLadder(settings: settings.ladder)
-        self.loop = loop
-        self.wallClock = wallClock
-        self.chance = chance
-        self.logger = logger
-        self.files = KeyFiles(settings.holding, loop: loop)
-        self.finished = loop.makePromise()
+        self.context = context
+        self.backoff = PersistentBackoff(settings.ladder, settings.holding, loop: context.loop)
+        self.finished = context.loop.makePromise()
     }
+
+    var loop: any EventLoop { self.context.loop }
 
     func report(_ phase: FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) {
         self.delegate?.connectionReported(phase, reason: reason, cause: cause)
     }
 
     func redact(_ text: String) -> String { self.settings.secret?.redacted(text) ?? text }
-
-    /// The way to the trades at another program's relay.
-    func connector(to relay: UpstreamAddress) throws -> any Connecting {
-        guard let relays = self.settings.relays else { throw ChannelError.operationUnsupported }
-        return try relays(relay, "/")
-    }
 
     /// The connection, while there is one.
     package var connection: (any KeptConnection)? {
@@ -155,8 +126,7 @@ package final class ConnectionKeeper {
         if self.isStopping {
             self.finish(.success(()))
         } else {
-            self.patrol()
-            self.next()
+            self.begin()
         }
     }
 
@@ -173,7 +143,7 @@ package final class ConnectionKeeper {
             self.attempt?.close(promise: nil)
             self.finish(.success(()))
         case .connected(let connection, let channel):
-            if self.attachment == nil { self.handOver(connection) }
+            self.backoff.handOver(tradedFor: connection.tradedFor, livedFor: self.livedFor)
             connection.close()
             // A socket that is held back would never see the peer's answer.
             connection.setReading(true)
@@ -189,6 +159,29 @@ package final class ConnectionKeeper {
         case .pausing(let timer):
             timer.cancel()
             self.finish(.success(()))
+        }
+    }
+
+    /// Ends it at once and without a word, because another connection takes its place. The peer may be gone: there is no
+    /// closing handshake.
+    package func abandon() {
+        guard !self.isStopping else { return }
+        self.isAbandoned = true
+        guard case .connected(_, let channel) = self.state else { return self.stop() }
+        self.isStopping = true
+        channel.close(mode: .all, promise: nil)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in self.finish(.success(())) }
+    }
+
+    /// Ends everything, once: nothing is opened any more.
+    private func finish(_ result: Result<Void, any Error>) {
+        if case .finished = self.state { return }
+        self.state = .finished
+        self.proof?.cancel()
+        // Whoever takes over finds what was written.
+        self.backoff.close {
+            if self.isStopping, !self.isAbandoned { self.report(.stopped, nil, nil) }
+            self.finished.completeWith(result)
         }
     }
 
@@ -213,8 +206,8 @@ package final class ConnectionKeeper {
 
     // MARK: Attempts
 
-    /// Asks the disk, and waits for nothing else meanwhile but a stop.
-    func look<Answer>(_ ask: (@escaping (Answer) -> Void) -> Void, then: @escaping (Answer) -> Void) {
+    /// Asks the disk or the delegate, and waits for nothing else meanwhile but a stop.
+    private func look<Answer>(_ ask: (@escaping (Answer) -> Void) -> Void, then: @escaping (Answer) -> Void) {
         self.state = .looking
         self.lookNumber += 1
         let number = self.lookNumber
@@ -224,30 +217,48 @@ package final class ConnectionKeeper {
         }
     }
 
-    /// Connects to the service itself.
-    func connectToService() {
-        let now = self.wallClock()
-        self.attemptedAt = now
-        self.ladder.attempted(at: now)
-        let memory = self.ladder.memory(ofAttemptAt: now)
-        self.report(.connecting, self.reason, self.cause)
-        // Before the attempt: who is killed during it can write nothing afterwards.
+    /// Begins the first attempt, as far as what was before lets it.
+    private func begin() {
+        if let takeover = self.settings.takeover {
+            self.reason = takeover
+            self.cause = .relay
+        }
+        guard self.backoff.isPersistent else { return self.next() }
         self.look { answer in
-            self.files.save(memory) { answer(()) }
-        } then: { (_: Void) in
-            self.connect(with: self.settings.connector)
+            self.backoff.load(
+                isTakeover: self.settings.takeover != nil,
+                now: self.context.wallClock,
+                redact: self.redact,
+                then: answer
+            )
+        } then: { (before: PersistentBackoff.Remainder?) in
+            guard let before else { return self.next() }
+            let until = self.context.wallClock() + before.wait
+            self.report(self.phase(of: before.kind, until: until), before.reason, before.cause)
+            // What the run before this one was told, nobody knows any more in full.
+            self.leaveAlone(for: before.wait, before.reason)
+            self.retry(in: before.wait)
         }
     }
 
-    /// Begins an attempt.
-    func connect(with connector: any Connecting) {
+    /// Begins the next attempt.
+    func next() {
+        self.report(.connecting, self.reason, self.cause)
+        self.look { answer in
+            self.backoff.attempted(at: self.context.wallClock()) { answer(()) }
+        } then: { (_: Void) in
+            self.connect()
+        }
+    }
+
+    private func connect() {
         self.state = .connecting
         self.leftAlone = nil
         self.earlyEnd = nil
         self.openedAt = nil
         self.attemptNumber += 1
         let number = self.attemptNumber
-        connector.connect(
+        self.settings.connector.connect(
             on: self.loop,
             reached: { channel in try self.reached(channel, attempt: number) },
             connected: { channel, isRelay in try self.connected(channel, isRelay: isRelay, attempt: number) }
@@ -258,13 +269,6 @@ package final class ConnectionKeeper {
             self.earlyEnd = nil
             self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
         }
-    }
-
-    /// Leaves the attempt under way; whatever becomes of it belongs to nobody.
-    func abandonAttempt() {
-        self.attemptNumber += 1
-        self.attempt?.close(promise: nil)
-        self.attempt = nil
     }
 
     private func isUnderWay(_ number: Int) -> Bool {
@@ -300,59 +304,74 @@ package final class ConnectionKeeper {
         }
         self.state = .connected(connection, channel)
         if !self.isReading { connection.setReading(false) }
-        if self.attachment != nil {
-            self.attached()
-        } else if self.files.hasLedger {
-            self.armProof()
+        self.backoff.connectionOpened()
+        if self.backoff.isPersistent { self.armProof() }
+    }
+
+    /// Looks now and then whether the connection has been good for long enough to forget what was before.
+    private func armProof() {
+        let interval = max(self.backoff.settings.brief, 100_000_000)
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.proof = self.loop.scheduleTask(in: .nanoseconds(interval)) {
+            let keeper = loopBound.value
+            guard let connection = keeper.connection,
+                !keeper.backoff.judge(tradedFor: connection.tradedFor, livedFor: keeper.livedFor)
+            else { return }
+            keeper.armProof()
         }
     }
+
+    /// Since when the connection has been open, ns.
+    private var livedFor: Int64? { self.openedAt.map { (self.loop.now - $0).nanoseconds } }
 
     private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
         self.attempt = nil
         self.proof?.cancel()
         self.proof = nil
-        let livedFor = self.openedAt.map { (self.loop.now - $0).nanoseconds }
+        let livedFor = self.livedFor
         self.openedAt = nil
-        var failure = failure
+        if self.isStopping { return self.finish(.success(())) }
         let isRenewal = self.isRenewing
         self.isRenewing = false
-        if isRenewal { failure = Self.renewed }
+        let failure = isRenewal ? Self.renewed : failure
+        self.look { answer in
+            guard let delegate = self.delegate else { return answer(failure) }
+            delegate.connectionLost(failure, retry: answer)
+        } then: { failure in
+            self.waits(after: failure, tradedFor: tradedFor, livedFor: livedFor, isRenewal: isRenewal)
+        }
+    }
+
+    private func waits(after failure: UpstreamFailure, tradedFor: Int64, livedFor: Int64?, isRenewal: Bool) {
+        var failure = failure
         failure.description = self.redact(failure.description)
         self.reason = failure.description
         self.cause = failure.cause
-        if self.isStopping {
-            self.finish(.success(()))
-            return
-        }
-        // Another program's relay was left or lost, or the key was while the service itself was connected.
-        guard self.attachment == nil, self.isOwner || !self.files.hasLock else {
-            self.detached(failure)
-            return
-        }
         switch failure.disposition {
         case .ended:
             self.report(.ended, failure.description, nil)
             self.finish(.success(()))
         case .keyRejected:
-            guard let wait = self.ladder.keyRejected() else {
+            guard let wait = self.backoff.keyRejected() else {
                 self.report(.keyRejected(retryAt: nil), failure.description, failure.cause)
                 self.finish(.failure(failure))
                 return
             }
-            self.report(.keyRejected(retryAt: self.wallClock() + wait), failure.description, failure.cause)
+            let until = self.context.wallClock() + wait
+            self.report(.keyRejected(retryAt: until), failure.description, failure.cause)
             self.leaveAlone(for: wait, failure.description)
             self.pause(for: wait)
         case .rateLimited(let retryAfter):
-            self.pause(self.ladder.rateLimited(retryAfter: retryAfter), reason: failure.description)
+            self.pause(self.backoff.rateLimited(retryAfter: retryAfter), reason: failure.description)
         case .retry:
-            var pause = self.ladder.connectionEnded(
+            var pause = self.backoff.connectionEnded(
                 tradedFor: tradedFor,
                 // One that this program ended says nothing about who else uses the key.
                 livedFor: isRenewal || failure.isOurEnd ? nil : livedFor,
                 retryAfter: failure.retryAfter,
-                chance: isRenewal ? 0 : self.chance()
+                chance: isRenewal ? 0 : self.context.chance()
             )
-            if isRenewal { pause.wait = min(pause.wait, self.ladder.settings.floor) }
+            if isRenewal { pause.wait = min(pause.wait, self.backoff.settings.floor) }
             self.pause(pause, reason: failure.description)
             if failure.retryAfter != nil { self.leaveAlone(for: pause.wait, failure.description) }
         }

@@ -15,7 +15,7 @@ package struct ReconnectLadder: Sendable {
         package var limit: Int64 = 60_000_000_000
         /// No wait is shorter, unless a whole step is.
         package var floor: Int64 = 100_000_000
-        /// How long a connection must have carried trades to count as good.
+        /// How long a connection must have carried trades to count as good; with 0 it needs only to open.
         package var settled: Int64 = 60_000_000_000
         /// The wait after a 429 without `Retry-After`; doubles up to `rateLimitedLimit`.
         package var rateLimited: Int64 = 60_000_000_000
@@ -105,7 +105,7 @@ package struct ReconnectLadder: Sendable {
     }
 
     private mutating func climbed(tradedFor: Int64, livedFor: Int64?, chance: Double) -> Pause {
-        if tradedFor >= self.settings.settled { self.connectionSettled() }
+        if tradedFor >= max(self.settings.settled, 1) { self.connectionSettled() }
         self.failures += 1
         // An attempt that fails in another way says that the trouble is another.
         self.briefLives = livedFor.map { $0 < self.settings.brief } == true ? self.briefLives + 1 : 0

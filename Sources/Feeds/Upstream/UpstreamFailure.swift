@@ -6,9 +6,9 @@ import TLS
 import WebSocket
 import Wire
 
-/// Why an attempt failed or a connection ended, as a person and the supervisor must know it.
+/// Why an attempt failed or a connection ended, as a person and the feed must know it.
 package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What the supervisor does about it.
+    /// What the feed does about it.
     package enum Disposition: Sendable, Equatable {
         /// Climb the ladder.
         case retry

@@ -105,14 +105,11 @@ package final class VirtualReplay {
         )
         let connector = VirtualConnector(upstream: NIOLoopBound(upstream, eventLoop: self.clock.loop))
         let isOver = NIOLoopBoundBox(false, eventLoop: self.clock.loop)
-        let feed = FinnhubSupervisor(
-            settings: settings,
-            tape: TapeWriter(epoch: order.epoch, readers: readers),
+        let feed = FinnhubFeed(
+            settings,
+            TapeWriter(epoch: order.epoch, readers: readers),
             connector: connector,
-            loop: self.clock.loop,
-            wallClock: self.clock.wall,
-            chance: { 0.5 },
-            logger: logger
+            FeedContext(loop: self.clock.loop, wallClock: self.clock.wall, chance: { 0.5 }, logger: logger)
         )
         feed.finished.assumeIsolated().whenSuccess { isOver.value = true }
         feed.start()

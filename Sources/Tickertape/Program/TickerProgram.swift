@@ -229,7 +229,7 @@ struct TickerProgram {
             case .failed: instruments.handshakes.failed()
             }
         }
-        return try await FinnhubSupervisor.make(
+        return try await FinnhubFeed.make(
             settings,
             into: tape,
             loop: loop,

@@ -9,19 +9,28 @@ import TickertapeTesting
 import WebSocket
 @testable import Feeds
 
-/// A whole feed but for the socket: its supervisor, on a loop whose time is the test's, with connections on which the
+/// A whole feed but for the socket, on a loop whose time is the test's, with connections on which the
 /// test plays the service.
 ///
 /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
-final class FeedBench: Connecting, @unchecked Sendable {
-    let loop = EmbeddedEventLoop()
+final class FeedBench: @unchecked Sendable {
+    let loop: EmbeddedEventLoop
     let log = TapeLog()
-    let supervisor: FinnhubSupervisor
+    let feed: any Feed
+    private(set) var ended: Result<Void, any Error>?
     /// By how much the wall clock was set forth, ns.
     private let ahead: Clock
     private(set) var connections: [Connection] = []
     /// By which way each connection was asked for: `nil` for the service, else the path at a relay.
     private(set) var ways: [String?] = []
+    /// When the trades were asked for, wherever they are, in milliseconds.
+    private(set) var attempts: [Int64] = []
+    /// Whether relays answer nothing when the trades are asked for.
+    var relayHangs = false
+    /// What asking a relay for the trades comes to, where that fails.
+    var relayFailure: UpstreamFailure?
+    private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
+        []
 
     /// Whether those say that they are relays.
     var isRelay = false
@@ -71,6 +80,14 @@ final class FeedBench: Connecting, @unchecked Sendable {
 
         var isOpen: Bool { self.channel.isActive }
 
+        /// Whether a close frame was sent; takes the requests before it.
+        func takeClose() throws -> Bool {
+            while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
+                if case .close = output { return true }
+            }
+            return false
+        }
+
         /// Breaks it, as a reset found by a read does: an error, and no end of the read.
         func reset() {
             self.channel.pipeline.syncOperations.fireErrorCaught(IOError(errnoCode: 104, reason: "read"))
@@ -78,26 +95,32 @@ final class FeedBench: Connecting, @unchecked Sendable {
     }
 
     init(
+        loop: EmbeddedEventLoop = EmbeddedEventLoop(),
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
         _ change: (inout FinnhubSettings) -> Void = { _ in }
     ) {
+        self.loop = loop
         var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.symbols = ["A"]
         change(&settings)
         let clock = Clock()
         self.ahead = clock
-        let bound = NIOLoopBound(self.loop, eventLoop: self.loop)
+        let bound = NIOLoopBound(loop, eventLoop: loop)
         let ways = Ways()
-        self.supervisor = FinnhubSupervisor(
-            settings: settings,
-            tape: TapeWriter(epoch: 7, readers: [self.log]),
-            connector: Way(path: nil, ways),
-            relays: { _, path in Way(path: path, ways) },
-            loop: self.loop,
+        let context = FeedContext(
+            loop: loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
             chance: { 1 },
             logger: logger
         )
+        let client = FinnhubClient(settings, TapeWriter(epoch: 7, readers: [self.log]), context)
+        let service = Way(path: nil, ways)
+        if let lock = settings.holding.ownership {
+            self.feed = SharedKeyFeed(client, lock: lock, connector: service) { _, path in Way(path: path, ways) }
+        } else {
+            self.feed = FinnhubFeed(client, connector: service)
+        }
+        self.feed.finished.whenComplete { [unowned self] in self.ended = $0 }
         ways.bench = self
     }
 
@@ -122,19 +145,26 @@ final class FeedBench: Connecting, @unchecked Sendable {
             reached: @escaping (any Channel) throws -> Void,
             connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
         ) -> EventLoopFuture<Void> {
-            self.ways.bench?.ways.append(self.path)
-            return self.ways.bench?.connect(on: loop, reached: reached, connected: connected)
+            self.ways.bench?.connect(self.path, on: loop, reached: reached, connected: connected)
                 ?? loop.makeFailedFuture(ChannelError.eof)
         }
     }
 
-    func connect(
+    private func connect(
+        _ path: String?,
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
         connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
+        self.ways.append(path)
+        if path != "/v1/stream" { self.attempts.append(self.now) }
         let connection = Connection(loop: self.loop)
         self.connections.append(connection)
+        if path == "/", let relayFailure { return loop.makeFailedFuture(relayFailure) }
+        if path == "/", self.relayHangs {
+            self.hanging.append((reached, connected))
+            return loop.makePromise(of: Void.self).futureResult
+        }
         do {
             try connection.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             try reached(connection.channel)
@@ -146,12 +176,12 @@ final class FeedBench: Connecting, @unchecked Sendable {
     }
 
     func start() {
-        self.supervisor.start()
+        self.feed.start()
         self.loop.advanceTime(by: .zero)
     }
 
     func stop() {
-        self.supervisor.stop()
+        self.feed.stop()
         self.loop.advanceTime(by: .seconds(1))
     }
 
@@ -159,6 +189,11 @@ final class FeedBench: Connecting, @unchecked Sendable {
     var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) / 1_000_000 }
 
     func advance(milliseconds: Int64) { self.loop.advanceTime(by: .milliseconds(milliseconds)) }
+
+    func advance(seconds: Double) { self.loop.advanceTime(by: .nanoseconds(Int64(seconds * 1e9))) }
+
+    /// Why the feed is in the states that it reported, as far as it said so.
+    var reasons: [String] { self.log.contents.statuses.compactMap(\.reason) }
 
     /// Lets this machine sleep: the wall clock goes on, the other one does not.
     func sleep(seconds: Int64) { self.ahead.ahead.withLockedValue { $0 += seconds * 1_000_000_000 } }
@@ -168,13 +203,4 @@ final class FeedBench: Connecting, @unchecked Sendable {
         let elements = numbers.map { #"{"c":null,"p":10,"s":"\#(symbol)","t":\#(1_723_161_255_000 + $0),"v":\#($0)}"# }
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
-}
-
-/// A key whose owner the test decides.
-final class DecidedOwnership: KeyOwnership {
-    private let state: NIOLockedValueBox<KeyClaim>
-    init(_ claim: KeyClaim) { self.state = NIOLockedValueBox(claim) }
-    func claim() -> KeyClaim { self.state.withLockedValue { $0 } }
-    func change(_ claim: KeyClaim) { self.state.withLockedValue { $0 = claim } }
-    func release() {}
 }

@@ -164,7 +164,7 @@ struct FeedBenchTests {
     @Test("leaves silent symbols to the program through whose relay the trades come, until the key is its own")
     func attached() throws {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
-        let ownership = DecidedOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }
         bench.start()
         let place = try #require(bench.ways.firstIndex(of: "/"))

@@ -49,7 +49,7 @@ struct RefusedSymbolsTests {
         var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         change(&settings)
-        return try await FinnhubSupervisor.make(
+        return try await FinnhubFeed.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

@@ -120,7 +120,7 @@ struct RepeatTests {
     @Test("through another program's relay, which may have cut them, equal frames say nothing, and nothing is left out")
     func relayed() throws {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
-        let ownership = DecidedOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
         for drops in [false, true] {
             let bench = FeedBench {
                 $0.holding = KeyHolding(ownership: ownership)

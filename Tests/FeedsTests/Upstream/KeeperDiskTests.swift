@@ -81,9 +81,7 @@ struct KeeperDiskTests {
 
     @Test("goes on without the disk of the attempts after 2 s, waits no more for it, and says once what to look at")
     func ledgerHangs() {
-        self.lockDisk.isInstant = true
-        let ownership = FakeOwnership(.mine)
-        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .down }
+        let world = KeeperWorld(holding: self.holding()) { _ in .down }
         world.keeper.start()
         world.advance(seconds: 1.9)
         #expect(world.attempts.isEmpty)
@@ -102,75 +100,74 @@ struct KeeperDiskTests {
         world.advance(seconds: 10)
         #expect(self.notebook.load()?.failures == 6)
         world.keeper.stop()
-        #expect(world.ended != nil && ownership.isReleased)
+        #expect(world.ended != nil)
     }
 
     @Test("goes on as the owner it was while the disk of the lock hangs, and obeys it when it answers")
     func lockHangs() {
         self.ledgerDisk.isInstant = true
         let ownership = FakeOwnership(.mine)
-        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
-        world.keeper.start()
-        world.advance(seconds: 1.9)
-        #expect(world.attempts.isEmpty && self.warned.isEmpty)
-        world.advance(seconds: 0.2)
-        #expect(world.attempts == [2_000])
+        let bench = FeedBench { $0.holding = self.holding(ownership) }
+        bench.start()
+        bench.advance(seconds: 1.9)
+        #expect(bench.attempts.isEmpty && self.warned.isEmpty)
+        bench.advance(seconds: 0.2)
+        #expect(bench.attempts == [2_000])
         #expect(self.warned.count == 1 && self.warned.first?.contains("state.runtime-directory") == true)
-        world.advance(seconds: 60)
-        #expect(world.keeper.connection != nil && self.lockDisk.count == 1)
+        bench.advance(seconds: 20)
+        #expect(bench.connections.last?.isOpen == true && self.lockDisk.count == 1)
         ownership.change(.others(nil))
         self.lockDisk.isInstant = true
         self.lockDisk.answer()
-        world.advance(seconds: 0.6)
-        world.keeper.connectionEnded(UpstreamFailure("closed"), tradedFor: 0)
-        world.advance(seconds: 1)
-        #expect(world.reasons.last == "waiting for the other tickertape to open its relay")
-        world.keeper.stop()
+        bench.advance(seconds: 0.6)
+        bench.advance(seconds: 1)
+        #expect(bench.reasons.last == "waiting for the other tickertape to open its relay")
+        bench.feed.stop()
     }
 
     @Test("stops within a second though both disks hang, and has written what it could before the key is free")
-    func stops() {
+    func stops() throws {
         let ownership = FakeOwnership(.mine)
-        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
-        world.keeper.start()
+        let bench = FeedBench { $0.holding = self.holding(ownership) }
+        bench.start()
         self.lockDisk.answer()
         self.ledgerDisk.answer()
-        #expect(world.attempts == [0])
-        world.advance(seconds: 1)
-        world.keeper.stop()
-        world.advance(seconds: 0.2)
-        #expect(world.connections.last?.isClosed == true && world.ended == nil)
-        world.advance(seconds: 1.3)
-        #expect(world.ended != nil && !ownership.isReleased)
+        #expect(bench.attempts == [0])
+        bench.advance(seconds: 1)
+        bench.feed.stop()
+        bench.advance(seconds: 0.2)
+        #expect(try bench.connections.last?.takeClose() == true && bench.ended == nil)
+        bench.advance(seconds: 1.3)
+        #expect(bench.ended != nil && !ownership.isReleased)
     }
 
     @Test("a stop waits for the disk as long as it is at work, and the next program finds what was written")
     func stopsInOrder() {
         let ownership = FakeOwnership(.mine)
-        let world = KeeperWorld(holding: self.holding(ownership)) { _ in .opensAndStays }
-        world.keeper.start()
+        let bench = FeedBench { $0.holding = self.holding(ownership) }
+        bench.start()
         self.lockDisk.answer()
         self.ledgerDisk.answer()
-        world.advance(seconds: 1)
+        bench.advance(seconds: 1)
         self.lockDisk.isInstant = true
-        world.keeper.stop()
+        bench.feed.stop()
         // The closing handshake's limit, and then the disk.
-        world.advance(seconds: 0.6)
+        bench.advance(seconds: 0.6)
         #expect(!ownership.isReleased && self.notebook.load()?.isHandedOver == false)
         self.ledgerDisk.answer()
-        #expect(ownership.isReleased && self.notebook.load()?.isHandedOver == true && world.ended != nil)
+        #expect(ownership.isReleased && self.notebook.load()?.isHandedOver == true && bench.ended != nil)
     }
 
     @Test("a stop while the disk is waited for ends it at once, and what the disk says later changes nothing")
     func stopsWhileLooking() {
-        let world = KeeperWorld(holding: self.holding(FakeOwnership(.mine))) { _ in .opensAndStays }
-        world.keeper.start()
-        world.keeper.stop()
-        world.advance(seconds: 1)
-        #expect(world.ended != nil)
+        let bench = FeedBench { $0.holding = self.holding(FakeOwnership(.mine)) }
+        bench.start()
+        bench.feed.stop()
+        bench.advance(seconds: 1)
+        #expect(bench.ended != nil)
         self.lockDisk.answer()
         self.ledgerDisk.answer()
-        world.advance(seconds: 10)
-        #expect(world.attempts.isEmpty)
+        bench.advance(seconds: 10)
+        #expect(bench.attempts.isEmpty)
     }
 }

@@ -103,28 +103,28 @@ struct KeeperRestartTests {
         let loop = EmbeddedEventLoop()
         var waits: [Int64] = []
         var attempts: [Int64] = []
-        var worlds: [KeeperWorld] = []
+        var benches: [FeedBench] = []
         func now() -> Int64 { Int64(loop.now.uptimeNanoseconds) / 1_000_000 }
         for number in 0..<count {
             let ownership = FakeOwnership(number == 0 ? .mine : .others(KeyOwner(pid: 9, relay: .off)))
-            let world = KeeperWorld(holding: KeyHolding(ownership: ownership, ledger: notebook), loop: loop) { _ in
-                .opensAndStays
+            let bench = FeedBench(loop: loop) {
+                $0.holding = KeyHolding(ownership: ownership, ledger: notebook)
             }
-            worlds.append(world)
-            world.keeper.start()
+            benches.append(bench)
+            bench.start()
             let free = now()
             ownership.change(.mine)
-            for _ in 0..<400 where world.attempts.isEmpty { loop.advanceTime(by: .milliseconds(100)) }
-            waits.append((world.attempts.first ?? .max) - free)
-            attempts += world.attempts
+            for _ in 0..<400 where bench.attempts.isEmpty { loop.advanceTime(by: .milliseconds(100)) }
+            waits.append((bench.attempts.first ?? .max) - free)
+            attempts += bench.attempts
             loop.advanceTime(by: .nanoseconds(Int64(life * 1e9)))
             let frozen = notebook.load()
-            world.keeper.stop()
+            bench.feed.stop()
             // Its peer never answers the close frame.
             loop.advanceTime(by: .milliseconds(250))
             if kills, let frozen { notebook.save(frozen) }
         }
-        withExtendedLifetime(worlds) {}
+        withExtendedLifetime(benches) {}
         return (waits, attempts)
     }
 
@@ -153,30 +153,30 @@ struct KeeperRestartTests {
         let notebook = Notebook()
         let loop = EmbeddedEventLoop()
         var attempts: [Int64] = []
-        var worlds: [KeeperWorld] = []
+        var benches: [FeedBench] = []
         for number in 0..<40 {
             // Every third is a restart, which finds nobody.
             let isTakeover = number % 3 != 0
             let ownership = FakeOwnership(isTakeover ? .others(KeyOwner(pid: 9, relay: .off)) : .mine)
-            let world = KeeperWorld(holding: KeyHolding(ownership: ownership, ledger: notebook), loop: loop) { _ in
-                .opensAndStays
+            let bench = FeedBench(loop: loop) {
+                $0.holding = KeyHolding(ownership: ownership, ledger: notebook)
             }
-            worlds.append(world)
-            world.keeper.start()
+            benches.append(bench)
+            bench.start()
             ownership.change(.mine)
             loop.advanceTime(by: .milliseconds(700))
-            attempts += world.attempts
-            if world.attempts.isEmpty {
-                #expect(world.reasons.contains { $0.contains("waiting") || $0.contains("too often") })
+            attempts += bench.attempts
+            if bench.attempts.isEmpty {
+                #expect(bench.reasons.contains { $0.contains("waiting") || $0.contains("too often") })
             }
-            world.keeper.stop()
+            bench.feed.stop()
             loop.advanceTime(by: .milliseconds(250))
         }
         for (index, attempt) in attempts.enumerated().dropFirst(6) {
             #expect(attempt - attempts[index - 6] >= 20_000, "\(attempts)")
         }
         #expect(attempts.count >= 6)
-        withExtendedLifetime(worlds) {}
+        withExtendedLifetime(benches) {}
     }
 
     @Test("what the service asked for holds for who takes over, too")
@@ -190,16 +190,15 @@ struct KeeperRestartTests {
         loop.advanceTime(by: .seconds(10))
         first.keeper.stop()
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .off)))
-        let holding = KeyHolding(ownership: ownership, ledger: notebook)
-        let second = KeeperWorld(holding: holding, loop: loop) { _ in .opensAndStays }
-        second.keeper.start()
+        let second = FeedBench(loop: loop) { $0.holding = KeyHolding(ownership: ownership, ledger: notebook) }
+        second.start()
         ownership.change(.mine)
         loop.advanceTime(by: .seconds(1))
         #expect(second.attempts.isEmpty)
         #expect(second.reasons.last == "waiting as the tickertape before this one did: too many connections")
         loop.advanceTime(by: .seconds(51))
         #expect(second.attempts.count == 1)
-        second.keeper.stop()
+        second.feed.stop()
         loop.advanceTime(by: .seconds(1))
     }
 }

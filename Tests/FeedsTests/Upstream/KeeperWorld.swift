@@ -55,8 +55,6 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
     private(set) var phases: [FeedStatus.Phase] = []
     private(set) var reasons: [String] = []
     private(set) var connections: [FakeConnection] = []
-    /// Through whose relay the trades came, one after the other.
-    private(set) var attachments: [String?] = []
     private var channels: [EmbeddedChannel] = []
     private var underWay: EventLoopPromise<Void>?
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
@@ -76,13 +74,14 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
         let proxy = Proxy()
         var keeping = ConnectionKeeper.Settings(connector: proxy, ladder: settings)
         keeping.holding = holding
-        keeping.relays = { _, _ in proxy }
         self.keeper = ConnectionKeeper(
             keeping,
-            loop: loop,
-            wallClock: wallClock ?? { Int64(bound.value.now.uptimeNanoseconds) + 1_800_000_000_000_000_000 },
-            chance: { 1 },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            FeedContext(
+                loop: loop,
+                wallClock: wallClock ?? { Int64(bound.value.now.uptimeNanoseconds) + 1_800_000_000_000_000_000 },
+                chance: { 1 },
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            )
         )
         proxy.world = self
         self.keeper.delegate = self
@@ -122,8 +121,6 @@ final class KeeperWorld: Connecting, ConnectionKeeperDelegate, @unchecked Sendab
         self.phases.append(phase)
         self.reasons.append(reason ?? "")
     }
-
-    func attachmentChanged(_ attachment: Attachment?) { self.attachments.append(attachment?.via) }
 
     /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
     private final class Proxy: Connecting, @unchecked Sendable {

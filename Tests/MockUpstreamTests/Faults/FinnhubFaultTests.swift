@@ -93,7 +93,7 @@ struct FinnhubFaultTests {
         settings.ladder.first = 1_000_000
         change(&settings)
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,
@@ -268,7 +268,7 @@ struct FinnhubFaultTests {
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: server.port)
         settings.dial.tls = Certificates.client()
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

@@ -51,7 +51,7 @@ struct StandInFaultTests {
         settings.source = .replay(file: "test", speed: nil)
         settings.ladder.first = ladder
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: Self.loop,
             epoch: 1,

@@ -66,7 +66,7 @@ struct CommandedReplayTests {
         feedSettings.ladder.first = 1_000_000
         feedSettings.watch.freshness.lateAfter = 1_000_000_000
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: feedSettings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             epoch: 1,

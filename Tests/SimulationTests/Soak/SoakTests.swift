@@ -15,7 +15,7 @@ final class SoakWorld {
     let clock = SoakClock()
     let ledger: SoakLedger
     let service: SoakService
-    let supervisor: FinnhubSupervisor
+    let feed: FinnhubFeed
     private var market: SoakMarket
     private var plan: SoakPlan
     private var waiting: [SoakFault] = []
@@ -43,19 +43,21 @@ final class SoakWorld {
         let clock = self.clock
         let dice = SoakDice(seed: seed &+ 3)
         let ledger = self.ledger
-        self.supervisor = FinnhubSupervisor(
-            settings: settings,
-            tape: TapeWriter(epoch: 1, readers: [self.ledger]),
+        self.feed = FinnhubFeed(
+            settings,
+            TapeWriter(epoch: 1, readers: [self.ledger]),
             connector: self.service,
-            loop: clock.loop,
-            wallClock: { clock.wall },
-            chance: {
-                ledger.chance = dice.draw()
-                return ledger.chance
-            },
-            logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })
+            FeedContext(
+                loop: clock.loop,
+                wallClock: { clock.wall },
+                chance: {
+                    ledger.chance = dice.draw()
+                    return ledger.chance
+                },
+                logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })
+            )
         )
-        self.supervisor.start()
+        self.feed.start()
     }
 
     /// Lets the time pass to `end`, wall clock.
@@ -85,7 +87,7 @@ final class SoakWorld {
         self.run(to: self.market.nextAt)
         self.clock.pass(to: self.clock.wall + SoakClock.second)
         self.end = (self.ledger.phase.word, self.ledger.states)
-        self.supervisor.stop()
+        self.feed.stop()
         self.clock.pass(to: self.clock.wall + SoakClock.second)
     }
 

@@ -122,7 +122,7 @@ struct HangingDiskTests {
         let client = try await Client("/", at: try await relay.start())
         try await client.send(#"{"type":"subscribe","symbol":"A"}"#)
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: loop,
             epoch: 7,
@@ -209,7 +209,7 @@ struct HangingDiskTests {
         let client = try await Client("/", at: address)
         try await client.send(#"{"type":"subscribe","symbol":"A"}"#)
         let log = TapeLog()
-        let feed = try await FinnhubSupervisor.make(
+        let feed = try await FinnhubFeed.make(
             settings: settings,
             loop: feedLoop,
             epoch: 7,

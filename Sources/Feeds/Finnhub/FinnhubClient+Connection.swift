@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 /// What happens on the connection.
-extension FinnhubSupervisor {
+extension FinnhubClient {
     private var isLive: Bool { self.condition == .live }
 
     /// The requests whose turn it is.
@@ -59,7 +59,7 @@ extension FinnhubSupervisor {
         self.input.logLosses(now: now.monotonic)
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
-        var failure = self.keeper.isRenewing ? ConnectionKeeper.renewed : UpstreamFailure(ending)
+        var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         self.input.connectionChanged(
             .disconnected(
@@ -70,7 +70,7 @@ extension FinnhubSupervisor {
             ),
             monotonic: now.monotonic
         )
-        if self.settings.source != .live, case .closed(let closure) = ending, let reason = closure.endOfReplay {
+        if !self.settings.isLive, case .closed(let closure) = ending, let reason = closure.endOfReplay {
             failure = UpstreamFailure(reason, disposition: .ended)
         } else if case .stale(let silence) = ending {
             // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
@@ -81,12 +81,12 @@ extension FinnhubSupervisor {
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
-        self.keeper.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+        self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
     }
 }
 
 /// What the tape asks while a read goes onto it.
-extension FinnhubSupervisor: FeedInputDelegate {
+extension FinnhubClient: FeedInputDelegate {
     package func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         let hasChanges = self.watch.traded(trades, symbols: symbols, now: now)
         guard hasChanges || self.condition != .live || self.input.isInterrupted else { return false }

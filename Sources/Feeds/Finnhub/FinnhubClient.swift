@@ -1,0 +1,254 @@
+package import Ingest
+import Logging
+package import Market
+import NIOCore
+import Wire
+
+/// A client of Finnhub's protocol over all its connections: which symbols it asks for, what it puts on the tape, and what is
+/// true at this moment.
+///
+/// Finnhub's service and the relay of a program like this one speak that protocol, so ``FinnhubFeed`` and ``RelayFeed`` take
+/// turns with one client, and the tape goes on. Belongs to the tape's event loop. What it decides about symbols stands in
+/// ``SymbolWatch``; what is missing is known to its ``FeedInput``.
+package final class FinnhubClient {
+    let settings: FinnhubSettings
+    let context: FeedContext
+    let input: FeedInput
+    var watch: SymbolWatch
+    var condition = SymbolWatch.Condition.waiting
+    /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
+    var lastSilent: Int64 = .min
+    private var errorAllowance = LogAllowance()
+    weak var handler: FinnhubHandler?
+    /// Whose connection the handler is.
+    weak var keeper: ConnectionKeeper?
+    /// Since when a replay is paused, in which silence says nothing; monotonic ns.
+    var pausedSince: Int64?
+    /// The newest that was reported here, whatever another program said of it.
+    var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
+    /// What the program says of its feed through whose relay the trades come, while that says more than their arrival here.
+    private var overruling: FeedStatus?
+
+    /// Makes the client and its input on a tape.
+    package init(_ settings: FinnhubSettings, _ tape: TapeWriter, _ context: FeedContext) {
+        self.settings = settings
+        self.context = context
+        let now = Moment(monotonic: Int64(context.loop.now.uptimeNanoseconds), wall: context.wallClock())
+        self.watch = SymbolWatch(symbols: settings.symbols, settings: settings.watch, now: now)
+        self.watch.takesSteps = settings.takesSteps
+        self.input = FeedInput(
+            tape,
+            FeedInput.Settings(
+                name: "Finnhub",
+                repeats: settings.repeats,
+                isLive: settings.isLive,
+                marks: settings.marks
+            ),
+            status: FeedStatus(
+                source: settings.source,
+                phase: .connecting,
+                since: now.wall,
+                certificateChecked: settings.certificateIsChecked
+            ),
+            logger: context.logger
+        )
+        self.input.symbols = self.watch.symbols
+        self.input.delegate = self
+    }
+
+    package var status: FeedStatus { self.input.status }
+
+    /// Looks for the marks of a replay also when no frame comes, until a future completes.
+    func followMarks(until end: EventLoopFuture<Void>) {
+        guard let marks = self.settings.marks else { return }
+        let loop = self.context.loop
+        let loopBound = NIOLoopBound(self, eventLoop: loop)
+        marks.follow { loop.execute { loopBound.value.input.obeyMarks(now: loopBound.value.now) } }
+        end.assumeIsolated().whenComplete { _ in marks.follow(nil) }
+    }
+
+    /// Asks for symbols, now and on every later connection, and gives others up.
+    package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        let now = self.now
+        for change in changes {
+            switch change {
+            case .subscribe(let symbol): self.watch.wished(for: symbol, now: now)
+            case .unsubscribe(let symbol): self.watch.unwished(symbol, now: now)
+            }
+        }
+        self.input.symbols = self.watch.symbols
+        self.publishChanges()
+        guard let handler else { return }
+        self.look(handler, now)
+        handler.requestsWait()
+    }
+
+    var now: Moment {
+        Moment(monotonic: Int64(self.context.loop.now.uptimeNanoseconds), wall: self.context.wallClock())
+    }
+
+    package func publishChanges() {
+        for change in self.watch.takeChanges() {
+            switch change {
+            case .state(let status): self.input.symbolChanged(status)
+            case .unwished(let symbol): self.input.symbolUnwished(symbol)
+            }
+        }
+    }
+
+    /// Logs what the service says, as often as is of use.
+    func logError(_ text: String, now: Moment) {
+        guard let leftOut = self.errorAllowance.wanted(now: now.monotonic) else { return }
+        var facts: Logger.Metadata = ["text": "\(text)"]
+        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
+        self.context.logger.warning("The service reports an error", metadata: facts)
+    }
+
+    // MARK: What is true
+
+    /// Looks whether the condition has changed, and reports it.
+    func look(_ handler: FinnhubHandler, _ now: Moment) {
+        let condition = self.watch.condition(now: now.monotonic)
+        guard condition != self.condition else { return }
+        if self.pausedSince != nil, condition == .late || condition == .stale { return }
+        if self.condition != .live { self.lastSilent = now.wall }
+        self.condition = condition
+        self.report(condition, lastError: handler.session.error(isLive: condition == .live, now: now.monotonic))
+    }
+
+    /// What the service said may be why, and may not.
+    private static func silence(_ words: String, _ says: String?) -> String { says.map { "\(words); \($0)" } ?? words }
+
+    func report(_ condition: SymbolWatch.Condition, lastError: String?) {
+        let says = lastError.map { "the service says: \($0)" }
+        switch condition {
+        case .waiting: self.report(.waiting, reason: says)
+        case .live: self.report(.live, reason: says)
+        case .late: self.report(.late, reason: Self.silence("connected, but no trades arrive", says))
+        case .stale:
+            let words = "connected, but every symbol is silent for longer than usual"
+            self.report(.stale, reason: Self.silence(words, says))
+        case .noSuchSymbol:
+            self.report(
+                .noSuchSymbol,
+                reason: "the service knows none of the symbols: check their spelling, such as BINANCE:BTCUSDT "
+                    + "(`tickertape config` lists them)"
+            )
+        case .notPermitted:
+            self.report(
+                .notPermitted,
+                reason: "the key's plan covers none of the symbols: ask for others (`tickertape config` lists them)"
+            )
+        }
+    }
+
+    package func report(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause? = nil) {
+        self.told = (phase, reason, cause)
+        self.applyStatus()
+        self.input.statusChanged()
+    }
+
+    /// Makes what is reported here the input's status, or what the program says through whose relay the trades come.
+    private func applyStatus() {
+        let (phase, reason, cause) = self.overruling.map { ($0.phase, $0.reason, $0.cause) } ?? self.told
+        if self.input.status.word != phase.word { self.input.status.since = self.context.wallClock() }
+        self.input.status.phase = phase
+        self.input.status.reason = reason
+        self.input.status.cause = cause
+    }
+
+    // MARK: Connections
+
+    /// Takes a connection that has just opened.
+    ///
+    /// - Parameters:
+    ///   - address: where it leads to, as a person writes it.
+    ///   - isRelayed: whether it leads to the relay of a program like this one.
+    ///   - keeper: hears of its end.
+    /// - Returns: its last handler, which is installed.
+    func connectionOpened(
+        _ channel: any Channel,
+        address: String,
+        isRelayed: Bool,
+        keeper: ConnectionKeeper
+    ) throws -> any KeptConnection {
+        let now = self.now
+        let handler = FinnhubHandler(
+            session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
+            input: self.input,
+            key: self.settings.key,
+            wallClock: self.context.wallClock,
+            owner: self
+        )
+        self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
+        self.watch.connectionOpened(now)
+        self.input.connectionOpened(isRelayed: isRelayed, port: channel.localAddress?.port, now: now)
+        self.condition = self.watch.condition(now: now.monotonic)
+        self.report(self.condition, lastError: nil)
+        self.handler = handler
+        self.keeper = keeper
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            self.handler = nil
+            self.watch.connectionEnded(now)
+            throw error
+        }
+        return handler
+    }
+
+    /// Reports what is true between connections.
+    func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        if case .connecting = phase { self.input.connectionAttempted() }
+        self.report(phase, reason: reason, cause: cause)
+    }
+
+    // MARK: Another program's relay
+
+    /// Notes through whose relay the trades come from here on; `nil` for the service itself.
+    func relayChanged(_ via: String?) {
+        // Who holds the key sees to silent symbols; two programs that both did would do it twice.
+        self.watch.takesSteps = via == nil && self.settings.takesSteps
+        self.overruling = nil
+        self.input.status.via = via
+        self.input.status.certificateChecked = self.settings.certificateIsChecked
+    }
+
+    /// Takes what the program says of its feed through whose relay the trades come; `nil` while it cannot be heard.
+    func ownerStatusChanged(_ status: FeedStatus?) {
+        self.overruling = status.flatMap { $0.phase.overrules ? $0 : nil }
+        let before = self.input.status
+        self.input.status.certificateChecked = status?.certificateChecked ?? self.settings.certificateIsChecked
+        // Without one the connection's keeper is about to say what it does next.
+        guard status != nil else { return }
+        self.applyStatus()
+        if self.input.status != before { self.input.statusChanged() }
+    }
+
+    /// Takes a gap of the program through whose relay the trades come.
+    func ownerGapFound(_ gap: Gap) {
+        guard self.handler != nil else { return }
+        let own = Gap(
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            nextSequence: 0,
+            cause: gap.cause,
+            symbol: gap.symbol
+        )
+        self.input.gapFound(own, isLogged: false)
+    }
+}
+
+extension FeedStatus.Phase {
+    /// Whether it says more than the trades that arrive through the relay.
+    fileprivate var overrules: Bool {
+        switch self {
+        // A program that stops is about to be followed by this one.
+        case .waiting, .live, .stopped: false
+        case .connecting, .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
+            .notPermitted, .ended:
+            true
+        }
+    }
+}

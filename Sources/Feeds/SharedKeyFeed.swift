@@ -1,0 +1,208 @@
+package import Ingest
+import Logging
+package import Market
+package import NIOCore
+
+/// The feed of a key that other programs of this user may have, too: the service itself while this program holds the key's
+/// lock (``FinnhubFeed``), and the relay of the program that holds it meanwhile (``RelayFeed``).
+///
+/// It looks twice a second whose the key is. Belongs to the tape's event loop.
+package final class SharedKeyFeed: Feed {
+    /// How often to look whose the key is; a takeover may take 2 s in all.
+    private static let patrolInterval: TimeAmount = .milliseconds(500)
+
+    private enum State {
+        case idle
+        /// Waiting for the lock's first answer.
+        case looking
+        case service(FinnhubFeed)
+        case relay(RelayFeed)
+        /// Another program holds the key and has no relay that is known; what was said of that.
+        case waiting(String)
+        /// The feed that ran comes to its end; then this is whose the key is.
+        case changing(KeyClaim)
+        case finished
+    }
+
+    private let client: FinnhubClient
+    private let claims: KeyClaims
+    private let connector: any Connecting
+    private let relayConnector: RelayFeed.Connector
+    private var state = State.idle
+    private var patrolTimer: Scheduled<Void>?
+    /// The other program that held the key when it was last asked for.
+    private var formerOwner: Int32?
+    private var isReading = true
+    private var isStopping = false
+    private let promise: EventLoopPromise<Void>
+
+    /// - Parameters:
+    ///   - lock: the right to use the key.
+    ///   - connector: the way to the service.
+    ///   - relayConnector: makes the way to the relay of another program that holds the key.
+    package init(
+        _ client: FinnhubClient,
+        lock: any KeyOwnership,
+        connector: any Connecting,
+        relayConnector: @escaping RelayFeed.Connector
+    ) {
+        self.client = client
+        self.claims = KeyClaims(lock, client.settings.holding, loop: client.context.loop)
+        self.connector = connector
+        self.relayConnector = relayConnector
+        self.promise = client.context.loop.makePromise()
+    }
+
+    package var status: FeedStatus { self.client.status }
+
+    package var finished: EventLoopFuture<Void> { self.promise.futureResult }
+
+    private var running: (any Feed)? {
+        switch self.state {
+        case .service(let feed): feed
+        case .relay(let feed): feed
+        case .idle, .looking, .waiting, .changing, .finished: nil
+        }
+    }
+
+    package func start() {
+        guard case .idle = self.state else { return }
+        self.state = .looking
+        self.client.publishChanges()
+        self.patrol()
+    }
+
+    package func stop() { self.end { $0.stop() } }
+
+    package func abandon() { self.end { $0.abandon() } }
+
+    private func end(_ end: (any Feed) -> Void) {
+        guard !self.isStopping else { return }
+        self.isStopping = true
+        switch self.state {
+        // Its end leads to the end of this one.
+        case .service(let feed): end(feed)
+        case .relay(let feed): end(feed)
+        case .changing, .finished: break
+        case .idle, .looking, .waiting:
+            self.client.report(.stopped, reason: nil)
+            self.finish(.success(()))
+        }
+    }
+
+    package func setReading(_ isReading: Bool) {
+        self.isReading = isReading
+        self.running?.setReading(isReading)
+    }
+
+    package func renew() -> ConnectionRenewal {
+        if let running { return running.renew() }
+        guard !self.isStopping else { return .over }
+        switch self.state {
+        case .idle, .finished: return .over
+        // Who waits for another program to open its relay looks every half a second anyway.
+        case .looking, .waiting, .changing, .service, .relay: return .underWay
+        }
+    }
+
+    package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
+
+    // MARK: Whose the key is
+
+    /// Looks whose the key is, now and twice a second from now on.
+    private func patrol() {
+        // A loop does not take back a timer that is due in the same turn as what cancels it.
+        if case .finished = self.state { return }
+        let loopBound = NIOLoopBound(self, eventLoop: self.client.context.loop)
+        self.patrolTimer = self.client.context.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
+        // One question at a time, where the disk is slow.
+        guard !self.claims.isClaiming else { return }
+        self.claims.claim { [weak self] claim in self?.take(claim) }
+    }
+
+    /// Takes whose the key is, whatever has happened since it was asked.
+    private func take(_ claim: KeyClaim) {
+        guard !self.isStopping else { return }
+        switch (claim, self.state) {
+        case (_, .idle), (_, .finished), (.mine, .service): return
+        case (_, .changing): self.state = .changing(claim)
+        case (.others(let owner), .relay(let feed)) where feed.isConnected || feed.owner == owner: return
+        case (_, .service(let feed as any Feed)), (_, .relay(let feed as any Feed)):
+            self.state = .changing(claim)
+            feed.abandon()
+        case (.mine, .looking), (.mine, .waiting): self.useService()
+        case (.others(let owner), .looking), (.others(let owner), .waiting): self.attach(to: owner)
+        }
+    }
+
+    /// Takes the end of the feed that ran.
+    private func ended(_ result: Result<Void, any Error>) {
+        guard case .changing(let claim) = self.state, !self.isStopping else { return self.finish(result) }
+        self.state = .looking
+        self.take(claim)
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        if case .finished = self.state { return }
+        self.state = .finished
+        self.patrolTimer?.cancel()
+        // Whoever waits for the key finds it free as soon as our own connection is gone.
+        self.claims.release { self.promise.completeWith(result) }
+    }
+
+    // MARK: Where the trades come from
+
+    private func run(_ feed: any Feed) {
+        if !self.isReading { feed.setReading(false) }
+        feed.finished.assumeIsolated().whenComplete { self.ended($0) }
+        feed.start()
+    }
+
+    private func useService() {
+        let takeover = self.formerOwner.map { "the tickertape that held the key (pid \($0)) has gone" }
+        self.formerOwner = nil
+        let feed = FinnhubFeed(self.client, connector: self.connector, takeover: takeover)
+        self.state = .service(feed)
+        self.run(feed)
+    }
+
+    private func attach(to owner: KeyOwner?) {
+        self.formerOwner = owner?.pid ?? self.formerOwner
+        guard let owner, case .at(let relay) = owner.relay else { return self.wait(for: owner) }
+        self.client.context.logger.notice(
+            "The key is held by another tickertape",
+            metadata: ["pid": "\(owner.pid)"]
+        )
+        let feed = RelayFeed(self.client, owner: owner, relay: relay, connector: self.relayConnector) {
+            [weak self] retry in self?.relayLost(retry)
+        }
+        self.state = .relay(feed)
+        self.run(feed)
+    }
+
+    /// Looks at once whether the program has gone whose relay was lost; if not, its relay is tried again.
+    private func relayLost(_ retry: @escaping () -> Void) {
+        self.claims.claim { [weak self] claim in
+            if claim == .mine { self?.take(claim) } else { retry() }
+        }
+    }
+
+    /// The other program has no relay that is known: nothing but looking again.
+    private func wait(for owner: KeyOwner?) {
+        let who = owner.map { " (pid \($0.pid))" } ?? ""
+        let words: String
+        if owner?.relay == .off {
+            words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
+        } else {
+            words = "waiting for the other tickertape\(who) to open its relay"
+        }
+        if case .waiting(words) = self.state { return }
+        self.state = .waiting(words)
+        if owner?.relay == .off {
+            let until = self.client.context.wallClock() + Self.patrolInterval.nanoseconds
+            self.client.connectionReported(.keyInUse(retryAt: until), reason: words, cause: .keyInUse)
+        } else {
+            self.client.connectionReported(.connecting, reason: words, cause: nil)
+        }
+    }
+}

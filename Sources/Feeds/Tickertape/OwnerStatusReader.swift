@@ -1,0 +1,52 @@
+import Market
+import NIOCore
+import Wire
+
+/// A reader of what the program that holds the key says of its feed, while this one has the trades through its relay: the
+/// status and the gaps, and no prices.
+final class OwnerStatusReader: StreamConnectionDelegate {
+    private let client: FinnhubClient
+    private let connection: StreamConnection
+    /// What it says; `nil` until it has, and while it cannot be heard.
+    private var status: FeedStatus?
+    private var isStopped = false
+
+    /// - Parameter connector: the way to its `/v1/stream`.
+    init(_ client: FinnhubClient, connector: any Connecting) {
+        var ladder = ReconnectLadder.Settings()
+        ladder.limit = 1_000_000_000
+        ladder.briefLimit = .max
+        var context = client.context
+        // Nobody else comes back at the same time.
+        context.chance = { 1 }
+        self.client = client
+        self.connection = StreamConnection(.ofNothing, connector: connector, ladder: ladder, context)
+        self.connection.delegate = self
+    }
+
+    func start() { self.connection.start() }
+
+    func stop() {
+        self.isStopped = true
+        self.connection.stop()
+    }
+
+    func messageArrived(_ message: StreamMessage) {
+        switch message {
+        case .hello(_, _, _, let status, _), .status(let status): self.take(status)
+        case .gap(let gap): if !self.isStopped { self.client.ownerGapFound(gap) }
+        case .snapshot, .price, .trades, .trade, .resumed, .symbol, .released, .replay, .error, .unknown, .malformed:
+            break
+        }
+    }
+
+    func linkChanged(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        if phase != .waiting { self.take(nil) }
+    }
+
+    private func take(_ status: FeedStatus?) {
+        guard !self.isStopped, self.status != status else { return }
+        self.status = status
+        self.client.ownerStatusChanged(status)
+    }
+}

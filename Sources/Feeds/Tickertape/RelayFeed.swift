@@ -1,0 +1,150 @@
+package import Ingest
+import Logging
+package import Market
+package import NIOCore
+
+/// The relay of another program, which holds the key, as a feed: its frames from `/`, and what is true of them from
+/// `/v1/stream` (``OwnerStatusReader``).
+///
+/// The relay passes on Finnhub's own frames, so the trades come by a ``FinnhubClient``, which numbers them for this program's
+/// tape. Belongs to the tape's event loop.
+package final class RelayFeed: Feed {
+    /// Makes the way to a path of another program's relay.
+    package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
+
+    /// The way to a relay that cannot be used.
+    private struct NoConnector: Connecting {
+        let failure: UpstreamFailure
+
+        func connect(
+            on loop: any EventLoop,
+            reached: @escaping (any Channel) throws -> Void,
+            connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
+        ) -> EventLoopFuture<Void> { loop.makeFailedFuture(self.failure) }
+    }
+
+    let owner: KeyOwner
+    private let relay: UpstreamAddress
+    private let client: FinnhubClient
+    private let connector: Connector
+    private let keeper: ConnectionKeeper
+    private let connectionLost: (_ retry: @escaping () -> Void) -> Void
+    private var ownerStatus: OwnerStatusReader?
+
+    /// - Parameters:
+    ///   - owner: the program that holds the key.
+    ///   - relay: where its relay is.
+    ///   - connectionLost: is called when the relay is lost or cannot be reached; `retry` tries again by the backoff.
+    init(
+        _ client: FinnhubClient,
+        owner: KeyOwner,
+        relay: UpstreamAddress,
+        connector: @escaping Connector,
+        connectionLost: @escaping (_ retry: @escaping () -> Void) -> Void
+    ) {
+        self.client = client
+        self.owner = owner
+        self.relay = relay
+        self.connector = connector
+        self.connectionLost = connectionLost
+        let way: any Connecting
+        do {
+            way = try connector(relay, "/")
+        } catch {
+            way = NoConnector(failure: UpstreamFailure("it cannot be used: \(error)"))
+        }
+        var ladder = ReconnectLadder.Settings()
+        ladder.limit = 2_000_000_000
+        ladder.floor = ladder.first
+        ladder.settled = 0
+        ladder.briefLimit = .max
+        var keeping = ConnectionKeeper.Settings(connector: way, ladder: ladder)
+        keeping.secret = client.settings.key
+        var context = client.context
+        // Nobody else comes back at the same time.
+        context.chance = { 1 }
+        self.keeper = ConnectionKeeper(keeping, context)
+        self.keeper.delegate = self
+    }
+
+    /// Whether the relay is reached.
+    var isConnected: Bool { self.keeper.connection != nil }
+
+    package var status: FeedStatus { self.client.status }
+
+    package var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
+
+    package func start() {
+        self.client.publishChanges()
+        self.keeper.start()
+    }
+
+    package func stop() { self.keeper.stop() }
+
+    package func abandon() {
+        self.detach()
+        self.keeper.abandon()
+    }
+
+    package func setReading(_ isReading: Bool) { self.keeper.setReading(isReading) }
+
+    package func renew() -> ConnectionRenewal { self.keeper.renew() }
+
+    package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
+
+    /// Follows what the other program says of its feed.
+    private func attach() {
+        guard self.ownerStatus == nil else { return }
+        self.client.relayChanged(self.relay.place)
+        let ownerStatus = (try? self.connector(self.relay, "/v1/stream")).map {
+            OwnerStatusReader(self.client, connector: $0)
+        }
+        self.ownerStatus = ownerStatus
+        ownerStatus?.start()
+    }
+
+    private func detach() {
+        self.ownerStatus?.stop()
+        self.ownerStatus = nil
+        self.client.relayChanged(nil)
+    }
+}
+
+extension RelayFeed: ConnectionKeeperDelegate {
+    package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
+        let connection = try self.client.connectionOpened(
+            channel,
+            address: self.relay.place,
+            isRelayed: true,
+            keeper: self.keeper
+        )
+        self.client.context.logger.notice(
+            "Attached to another tickertape's relay",
+            metadata: ["relay": "\(self.relay.place)"]
+        )
+        return connection
+    }
+
+    package func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        guard case .connecting = phase else {
+            self.detach()
+            return self.client.connectionReported(phase, reason: reason, cause: cause)
+        }
+        self.attach()
+        let reason =
+            "another tickertape (pid \(self.owner.pid)) holds the key: its relay at \(self.relay.place) has the trades"
+        self.client.connectionReported(phase, reason: reason, cause: nil)
+    }
+
+    package func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
+        self.connectionLost {
+            // Whatever the relay refuses, this program waits for it and asks again.
+            retry(
+                UpstreamFailure(
+                    "the relay of pid \(self.owner.pid), which holds the key: \(failure.description)",
+                    cause: .relay
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Market
+import NIOCore
+
+/// The backoff of one connection and what outlives the program of it: how many attempts failed, how long to wait, and whether
+/// the connection that stands has proved to be good.
+///
+/// Belongs to one event loop.
+final class PersistentBackoff {
+    /// What is left to wait before the first attempt, of a wait that an earlier program began.
+    struct Remainder {
+        var kind: ReconnectLadder.Pause.Kind
+        /// Nanoseconds.
+        var wait: Int64
+        var reason: String
+        var cause: FeedStatus.Cause
+    }
+
+    private(set) var ladder: ReconnectLadder
+    private let memory: AttemptMemory
+    /// When the service was asked for a connection last, wall clock, ns since 1970.
+    private var attemptedAt: Int64 = 0
+
+    init(_ settings: ReconnectLadder.Settings, _ holding: KeyHolding, loop: any EventLoop) {
+        self.ladder = ReconnectLadder(settings: settings)
+        self.memory = AttemptMemory(holding, loop: loop)
+    }
+
+    var settings: ReconnectLadder.Settings { self.ladder.settings }
+
+    /// Whether attempts are remembered over a restart.
+    var isPersistent: Bool { self.memory.isKept }
+
+    // MARK: Attempts
+
+    /// Reads what an earlier program left.
+    ///
+    /// - Parameters:
+    ///   - isTakeover: whether this program has waited for that one to give the key up.
+    ///   - redact: takes out of a reason what it must not hold.
+    ///   - then: is called with what is left to wait, `nil` for nothing.
+    func load(
+        isTakeover: Bool,
+        now: @escaping () -> Int64,
+        redact: @escaping (String) -> String,
+        then: @escaping (Remainder?) -> Void
+    ) {
+        self.memory.load { memory in
+            then(memory.flatMap { self.remainder($0, isTakeover: isTakeover, now: now(), redact: redact) })
+        }
+    }
+
+    private func remainder(
+        _ memory: LadderMemory,
+        isTakeover: Bool,
+        now: Int64,
+        redact: (String) -> String
+    ) -> Remainder? {
+        var memory = memory
+        let settings = self.settings
+        guard let wait = memory.wait(at: now, isTakeover: isTakeover, settings: settings) else { return nil }
+        self.ladder = ReconnectLadder(settings: settings, memory: memory, isTakeover: isTakeover)
+        guard wait > 0 else { return nil }
+        if now < memory.at {
+            // The clock was set back: from here on it counts.
+            memory.at = now
+            self.memory.save(memory)
+        }
+        let reason: String
+        if isTakeover, memory.isHandedOver {
+            reason =
+                "programs with this key took over from each other too often: at most \(AttemptBudget.attempts) connections "
+                + "are begun within \(AttemptBudget.span / 1_000_000_000) s"
+        } else {
+            let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
+            reason = "\(earlier): \(memory.reason.map(redact) ?? "the last attempt was a moment ago")"
+        }
+        let cause: FeedStatus.Cause =
+            switch memory.kind {
+            case .reconnecting: .other
+            case .rateLimited: .rateLimited
+            case .keyInUse: .keyInUse
+            }
+        return Remainder(kind: memory.kind, wait: wait, reason: reason, cause: cause)
+    }
+
+    /// Notes that an attempt is about to begin, and answers when that is written down: a program that is killed during the
+    /// attempt can write nothing afterwards.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    func attempted(at now: Int64, _ then: @escaping () -> Void) {
+        self.attemptedAt = now
+        self.ladder.attempted(at: now)
+        self.memory.save(self.ladder.memory(ofAttemptAt: now), then)
+    }
+
+    /// Takes the end of an attempt or a connection; returns the wait before the next (``ReconnectLadder``).
+    func connectionEnded(
+        tradedFor: Int64,
+        livedFor: Int64?,
+        retryAfter: Int64?,
+        chance: Double
+    ) -> ReconnectLadder.Pause {
+        self.ladder.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, retryAfter: retryAfter, chance: chance)
+    }
+
+    /// Takes a refusal for too many attempts; returns the wait.
+    func rateLimited(retryAfter: Int64?) -> ReconnectLadder.Pause { self.ladder.rateLimited(retryAfter: retryAfter) }
+
+    /// Takes a refusal of the key; returns the wait, `nil` where a person has to act.
+    func keyRejected() -> Int64? { self.ladder.keyRejected() }
+
+    /// Notes that a wait begins.
+    func paused(_ pause: ReconnectLadder.Pause, at now: Int64, reason: String) {
+        self.memory.save(self.ladder.memory(of: pause, at: now, reason: reason))
+    }
+
+    // MARK: What a connection has proved
+
+    /// Notes that a connection has opened; where nothing more is asked of one, what was before is forgotten.
+    func connectionOpened() { if self.settings.settled == 0 { self.ladder.connectionSettled() } }
+
+    /// Writes down how good the connection has been so far; returns whether there is nothing more to prove.
+    ///
+    /// - Parameters:
+    ///   - tradedFor: from its first trade to its newest, ns.
+    ///   - livedFor: since it opened, ns.
+    func judge(tradedFor: Int64, livedFor: Int64?) -> Bool {
+        guard self.isPersistent else { return true }
+        if self.forgetsAttempts(tradedFor: tradedFor) { return true }
+        if self.isSound(tradedFor: tradedFor, livedFor: livedFor) {
+            self.memory.save(self.ladder.memory(ofSoundConnectionAt: self.attemptedAt))
+        }
+        return false
+    }
+
+    /// Writes down, for the program that takes the key over, that the connection stood until this program's end.
+    func handOver(tradedFor: Int64, livedFor: Int64?) {
+        guard self.isPersistent, !self.forgetsAttempts(tradedFor: tradedFor) else { return }
+        let isSound = self.isSound(tradedFor: tradedFor, livedFor: livedFor)
+        self.memory.save(self.ladder.memory(ofHandingOverAt: self.attemptedAt, isSound: isSound))
+    }
+
+    private func forgetsAttempts(tradedFor: Int64) -> Bool {
+        guard tradedFor >= self.settings.settled else { return false }
+        self.ladder.connectionSettled()
+        self.memory.clear()
+        return true
+    }
+
+    private func isSound(tradedFor: Int64, livedFor: Int64?) -> Bool {
+        guard let livedFor else { return false }
+        return livedFor >= 2 * self.settings.brief && tradedFor >= self.settings.brief
+    }
+
+    /// Waits for what is being written.
+    func close(_ then: @escaping () -> Void) { self.memory.close(then) }
+}
