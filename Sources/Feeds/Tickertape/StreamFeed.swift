@@ -22,7 +22,7 @@ package final class StreamFeed: Service {
         package var dial = DialSettings()
         /// What the relay wants to be shown, if anything.
         package var token: Secret?
-        package var upgradeTimeout: TimeAmount = .seconds(5)
+        package var upgradeTimeout = FinnhubSettings.Options().upgradeTimeout
         package var ladder: ReconnectLadder.Settings
 
         package init(relay: UpstreamAddress, symbols: [String]) {

@@ -52,6 +52,16 @@ struct WatchProgramTests {
         try await server.stop()
     }
 
+    @Test("an address that answers nothing is left after handshake.upgrade-timeout, and asked again")
+    func hangingRelay() async throws {
+        let server = try await ScriptedFinnhub.start { _ in .hang }
+        let display = try self.watch(server.port, "--format", "plain", "--set", "handshake.upgrade-timeout=400ms")
+        #expect(await display.complains(of: "did not open the WebSocket within 400 ms"), "\(display.errors)")
+        display.send(signal: SIGTERM)
+        #expect(await display.ending(atMost: .seconds(10)) == .exit(0), "\(display.errors)")
+        try await server.stop()
+    }
+
     @Test(
         "a link that breaks while the relay goes on costs nothing: what was missed is counted, and nothing comes twice"
     )
