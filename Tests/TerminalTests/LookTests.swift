@@ -143,43 +143,48 @@ struct LookTests {
         return (high + 0.05) / (low + 0.05)
     }
 
-    @Test("A terminal's answers are picked out of what is typed, whole and cut anywhere")
+    /// What the terminal said of itself, and the rest of its input.
+    private static func read(_ bytes: some Sequence<UInt8>) -> (answers: TerminalAnswers, typed: [TerminalInput]) {
+        var keys = TerminalKeys()
+        var answers = TerminalAnswers()
+        var typed: [TerminalInput] = []
+        for byte in bytes {
+            guard let input = keys.took(byte, now: 0) else { continue }
+            if case .answer(let answer) = input { answers.take(answer) } else { typed.append(input) }
+        }
+        return (answers, typed)
+    }
+
+    @Test("A terminal's answers are picked out of what is typed, and the last one completes them")
     func answers() {
         let said = "q\u{1B}[?2026;2$y\u{1B}[A\u{1B}]11;rgb:ffff/ffff/dddd\u{1B}\\x\u{1B}[?62;22c"
-        for cut in 0...said.utf8.count {
-            var reader = TerminalAnswerReader()
-            for byte in said.utf8.prefix(cut) { reader.took(byte) }
-            #expect(!reader.isComplete || cut == said.utf8.count)
-            for byte in said.utf8.dropFirst(cut) { reader.took(byte) }
-            #expect(reader.isComplete)
-            #expect(reader.answers == TerminalAnswers(background: .light, synchronises: true))
-            #expect(reader.typed == Array("q\u{1B}[Ax".utf8))
-        }
+        #expect(!Self.read(said.utf8.dropLast()).answers.isComplete)
+        let (answers, typed) = Self.read(said.utf8)
+        #expect(answers == TerminalAnswers(background: .light, synchronises: true, isComplete: true))
+        #expect(typed == [.key(.character("q")), .key(.named(.up)), .key(.character("x"))])
     }
 
     @Test(
         "Answers in other forms, and what is none",
         arguments: [
             ("\u{1B}]11;rgb:1e1e/1e1e/2e2e\u{7}", .dark, nil), ("\u{1B}]11;rgba:ff/ff/ff/ff\u{7}", .light, nil),
+            ("\u{9D}11;rgb:ff/ff/ff\u{7}", .light, nil), ("\u{1B}P11;rgb:ff/ff/ff\u{7}", nil, nil),
             ("\u{1B}[?2026;0$y", nil, false), ("\u{1B}[?2026;4$y", nil, false), ("\u{1B}[?2026;1$y", nil, true),
             ("\u{1B}]11;black\u{7}", nil, nil), ("\u{1B}]11;rgb:x/y/z\u{7}", nil, nil), ("\u{1B}[?7;1$y", nil, nil),
             ("\u{1B}]11;rgb:/ff/ff\u{7}", nil, nil),
         ] as [(String, ScreenPalette.Background?, Bool?)]
     )
     func otherAnswers(_ text: String, _ background: ScreenPalette.Background?, _ synchronises: Bool?) {
-        var reader = TerminalAnswerReader()
-        for byte in text.utf8 { reader.took(byte) }
-        #expect(reader.answers == TerminalAnswers(background: background, synchronises: synchronises))
-        #expect(!reader.isComplete)
+        let (answers, typed) = Self.read(text.utf8)
+        #expect(answers == TerminalAnswers(background: background, synchronises: synchronises))
+        #expect(typed.isEmpty)
     }
 
-    @Test("What never ends is given back as typed, and is bounded")
+    @Test("The answer with the longest colour is read whole, and one that never ends is no key")
     func endless() {
-        var reader = TerminalAnswerReader()
-        let bytes = Array("\u{1B}]11;".utf8) + [UInt8](repeating: 0x61, count: 10_000)
-        for byte in bytes { reader.took(byte) }
-        reader.ended()
-        #expect(reader.typed == bytes && !reader.isComplete)
+        #expect(Self.read("\u{1B}]11;rgba:ffff/ffff/ffff/ffff\u{1B}\\".utf8).answers.background == .light)
+        let (answers, typed) = Self.read(Array("\u{1B}]11;".utf8) + [UInt8](repeating: 0x61, count: 10_000))
+        #expect(answers == TerminalAnswers() && typed.isEmpty)
     }
 }
 

@@ -55,6 +55,8 @@ struct ScreenDialogue: Sendable {
     /// Takes what came from the terminal; `state` is the newest there is.
     mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenWish] {
         switch input {
+        // Too late to be waited for.
+        case .answer: return []
         case .pasted(let text):
             // Elsewhere it would be keys that nobody pressed.
             return self.question == nil ? [] : self.inserted(text, now: now)

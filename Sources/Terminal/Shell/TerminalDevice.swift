@@ -1,5 +1,4 @@
 import Glibc
-import NIOConcurrencyHelpers
 import Platform
 
 /// A terminal: its modes, its size, its input and its output, none of which ever waits.
@@ -7,8 +6,6 @@ final class TerminalDevice: Sendable {
     private let output: PatientOutput
     /// The modes as they were found.
     private let modes: termios
-    /// What was typed while the terminal was asked; the next ``read()`` gives it.
-    private let typed = NIOLockedValueBox<[UInt8]>([])
 
     var descriptor: Int32 { self.output.descriptor }
 
@@ -65,28 +62,6 @@ final class TerminalDevice: Sendable {
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// Asks the terminal what it is, once keys are taken one by one. The drawing thread waits for the answer, for `patience`
-    /// (ns) at most.
-    func ask(patience: Int64) -> TerminalAnswers {
-        var reader = TerminalAnswerReader()
-        let limit = DisplayClock.monotonic() + patience
-        guard case .wrote(TerminalAnswers.questions.count) = self.write(TerminalAnswers.questions[...]) else {
-            return TerminalAnswers()
-        }
-        while !reader.isComplete {
-            let left = limit - DisplayClock.monotonic()
-            guard left > 0 else { break }
-            var descriptors = [pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)]
-            DisplayClock.wait(&descriptors, nanoseconds: left)
-            guard descriptors[0].revents != 0 else { continue }
-            guard case .bytes(let bytes) = self.receive() else { break }
-            for byte in bytes { reader.took(byte) }
-        }
-        reader.ended()
-        self.typed.withLockedValue { $0 += reader.typed }
-        return reader.answers
-    }
-
     /// Gives the modes back, unless the job stands behind another one that has set its own.
     func giveBack() {
         if self.isOurs || self.hasRawModes {
@@ -113,17 +88,6 @@ final class TerminalDevice: Sendable {
 
     /// Reads what has been typed.
     func read() -> Input {
-        let early = self.typed.withLockedValue { typed in
-            defer { typed = [] }
-            return typed
-        }
-        return early.isEmpty ? self.receive() : .bytes(early)
-    }
-
-    /// Whether something was typed that no `poll` will tell of.
-    var hasTyped: Bool { self.typed.withLockedValue { !$0.isEmpty } }
-
-    private func receive() -> Input {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = Glibc.read(self.descriptor, &bytes, bytes.count)
         if count > 0 { return .bytes(Array(bytes[..<count])) }

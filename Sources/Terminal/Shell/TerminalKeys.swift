@@ -3,14 +3,15 @@ enum TerminalInput: Sendable, Equatable {
     case key(TerminalKey)
     /// Text from the clipboard, without control characters; the lines of it separated by blanks.
     case pasted(String)
+    /// What it says of itself, because it was asked.
+    case answer(TerminalAnswer)
 }
 
-/// A terminal's input, byte by byte, as keys: a machine whose time is an argument.
+/// A terminal's input, byte by byte, as keys, pasted text and answers: a machine whose time is an argument.
 ///
 /// Whatever is part of a sequence is swallowed whole, so that no key inside one acts, and pasted text is told as what it is.
 /// What it holds is bounded, however long a sequence or a text may be. A sequence that is never finished ends with a
-/// silence, for the person must not be shut out. Ctrl-C acts at all times. A terminal's late answers to questions are
-/// sequences like any other.
+/// silence, for the person must not be shut out. Ctrl-C acts at all times.
 ///
 /// After ECMA-48, 5.4 (control sequences) and the xterm control sequences; keys as in terminfo(5).
 struct TerminalKeys: Sendable {
@@ -24,7 +25,7 @@ struct TerminalKeys: Sendable {
     static let pastePatience: Int64 = 10_000_000_000
     /// A Ctrl-C that comes so long after the byte before it is typed, though a paste may be under way, ns.
     static let typedAfter: Int64 = 1_000_000_000
-    /// The most bytes kept of a control sequence, and of a pasted text.
+    /// The most bytes kept of a control sequence or a string, and of a pasted text.
     static let mostParameters = 32
     static let mostPasted = 4_096
 
@@ -170,7 +171,8 @@ struct TerminalKeys: Sendable {
         switch scalar.value {
         case 0x9B: self.state = .control(isLate: false)
         case 0x8F: self.state = .single(isLate: false)
-        case 0x90, 0x98, 0x9D, 0x9E, 0x9F: self.state = .string(sawEscape: false)
+        // The same as `ESC` and a character.
+        case 0x90, 0x98, 0x9D, 0x9E, 0x9F: self.beginString(UInt8(scalar.value - 0x40))
         case 0x80...0x9F: break
         default: return .key(.character(Character(scalar)))
         }
@@ -184,14 +186,13 @@ struct TerminalKeys: Sendable {
         switch byte {
         case UInt8(ascii: "["): self.state = .control(isLate: isLate)
         case UInt8(ascii: "O"): self.state = .single(isLate: isLate)
-        case UInt8(ascii: "]"): self.state = .string(sawEscape: false)
+        case UInt8(ascii: "]"): self.beginString(byte)
         case 0x1B: self.state = .escape
         case _ where isLate:
             // Typed after an Esc that was a key by itself.
             self.state = .ground
             return self.plain(byte)
-        case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
-            self.state = .string(sawEscape: false)
+        case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"): self.beginString(byte)
         // A key with Alt, or a bare Esc and a key typed at once after it: nobody can tell, so neither acts.
         default: self.state = .ground
         }
@@ -226,6 +227,7 @@ struct TerminalKeys: Sendable {
     private mutating func finished(_ final: UInt8, isLate: Bool) -> TerminalInput? {
         let parameters = self.kept
         self.reset()
+        if let answer = TerminalAnswer(final: final, parameters: parameters) { return .answer(answer) }
         switch final {
         case UInt8(ascii: "M") where parameters.isEmpty: self.state = .following(3)
         case UInt8(ascii: "[") where parameters.isEmpty: self.state = .following(1)
@@ -236,18 +238,31 @@ struct TerminalKeys: Sendable {
         return nil
     }
 
+    /// - Parameter kind: what stands behind its `ESC`.
+    private mutating func beginString(_ kind: UInt8) {
+        self.state = .string(sawEscape: false)
+        self.kept = [kind]
+    }
+
     private mutating func string(_ byte: UInt8, sawEscape: Bool) -> TerminalInput? {
         switch byte {
-        case 0x07, 0x18, 0x1A: self.reset()
-        case UInt8(ascii: "\\") where sawEscape: self.reset()
+        case 0x18, 0x1A: self.reset()
+        case 0x07: return self.endString()
+        case UInt8(ascii: "\\") where sawEscape: return self.endString()
         // An Esc that is not the end's begins something else.
         case _ where sawEscape:
             self.reset()
             self.state = .escape
             return self.behindEscape(byte)
-        default: self.state = .string(sawEscape: byte == 0x1B)
+        case 0x1B: self.state = .string(sawEscape: true)
+        default: self.keep(byte, most: Self.mostParameters)
         }
         return nil
+    }
+
+    private mutating func endString() -> TerminalInput? {
+        defer { self.reset() }
+        return TerminalAnswer(string: self.kept).map { .answer($0) }
     }
 
     // MARK: The clipboard

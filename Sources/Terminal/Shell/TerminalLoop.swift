@@ -5,30 +5,26 @@ import Platform
 
 /// The drawing thread: waits for news, keys, signals and the clock, and shows what ``ScreenFilm`` makes.
 struct TerminalLoop {
-    /// How long the last bytes may take on a terminal that has stopped reading.
-    private static let leaveLimit: Int64 = 500_000_000
     /// How often a job in the background looks whether it is in front again.
     private static let backgroundCheck: Int64 = 500_000_000
     /// News that come so shortly before a frame need no bell, ns.
     private static let soon: Int64 = 100_000_000
 
     private let display: TerminalDisplay
+    private var session: TerminalSession
     /// Whether the terminal has been asked what it is.
     private var hasAsked = false
     private var film: ScreenFilm
     private var keys = TerminalKeys()
-    /// What is on its way to the terminal.
-    private var pending: ArraySlice<UInt8> = []
-    /// The prices that are in `pending` for the first time.
+    /// What was typed while the terminal was asked.
+    private var typed: [TerminalInput] = []
+    /// The prices that are on their way to the terminal for the first time.
     private var arrivals: DrawnArrivals
     private var dialogue: ScreenDialogue
-    /// Whether the alternate screen is ours at the moment.
-    private var isInside = false
-    /// Whether it was entered and not left since: the title of before lies on the terminal's stack.
-    private var hasEntered = false
 
     init(display: TerminalDisplay) {
         self.display = display
+        self.session = TerminalSession(display.device)
         self.film = ScreenFilm(display.settings)
         self.arrivals = DrawnArrivals(display.latency?[.arrivalToScreen])
         self.dialogue = ScreenDialogue(
@@ -55,10 +51,15 @@ struct TerminalLoop {
         let events = TerminalRescue.takeEvents()
         if events.contains(.hungUp) { return .closed }
         if events.contains(.stopAsked) { self.suspend() }
-        if events.contains(.continued), self.isInside {
-            self.comeBack()
+        if events.contains(.continued), self.session.isInside {
+            if self.session.comeBack() { self.film.forgetScreen() }
         } else {
             self.goInside()
+        }
+        let typed = self.typed
+        self.typed = []
+        for input in typed {
+            if let cause = self.take(input, DisplayClock.now()) { return cause }
         }
         // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
         if events.contains(.resized) { self.film.forgetScreen() }
@@ -84,19 +85,19 @@ struct TerminalLoop {
     /// Takes what is to be sent beside the picture, once the frame under way is out: on a terminal that does not read, it
     /// stays in the mailbox, which is bounded. A job in the background is silent.
     private mutating func takeCalls() {
-        guard self.pending.isEmpty || !self.isInside else { return }
+        guard self.session.pending.isEmpty || !self.session.isInside else { return }
         let calls = self.display.mailbox.withContent { mailbox in
             defer { mailbox.calls = [] }
             return mailbox.calls
         }
-        if self.isInside { self.pending += calls }
+        if self.session.isInside { self.session.send(calls) }
     }
 
     /// Draws if it is time; gives how long nothing needs drawing, `nil` for until there is news.
     private mutating func drawIfDue() -> Int64? {
-        guard self.isInside else { return Self.backgroundCheck }
+        guard self.session.isInside else { return Self.backgroundCheck }
         // A frame under way is finished first; the next one is made of what is newest then.
-        guard self.pending.isEmpty, let state = self.film.state else { return nil }
+        guard self.session.pending.isEmpty, let state = self.film.state else { return nil }
         let now = DisplayClock.now()
         switch self.film.next(now: now.monotonic) {
         case .sleep(let until):
@@ -106,14 +107,15 @@ struct TerminalLoop {
             let choice = self.dialogue.choice
             self.dialogue.pageLines = max(size.rows - 4, 1)
             self.arrivals.drawn(state)
-            self.pending =
+            self.session.send(
                 self.film.draw(
                     self.dialogue.shown(state, now: now.monotonic),
                     choice: choice,
                     size: size,
                     now: now,
                     latency: choice.pane == .list(.latency, at: 0) ? self.display.latency?.report : nil
-                )[...]
+                )
+            )
             self.dialogue.helpEnd = self.film.helpEnd ?? .max
             self.display.rest.until = self.film.allowed(now: now.monotonic)
             guard case .sleep(let until) = self.film.next(now: now.monotonic) else { return 0 }
@@ -123,15 +125,13 @@ struct TerminalLoop {
 
     /// Writes what the terminal takes; `false` when it is gone.
     private mutating func flush() -> Bool {
-        while !self.pending.isEmpty {
-            switch self.display.device.write(self.pending) {
-            case .wrote(let count): self.pending = self.pending.dropFirst(count)
-            case .full: return true
-            case .closed, .failed: return false
-            }
-        }
-        if self.arrivals.areUnderWay { self.arrivals.taken(at: DisplayClock.monotonic()) }
+        guard self.session.flush() else { return false }
+        if self.session.pending.isEmpty { self.measureArrivals() }
         return true
+    }
+
+    private mutating func measureArrivals() {
+        if self.arrivals.areUnderWay { self.arrivals.taken(at: DisplayClock.monotonic()) }
     }
 
     /// Waits for whatever comes first, and takes the keys.
@@ -140,20 +140,19 @@ struct TerminalLoop {
         // been no state at all, dirty as the screen then is; nor soon enough while a frame waits for its budget, and what
         // comes then may be urgent.
         let comesSoon = self.film.isDirty && self.film.state != nil && (wait ?? .max) <= Self.soon
-        let needsBell = self.isInside && self.pending.isEmpty && !comesSoon
-        var events: Int16 = self.isInside ? Int16(POLLIN) : 0
-        if !self.pending.isEmpty { events |= Int16(POLLOUT) }
+        let needsBell = self.session.isInside && self.session.pending.isEmpty && !comesSoon
+        var events: Int16 = self.session.isInside ? Int16(POLLIN) : 0
+        if !self.session.pending.isEmpty { events |= Int16(POLLOUT) }
         var descriptors = [pollfd(fd: self.display.device.descriptor, events: events, revents: 0)]
         let untilKey = self.keys.deadline.map { max($0 - DisplayClock.monotonic(), 0) }
         let limit = [wait, untilKey].compactMap(\.self).min()
-        let hasTyped = self.display.device.hasTyped
         self.display.mailbox.wait(with: &descriptors, atMost: limit) { mailbox, isStopping in
             let hasNews = needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty
-            let hasCalls = self.pending.isEmpty && !mailbox.calls.isEmpty
-            return (needsBell && mailbox.newest == nil, isStopping || hasTyped || hasNews || hasCalls)
+            let hasCalls = self.session.pending.isEmpty && !mailbox.calls.isEmpty
+            return (needsBell && mailbox.newest == nil, isStopping || hasNews || hasCalls)
         }
         let heard = Int32(descriptors[0].revents)
-        if heard & POLLIN != 0 || self.display.device.hasTyped { return self.takeKeys() }
+        if heard & POLLIN != 0 { return self.takeKeys() }
         if heard & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .closed }
         return self.keysPaused()
     }
@@ -212,59 +211,42 @@ struct TerminalLoop {
 
     // MARK: In and out of the alternate screen
 
-    /// Takes the terminal, if the job is in front.
+    /// Takes the terminal, if the job is in front; the first time it is asked what it is.
     private mutating func goInside() {
-        guard !self.isInside else { return }
-        guard self.display.device.isOurs else {
-            // In the background the screen is the shell's.
-            self.pending = []
-            TerminalRescue.disarm()
-            return
-        }
-        self.isInside = true
-        self.display.device.takeKeys()
+        guard self.session.enter() else { return }
         if !self.hasAsked, self.display.settings.wantsBackground {
-            self.film.painter = self.display.settings.painter(self.display.ask())
+            self.film.painter = self.display.settings.painter(self.ask())
         }
         self.hasAsked = true
-        self.pending = (self.hasEntered ? TerminalModes.enterAgain : TerminalModes.enter)[...]
-        self.hasEntered = true
         self.film.forgetScreen()
     }
 
-    /// Takes the terminal anew where the job was stopped without a chance to give it back, as by SIGSTOP.
-    private mutating func comeBack() {
-        self.isInside = false
-        let before = self.pending
-        self.goInside()
-        // A frame that was under way is finished, or the terminal would wait for its end.
-        if self.isInside { self.pending = before + self.pending }
-    }
-
-    /// Gives the terminal back, as far as it takes the bytes within the limit.
-    private mutating func goOutside() {
-        // Also where the job came back behind another one: the alternate screen is still on, and nobody else leaves it.
-        guard self.hasEntered else { return }
-        if !self.isInside { self.pending = [] }
-        self.isInside = false
-        self.hasEntered = false
-        self.pending += TerminalModes.leave
-        TerminalDevice.withoutStops { self.writeLast() }
-        self.pending = []
-        self.display.device.giveBack()
-    }
-
-    /// Writes what is on its way, for as long as the limit.
-    private mutating func writeLast() {
-        let limit = DisplayClock.monotonic() + Self.leaveLimit
-        while self.flush(), !self.pending.isEmpty {
+    /// Asks the terminal what it is and waits for its answers, for as long as the settings say; what is typed meanwhile is
+    /// kept.
+    private mutating func ask() -> TerminalAnswers {
+        var answers = TerminalAnswers()
+        let device = self.display.device
+        guard case .wrote(TerminalAnswers.questions.count) = device.write(TerminalAnswers.questions[...]) else {
+            return answers
+        }
+        let limit = DisplayClock.monotonic() + self.display.settings.patience
+        while !answers.isComplete {
             let left = limit - DisplayClock.monotonic()
             guard left > 0 else { break }
-            var descriptors = [
-                pollfd(fd: self.display.device.descriptor, events: Int16(POLLOUT), revents: 0)
-            ]
+            var descriptors = [pollfd(fd: device.descriptor, events: Int16(POLLIN), revents: 0)]
             DisplayClock.wait(&descriptors, nanoseconds: left)
+            guard descriptors[0].revents != 0 else { continue }
+            guard case .bytes(let bytes) = device.read() else { break }
+            let now = DisplayClock.monotonic()
+            for input in bytes.compactMap({ self.keys.took($0, now: now) }) {
+                if case .answer(let answer) = input { answers.take(answer) } else { self.typed.append(input) }
+            }
         }
+        return answers
+    }
+
+    private mutating func goOutside() {
+        if self.session.leave() { self.measureArrivals() }
     }
 
     /// Gives the terminal back, stops the job as Ctrl-Z should, and goes on when the job does.

@@ -81,7 +81,8 @@ struct TerminalKeysTests {
 
     @Test("Nothing within a sequence acts, however long it is, and what comes behind it does", arguments: swallowed)
     func swallows(sequence: String) {
-        #expect(Self.typed(sequence + "n") == Self.keys("n"))
+        let keys = Self.typed(sequence + "n").filter { if case .answer = $0 { false } else { true } }
+        #expect(keys == Self.keys("n"))
     }
 
     @Test("Wherever the input is cut in two, the keys are the same")
@@ -92,7 +93,7 @@ struct TerminalKeysTests {
         let bytes = Array(text.utf8)
         var whole = Typist()
         let expected = whole.types(bytes)
-        #expect(expected.count == 18)
+        #expect(expected.count == 20)
         for cut in bytes.indices {
             var typist = Typist()
             var pieces = typist.types(bytes[..<cut])
