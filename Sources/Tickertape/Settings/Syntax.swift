@@ -177,7 +177,7 @@ extension Syntax<String> {
 }
 
 extension Syntax<Secret> {
-    package static var secret: Syntax {
+    static var secret: Syntax {
         Syntax(
             read: { text throws(Misfit) in
                 guard let secret = Secret(token: text) else {
