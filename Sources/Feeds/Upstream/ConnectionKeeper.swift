@@ -1,5 +1,4 @@
 package import TLS
-package import Logging
 package import Market
 package import NIOCore
 

@@ -1,5 +1,5 @@
 import Feeds
-import Ingest
+import Wire
 import Market
 import MockUpstream
 import NIOCore

@@ -1,6 +1,6 @@
 import Relay
 import Market
-package import TLS
+import TLS
 import Terminal
 
 /// Why a text is not a value of its setting, as the end of a sentence that begins with the text.

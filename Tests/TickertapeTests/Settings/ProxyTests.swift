@@ -1,3 +1,4 @@
+import TLS
 import Feeds
 import Testing
 @testable import Tickertape

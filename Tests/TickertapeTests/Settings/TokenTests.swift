@@ -1,3 +1,4 @@
+import TLS
 import Testing
 @testable import Tickertape
 
