@@ -146,6 +146,7 @@ struct TickerProgram {
             // The last: a program that cannot run leaves no empty recording behind.
             recording = try RecordingService(self.settings, feed: self.feed, epoch: epoch, warnings: warnings)
         } catch {
+            feed.stop()
             await server?.stop()
             await history?.finish()
             throw error
